@@ -1,0 +1,1 @@
+"""Sufficient statistics: counts, and the information measures read off them."""

@@ -1,0 +1,70 @@
+"""Where learners get their counts from: additive passes over rows, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.pairs import PairCounts
+from bayleaf.data.codes import Codes
+
+Family = tuple[int, ...]
+Counts = NDArray[np.float64]
+
+
+class CountSource(Protocol):
+    """Sufficient statistics of a table whose last variable is the class.
+
+    Every answer is a sum over rows, so the answers for two halves of a table add up
+    to the answer for the whole: a source may lie in memory, on disk or on a cluster.
+    Rows in which a variable of the question is missing are left out of the answer
+    (available-case counts).
+
+    Attributes
+    ----------
+    cards : tuple of int
+        Number of states of each variable, class last.
+    n_jobs : int
+        Number of threads that a pass may use.
+    """
+
+    @property
+    def cards(self) -> tuple[int, ...]: ...
+
+    @property
+    def n_jobs(self) -> int: ...
+
+    @property
+    def class_index(self) -> int:
+        """Index of the class variable: the last one."""
+        ...
+
+    def class_counts(self) -> Counts:
+        """Total weight of each class, shape (n_classes,)."""
+        ...
+
+    def family_counts(self, families: Sequence[Family]) -> list[Counts]:
+        """Weight of each joint state of some families.
+
+        Parameters
+        ----------
+        families : sequence of tuple of int
+            Variables of each family, parents first and child last.
+
+        Returns
+        -------
+        list of ndarray
+            One array a family, of shape ``(*parent cards, child card)``.
+        """
+        ...
+
+    def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
+        """Class-pair counts of every variable in `left` with every one in `right`."""
+        ...
+
+    def add_up(self, block_function: Callable[[Codes], Counts]) -> Counts:
+        """Sum what `block_function` returns for blocks of rows, in row order."""
+        ...

@@ -1,0 +1,1 @@
+"""A table becomes integer codes."""

@@ -1,0 +1,119 @@
+"""The rows of a table as small integers: one code per cell, one weight per row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Block = NDArray[np.uint8] | NDArray[np.uint16]
+
+NARROW_STATES = 255
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Integer codes of all cells, variables along the first axis.
+
+    A variable with ``n`` states uses the codes ``0 .. n-1``, and ``n`` for a missing
+    cell. Variables with at most 255 states lie in one byte a cell, wider ones
+    in two.
+
+    Parameters
+    ----------
+    narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+        Codes of the narrow variables, C-contiguous.
+    wide : ndarray of shape (n_wide, n_rows), dtype uint16
+        Codes of the wide variables, C-contiguous.
+    slots : tuple of int
+        Where each variable lies: ``s >= 0`` is row ``s`` of `narrow`, ``s < 0`` is
+        row ``-s - 1`` of `wide`.
+    cards : tuple of int
+        Number of states of each variable (at most 65 535).
+    weights : ndarray of shape (n_rows,), dtype float64
+        Weight of each row, non-negative.
+    unit_weights : bool
+        Whether every weight is one, so that integer counting may be used.
+    """
+
+    narrow: NDArray[np.uint8]
+    wide: NDArray[np.uint16]
+    slots: tuple[int, ...]
+    cards: tuple[int, ...]
+    weights: NDArray[np.float64]
+    unit_weights: bool
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Sequence[NDArray[np.integer]],
+        cards: Sequence[int],
+        weights: NDArray[np.float64] | None = None,
+    ) -> Codes:
+        """Stack one integer array of codes per variable."""
+        n_rows = len(columns[0]) if columns else 0
+        is_wide = [card > NARROW_STATES for card in cards]
+        narrow = np.empty((len(cards) - sum(is_wide), n_rows), dtype=np.uint8)
+        wide = np.empty((sum(is_wide), n_rows), dtype=np.uint16)
+        slots: list[int] = []
+        n_narrow = n_wide = 0
+        for column, in_wide in zip(columns, is_wide):
+            if in_wide:
+                wide[n_wide] = column
+                n_wide += 1
+                slots.append(-n_wide)
+            else:
+                narrow[n_narrow] = column
+                slots.append(n_narrow)
+                n_narrow += 1
+        return cls.from_blocks(narrow, wide, slots, cards, weights)
+
+    @classmethod
+    def from_blocks(
+        cls,
+        narrow: NDArray[np.uint8],
+        wide: NDArray[np.uint16],
+        slots: Sequence[int],
+        cards: Sequence[int],
+        weights: NDArray[np.float64] | None = None,
+    ) -> Codes:
+        """Wrap blocks that are laid out already; no weights means one a row."""
+        n_rows = narrow.shape[1] if narrow.size or not wide.size else wide.shape[1]
+        if weights is None:
+            # A broadcast one costs no memory, however many rows there are.
+            weights = np.broadcast_to(np.float64(1.0), (n_rows,))
+            unit = True
+        else:
+            unit = bool((weights == 1.0).all())
+        return cls(narrow, wide, tuple(slots), tuple(cards), weights, unit)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.slots)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.weights)
+
+    def column(self, index: int) -> Block:
+        """Codes of one variable, shape (n_rows,), a view."""
+        slot = self.slots[index]
+        return self.narrow[slot] if slot >= 0 else self.wide[-slot - 1]
+
+    def missing(self, index: int) -> NDArray[np.bool_]:
+        """Which rows miss this variable, shape (n_rows,)."""
+        return self.column(index) == self.cards[index]
+
+    def rows(self, selection: slice | NDArray[np.intp] | NDArray[np.bool_]) -> Codes:
+        """Codes of some rows only."""
+        return Codes.from_blocks(
+            np.ascontiguousarray(self.narrow[:, selection]),
+            np.ascontiguousarray(self.wide[:, selection]),
+            self.slots,
+            self.cards,
+            None if self.unit_weights else self.weights[selection],
+        )

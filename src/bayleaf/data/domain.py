@@ -1,0 +1,160 @@
+"""What the columns of a table mean: variables, their states, and cut points."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from bayleaf.wording import format_number, name_list
+
+Kind = Literal["nominal", "numeric"]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A column with finitely many states.
+
+    Parameters
+    ----------
+    name : str or int
+        The column's name in the table.
+    states : tuple of hashable
+        The values of a nominal variable, in order, or the interval labels of a
+        discretised numeric one. ``None`` as the last state stands for "missing"
+        where missing cells count as a state of their own.
+    kind : {"nominal", "numeric"}
+        Whether states are values or intervals between cut points.
+    cut_points : tuple of float, default=()
+        Increasing thresholds of a numeric variable; state ``i`` holds the values
+        ``cut_points[i-1] < value <= cut_points[i]``.
+
+    Raises
+    ------
+    ValueError
+        If a state occurs twice, cut points do not increase, or their number does
+        not fit the number of states.
+    """
+
+    name: str | int
+    states: tuple[Hashable, ...]
+    kind: Kind = "nominal"
+    cut_points: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.states)) != len(self.states):
+            raise ValueError(f"variable {self.name!r} lists a state twice")
+        if self.kind == "numeric":
+            if any(b <= a for a, b in zip(self.cut_points, self.cut_points[1:])):
+                raise ValueError(
+                    f"the cut points of variable {self.name!r} must increase"
+                )
+            if len(self.states) - self.has_missing_state != len(self.cut_points) + 1:
+                raise ValueError(
+                    f"variable {self.name!r} has {len(self.cut_points)} cut points "
+                    f"but {len(self.states)} states; it needs one state more than cuts"
+                )
+        elif self.kind != "nominal":
+            raise ValueError(
+                f"kind of variable {self.name!r} must be 'nominal' or 'numeric', "
+                f"got {self.kind!r}"
+            )
+
+    @property
+    def n_states(self) -> int:
+        """Number of states, a missing state included."""
+        return len(self.states)
+
+    @property
+    def has_missing_state(self) -> bool:
+        """Whether the last state stands for missing cells."""
+        return bool(self.states) and self.states[-1] is None
+
+    @cached_property
+    def state_index(self) -> dict[Hashable, int]:
+        """Code of each state."""
+        return {state: code for code, state in enumerate(self.states)}
+
+    def label(self, code: int) -> str:
+        """Name the state with this code for a reader; the reserved code is missing."""
+        if code >= self.n_states or self.states[code] is None:
+            return "missing"
+        state = self.states[code]
+        return format_number(state) if isinstance(state, float) else str(state)
+
+
+def interval_labels(cut_points: Sequence[float]) -> tuple[str, ...]:
+    """Name the intervals between increasing cut points, closed on the right."""
+    if not cut_points:
+        return ("any value",)
+    texts = [format_number(cut) for cut in cut_points]
+    if len(set(texts)) < len(texts):
+        texts = [repr(float(cut)) for cut in cut_points]
+    inner = [f"({low}, {high}]" for low, high in zip(texts, texts[1:])]
+    return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
+
+
+def numeric_variable(
+    name: str | int, cut_points: Sequence[float], *, missing_state: bool = False
+) -> Variable:
+    """Build a numeric variable whose states are named after its intervals."""
+    cuts = tuple(float(cut) for cut in cut_points)
+    states: tuple[Hashable, ...] = interval_labels(cuts)
+    return Variable(name, (*states, None) if missing_state else states, "numeric", cuts)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """An ordered set of variables with distinct names.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        In the order of the codes' rows.
+
+    Raises
+    ------
+    ValueError
+        If two variables share a name.
+    """
+
+    variables: tuple[Variable, ...]
+    _index: dict[str | int, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        index = {variable.name: i for i, variable in enumerate(self.variables)}
+        if len(index) != len(self.variables):
+            names = [variable.name for variable in self.variables]
+            twice = sorted({str(name) for name in names if names.count(name) > 1})
+            raise ValueError(f"two variables are called {name_list(twice)}")
+        object.__setattr__(self, "_index", index)
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.variables)
+
+    def __getitem__(self, index: int) -> Variable:
+        return self.variables[index]
+
+    def index(self, name: str | int) -> int:
+        """Position of the variable with this name; KeyError names the mend."""
+        try:
+            return self._index[name]
+        except KeyError:
+            known = name_list([str(variable.name) for variable in self.variables])
+            raise KeyError(
+                f"there is no variable {name!r}; the variables are {known}"
+            ) from None
+
+    @property
+    def names(self) -> tuple[str | int, ...]:
+        """Names of all variables, in order."""
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of states of each variable, in order."""
+        return tuple(variable.n_states for variable in self.variables)

@@ -1,0 +1,1 @@
+"""Directed acyclic graphs and what is derived from them; nothing about data."""

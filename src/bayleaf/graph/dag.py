@@ -1,0 +1,92 @@
+"""Directed acyclic graphs over variables that are known by their index."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from bayleaf.wording import name_list
+
+
+@dataclass(frozen=True)
+class DAG:
+    """A directed acyclic graph as the tuple of each node's parents.
+
+    Parameters
+    ----------
+    parents : tuple of tuple of int
+        ``parents[i]`` are the parents of node ``i``, in the order of its CPD's axes.
+
+    Attributes
+    ----------
+    order : tuple of int
+        Topological order; among the nodes that are ready the lowest index comes first.
+
+    Raises
+    ------
+    ValueError
+        If a parent is no node or listed twice, or the arcs close a cycle.
+    """
+
+    parents: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        n_nodes = len(self.parents)
+        for node, parents in enumerate(self.parents):
+            if len(set(parents)) != len(parents):
+                raise ValueError(f"node {node} lists a parent twice")
+            if any(not 0 <= parent < n_nodes for parent in parents):
+                raise ValueError(
+                    f"node {node} has a parent outside 0..{n_nodes - 1}: {parents}"
+                )
+        object.__setattr__(self, "order", self._topological_order())
+
+    @classmethod
+    def from_arcs(cls, n_nodes: int, arcs: Iterable[tuple[int, int]]) -> DAG:
+        """Build the graph from (parent, child) pairs, parents in the given order."""
+        parents: list[list[int]] = [[] for _ in range(n_nodes)]
+        for parent, child in arcs:
+            parents[child].append(parent)
+        return cls(tuple(tuple(nodes) for nodes in parents))
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    @property
+    def arcs(self) -> Iterator[tuple[int, int]]:
+        """All (parent, child) pairs, by child."""
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                yield parent, child
+
+    @property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Each node with its parents before it: the axes of its counts."""
+        return tuple((*parents, node) for node, parents in enumerate(self.parents))
+
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Children of each node, in increasing order."""
+        children: list[list[int]] = [[] for _ in self.parents]
+        for parent, child in self.arcs:
+            children[parent].append(child)
+        return tuple(tuple(sorted(nodes)) for nodes in children)
+
+    def _topological_order(self) -> tuple[int, ...]:
+        """Order in which every node stands after its parents."""
+        n_open = [len(parents) for parents in self.parents]
+        children = self.children()
+        ready = [node for node, count in enumerate(n_open) if count == 0]
+        order: list[int] = []
+        while ready:
+            node = heapq.heappop(ready)
+            order.append(node)
+            for child in children[node]:
+                n_open[child] -= 1
+                if n_open[child] == 0:
+                    heapq.heappush(ready, child)
+        if len(order) < len(self.parents):
+            on_cycle = [node for node, count in enumerate(n_open) if count > 0]
+            raise ValueError(f"the arcs close a cycle among nodes {name_list(on_cycle)}")
+        return tuple(order)
