@@ -1,0 +1,42 @@
+"""Bayesian-network classifiers that a person can read, at the speed of counting."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public names and the modules that define them; loaded when first used, so that
+# importing the package is quick.
+_PUBLIC = {
+    "AODEClassifier": "bayleaf.classifiers.aode",
+    "Backoff": "bayleaf.cpds.smoothing",
+    "BayesianNetwork": "bayleaf.models.bayesian_network",
+    "Dirichlet": "bayleaf.cpds.smoothing",
+    "EqualFrequencyDiscretizer": "bayleaf.data.discretize",
+    "EqualWidthDiscretizer": "bayleaf.data.discretize",
+    "KDBClassifier": "bayleaf.classifiers.kdb",
+    "Lidstone": "bayleaf.cpds.smoothing",
+    "MDLPDiscretizer": "bayleaf.data.discretize",
+    "MEstimate": "bayleaf.cpds.smoothing",
+    "MaximumLikelihood": "bayleaf.cpds.smoothing",
+    "NaiveBayesClassifier": "bayleaf.classifiers.naive_bayes",
+    "StandardDeviationDiscretizer": "bayleaf.data.discretize",
+    "TANClassifier": "bayleaf.classifiers.tan",
+    "load": "bayleaf.classifiers.saving",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        value = getattr(importlib.import_module(_PUBLIC[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'bayleaf' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(_PUBLIC))

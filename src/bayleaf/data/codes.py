@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ class Codes:
         Whether every weight is one, so that integer counting may be used.
     """
 
+    MAX_STATES: ClassVar[int] = 65_535
+
     narrow: NDArray[np.uint8]
     wide: NDArray[np.uint16]
     slots: tuple[int, ...]
@@ -48,7 +51,7 @@ class Codes:
     @classmethod
     def from_columns(
         cls,
-        columns: Sequence[NDArray[np.integer]],
+        columns: Sequence[NDArray[np.integer[Any]]],
         cards: Sequence[int],
         weights: NDArray[np.float64] | None = None,
     ) -> Codes:
@@ -117,3 +120,13 @@ class Codes:
             self.cards,
             None if self.unit_weights else self.weights[selection],
         )
+
+    def with_column(
+        self,
+        column: NDArray[np.integer[Any]],
+        card: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Codes:
+        """The same rows with one more variable at the end, and other weights."""
+        columns = [self.column(i) for i in range(self.n_variables)]
+        return Codes.from_columns([*columns, column], (*self.cards, card), weights)

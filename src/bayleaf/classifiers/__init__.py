@@ -1,0 +1,26 @@
+"""Classifiers for scikit-learn, one file each; `CLASSIFIERS` lists them all.
+
+Contract tests, the command line's ``--model`` and benchmarks walk this list.
+"""
+
+from bayleaf.classifiers.aode import AODEClassifier
+from bayleaf.classifiers.base import BayesianClassifier
+from bayleaf.classifiers.kdb import KDBClassifier
+from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
+from bayleaf.classifiers.tan import TANClassifier
+
+CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
+    "nb": NaiveBayesClassifier,
+    "tan": TANClassifier,
+    "kdb": KDBClassifier,
+    "aode": AODEClassifier,
+}
+
+__all__ = [
+    "CLASSIFIERS",
+    "AODEClassifier",
+    "BayesianClassifier",
+    "KDBClassifier",
+    "NaiveBayesClassifier",
+    "TANClassifier",
+]

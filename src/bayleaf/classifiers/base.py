@@ -1,0 +1,556 @@
+"""The one fit and the one predict that all classifiers share."""
+
+from __future__ import annotations
+
+import copy
+import sys
+import time
+import warnings
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayleaf.classifiers.parameters import (
+    check_shared,
+    checked_class_prior,
+    checked_loss,
+    encoder_rules,
+    merged_signature,
+    random_generator,
+)
+from bayleaf.classifiers.saving import saved_model
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
+from bayleaf.cpds.table import TableCPD, learn_table_cpds
+from bayleaf.data.codes import Codes
+from bayleaf.data.columns import (
+    Column,
+    Matrix,
+    column_names,
+    select_rows,
+    take_apart,
+)
+from bayleaf.data.discretize import resolve_discretizer
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.encoder import Target, learn_encoder
+from bayleaf.data.labels import encode_labels, label_codes
+from bayleaf.graph.dag import DAG
+from bayleaf.io.native import write_model
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.explanation import Explanation
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.predictor import Predictor
+from bayleaf.models.summary import Summary
+
+
+class Learned(NamedTuple):
+    """What `_learn` returns: the model and its training log-likelihood in nats."""
+
+    model: ClassModel
+    log_likelihood: float
+
+
+class TrainingTable(NamedTuple):
+    """A training table taken apart: features, classes, and positive row weights."""
+
+    parts: Matrix | list[Column]
+    classes: NDArray[Any]
+    class_codes: NDArray[np.intp]
+    weights: NDArray[np.float64] | None
+
+    def row_weights(self) -> NDArray[np.float64]:
+        """Weight of each row; ones that cost no memory where none were given."""
+        if self.weights is not None:
+            return self.weights
+        return np.broadcast_to(np.float64(1.0), (len(self.class_codes),))
+
+
+class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the classifiers: checks, encoding, prediction, explanation.
+
+    A subclass defines `_learn` and, where it has parameters of its own, an `__init__`
+    that takes them before ``**shared``.
+
+    Parameters
+    ----------
+    smoothing : str or Smoothing, default="laplace"
+        Rule that turns counts into probabilities.
+    discretizer : str or discretiser, default="mdlp"
+        Finds the cut points of numeric columns: "mdlp", "standard_deviation",
+        "equal_frequency", "equal_width", or an instance.
+    categorical_features : list of str, int or bool, optional
+        Columns of numbers that are nominal; all others are then numeric. By default
+        integer columns with at most ten distinct values are nominal.
+    missing : {"marginalize", "state", "error"}, default="marginalize"
+        Missing cells are left out of counts and summed out of predictions, count as
+        a state of their own, or are refused.
+    unknown : {"missing", "error"}, default="missing"
+        What becomes of values that training did not contain.
+    max_states : int, default=1000
+        Largest number of states of a nominal column.
+    max_table_cells : int, default=20_000_000
+        Largest table of counts, and of an intermediate result when missing features
+        are summed out.
+    class_prior : array-like of shape (n_classes,), optional
+        Prior probabilities in the order of `classes_`.
+    fit_prior : bool, default=True
+        Whether the prior is learned, by the smoothing rule; otherwise it is uniform.
+    loss : array-like of shape (n_classes, n_classes), optional
+        Cost of predicting the row's class where the column's is true, both in the
+        order of `classes_`; `predict` then takes the cheapest class.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness where a method draws; ignored by those that do not.
+    n_jobs : int, default=None
+        Threads for counting; -1 means all cores. The model does not depend on it.
+    verbose : int, default=0
+        Above zero, the stages of fitting are told on standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where all of them are strings.
+    encoder_ : TableEncoder
+        Domain of the features and the rules by which they are read.
+    model_ : ClassModel
+        The learned model.
+    log_likelihood_ : float
+        Log-likelihood (nats) of the training rows.
+    """
+
+    _log_likelihood_of = "families of the training rows"
+
+    def __init__(
+        self,
+        *,
+        smoothing: str | Smoothing = "laplace",
+        discretizer: Any = "mdlp",
+        categorical_features: Any = None,
+        missing: str = "marginalize",
+        unknown: str = "missing",
+        max_states: int = 1000,
+        max_table_cells: int = 20_000_000,
+        class_prior: Any = None,
+        fit_prior: bool = True,
+        loss: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.smoothing = smoothing
+        self.discretizer = discretizer
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.unknown = unknown
+        self.max_states = max_states
+        self.max_table_cells = max_table_cells
+        self.class_prior = class_prior
+        self.fit_prior = fit_prior
+        self.loss = loss
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__:
+            signature = merged_signature(cls.__init__, BayesianClassifier.__init__)
+            cls.__init__.__signature__ = signature  # type: ignore[attr-defined]
+
+    @abstractmethod
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        """Learn the model from counts over `domain`, the class last."""
+
+    def _check_parameters(self) -> None:
+        """Raise if a parameter is out of range; subclasses add their own."""
+        check_shared(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # ---- learning
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : data frame, ndarray or list of rows, shape (n_rows, n_features)
+            Text, numbers, truth values; missing cells as the table marks them.
+        y : array-like of shape (n_rows,)
+            Class labels of any hashable scalar type, none missing.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+
+        Returns
+        -------
+        BayesianClassifier
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a column or the target cannot be used; the sentence names
+            it and the mend.
+        """
+        context = self._init_callback_context()
+        context.call_on_fit_task_begin(
+            estimator=self, X=X, y=y, metadata={"sample_weight": sample_weight}
+        )
+        self._fit(X, y, sample_weight)
+        context.call_on_fit_task_end(
+            estimator=self, X=X, y=y, metadata={"sample_weight": sample_weight}
+        )
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Encode the table, count, learn."""
+        table = self._training_table(X, y, sample_weight)
+        self.classes_ = table.classes
+        discretizer = resolve_discretizer(self.discretizer)
+        target = Target(self._class_variable(X, y), table.class_codes)
+        with self._stage("encoded the table"):
+            self.encoder_, codes = learn_encoder(
+                table.parts, target, table.row_weights(), discretizer, encoder_rules(self)
+            )
+        self._learn_from(self._count(codes), target.variable)
+
+    def _count(self, codes: Codes) -> CountSource:
+        """The source of counts over the training codes."""
+        return TableCounts(codes, n_jobs=self.n_jobs)
+
+    def _learn_from(self, counts: CountSource, class_variable: Variable) -> None:
+        """Learn the model over the encoder's domain and the class."""
+        domain = Domain((*self.encoder_.domain.variables, class_variable))
+        with self._stage("learned the model"):
+            learned = self._learn(counts, domain, random_generator(self.random_state))
+        self.model_, self.log_likelihood_ = learned
+
+    def _stage(self, what: str) -> _Stage:
+        """Tell on standard error, when asked to, how long a stage took."""
+        return _Stage(f"{type(self).__name__}: {what}", told=bool(self.verbose))
+
+    def _training_table(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        known_classes: NDArray[Any] | None = None,
+        *,
+        reset: bool = True,
+    ) -> TrainingTable:
+        """Check parameters, table, target and weights, and drop rows of weight zero.
+
+        Labels are numbered by `known_classes` where these are given; `reset` tells
+        whether the table sets the names and number of features or must match them.
+        """
+        self._check_parameters()
+        resolve_smoothing(self.smoothing)
+        parts = take_apart(X)
+        validate_data(self, X, y, reset=reset, skip_check_array=True)
+        labels = _one_dimensional(y)
+        n_rows = _n_rows(parts)
+        if len(labels) != n_rows:
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: the table "
+                f"has {n_rows} rows, the target {len(labels)}; give one label a row"
+            )
+        weights = _checked_weights(sample_weight, n_rows)
+        if weights is not None and not weights.all():
+            keep = weights > 0
+            parts, weights = select_rows(parts, keep), weights[keep]
+            labels = _select(labels, keep)
+        if known_classes is None:
+            classes, class_codes = encode_labels(labels)
+        else:
+            classes, class_codes = known_classes, label_codes(labels, known_classes)
+        checked_loss(self.loss, classes)
+        if self.class_prior is not None:
+            checked_class_prior(self.class_prior, classes)
+        return TrainingTable(parts, classes, class_codes, weights)
+
+    def _class_variable(self, X: Any, y: Any) -> Variable:
+        """The class as a variable, named after the target and unlike any feature."""
+        name = getattr(y, "name", None)
+        name = name if isinstance(name, str) and name else "class"
+        taken = set(column_names(X) or ())
+        while name in taken:
+            name += "_"
+        return Variable(name, tuple(self.classes_.tolist()))
+
+    def _network_model(
+        self, counts: CountSource, domain: Domain, feature_parents: list[tuple[int, ...]]
+    ) -> Learned:
+        """Estimate the tables of a network in which the class is everyone's parent.
+
+        Parameters
+        ----------
+        counts : CountSource
+            Counts over `domain`.
+        domain : Domain
+            Features, then the class.
+        feature_parents : list of tuple of int
+            Parents of each feature among the features, strongest first.
+        """
+        class_index = len(domain) - 1
+        dag = DAG((*((class_index, *parents) for parents in feature_parents), ()))
+        self._check_family_sizes(domain, dag)
+        smoothing = resolve_smoothing(self.smoothing)
+        cpds, log_likelihood = learn_table_cpds(counts, dag.families, smoothing)
+        prior = TableCPD((class_index,), self._class_prior(counts, smoothing))
+        log_likelihood += prior.log_likelihood(counts.class_counts())
+        log_likelihood -= cpds[-1].log_likelihood(counts.class_counts())
+        network = BayesianNetwork(domain, dag, (*cpds[:-1], prior))
+        return Learned(NetworkModel(network, self.max_table_cells), log_likelihood)
+
+    def _check_family_sizes(self, domain: Domain, dag: DAG) -> None:
+        """Raise before counting if a feature's table would be too large."""
+        for family in dag.families:
+            cells = 1
+            for member in family:
+                cells *= domain[member].n_states
+            if cells > self.max_table_cells:
+                raise ValueError(
+                    f"the table of feature {domain[family[-1]].name!r} with its "
+                    f"{len(family) - 1} parents would have {cells:.3g} cells, more "
+                    f"than max_table_cells={self.max_table_cells}; use fewer parents "
+                    "or coarser columns"
+                )
+
+    def _class_prior(
+        self, counts: CountSource, smoothing: Smoothing
+    ) -> NDArray[np.float64]:
+        """Prior probabilities: given, learned, or uniform."""
+        if self.class_prior is not None:
+            return checked_class_prior(self.class_prior, self.classes_)
+        if not self.fit_prior:
+            return np.full(len(self.classes_), 1.0 / len(self.classes_))
+        return smoothing.estimate(counts.class_counts())
+
+    # ---- prediction
+
+    def _predictor(self) -> Predictor:
+        """Encoder, model and loss, without anything of how they were learned."""
+        check_is_fitted(self, "model_")
+        loss = checked_loss(self.loss, self.classes_)
+        return Predictor(self.encoder_, self.model_, self.classes_, loss)
+
+    def _prepare(self, X: Any) -> tuple[Predictor, Codes]:
+        """The predictor and a table's codes, once it has the columns of training."""
+        predictor = self._predictor()
+        parts = take_apart(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return predictor, self.encoder_.transform(parts)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row, shape (n_rows,).
+
+        The most probable class or, with `loss`, the one of least expected cost; ties
+        go to the earlier class.
+        """
+        predictor, codes = self._prepare(X)
+        return predictor.predict(codes)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Posterior probability of each class, shape (n_rows, n_classes)."""
+        predictor, codes = self._prepare(X)
+        return predictor.proba(codes)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Log posterior of each class in nats, shape (n_rows, n_classes)."""
+        predictor, codes = self._prepare(X)
+        return predictor.log_proba(codes)
+
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Log joint probability (nats) of each class and the row's observed features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        predictor, codes = self._prepare(X)
+        return predictor.joint_log_proba(codes)
+
+    def explain(self, X: Any, *, against: Any = None) -> list[Explanation]:
+        """Split each row's log-odds into contributions of the features.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            One or more rows.
+        against : label, optional
+            The class that the predicted one is compared with; by default the
+            runner-up.
+
+        Returns
+        -------
+        list of Explanation
+            Prior and terms of each add up to its log-odds.
+        """
+        predictor, codes = self._prepare(X)
+        return predictor.explain(codes, against)
+
+    def with_class_prior(self, class_prior: Any) -> Self:
+        """Return this classifier under another class prior, as met in deployment.
+
+        Parameters
+        ----------
+        class_prior : array-like of shape (n_classes,)
+            Probabilities in the order of `classes_`.
+        """
+        check_is_fitted(self, "model_")
+        prior = checked_class_prior(class_prior, self.classes_)
+        other = copy.copy(self)
+        other.model_ = self.model_.with_class_prior(prior)
+        return other
+
+    # ---- looking at the result
+
+    @property
+    def network_(self) -> BayesianNetwork:
+        """The learned Bayesian network: features, then the class."""
+        check_is_fitted(self, "model_")
+        if not isinstance(self.model_, NetworkModel):
+            raise AttributeError(
+                f"{type(self).__name__} averages several networks and so is no "
+                "Bayesian network; it has no network_"
+            )
+        return self.model_.network
+
+    @property
+    def edges_(self) -> list[tuple[str | int, str | int]]:
+        """Arcs as (parent, child) names, arcs from the class included."""
+        check_is_fitted(self, "model_")
+        names = self.model_.domain.names
+        return [(names[parent], names[child]) for parent, child in self.model_.arcs]
+
+    def summary(self) -> Summary:
+        """Class, features, arcs, free parameters, log-likelihood, remarks."""
+        check_is_fitted(self, "model_")
+        target = self.model_.domain[-1].name
+        arcs = tuple(edge for edge in self.edges_ if edge[0] != target)
+        return Summary(
+            model=type(self).__name__,
+            target=target,
+            classes=tuple(
+                zip(self.classes_.tolist(), self.model_.class_prior.tolist(), strict=True)
+            ),
+            n_features=self.n_features_in_,
+            n_arcs=len(arcs),
+            n_parameters=self.model_.n_parameters,
+            log_likelihood=self.log_likelihood_,
+            log_likelihood_of=self._log_likelihood_of,
+            arcs=arcs,
+            notes=tuple(self.encoder_.notes.items()),
+            unknown=tuple(self.encoder_.unknown_counts.items()),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.
+
+        Raises
+        ------
+        TypeError
+            If a parameter or label has no place in the file, naming it.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        write_model(saved_model(self), path)
+
+
+class _Stage:
+    """A stage of fitting whose duration is told when it ends."""
+
+    def __init__(self, what: str, *, told: bool) -> None:
+        self._what, self._told = what, told
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        if self._told:
+            seconds = time.perf_counter() - self._start
+            print(f"{self._what} in {seconds:.3f} s", file=sys.stderr)
+
+
+def _n_rows(parts: Matrix | list[Column]) -> int:
+    """Number of rows of a table that was taken apart."""
+    if isinstance(parts, Matrix):
+        return len(parts.values)
+    first = parts[0]
+    return len(first.values if hasattr(first, "missing") else first.indices)
+
+
+def _one_dimensional(y: Any) -> Any:
+    """The target as a column; a matrix of one column is taken with a warning."""
+    if hasattr(y, "__array__") and not hasattr(y, "shape"):
+        y = np.asarray(y)
+    shape = getattr(y, "shape", None)
+    if shape is None or not isinstance(shape, tuple):
+        if not hasattr(y, "__len__"):
+            raise ValueError(f"y should be a 1d array, got {y!r}; pass one label a row")
+        return y
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change "
+            "the shape of y to (n_rows,), for example by y.ravel().",
+            DataConversionWarning,
+            stacklevel=5,
+        )
+        return np.asarray(y).ravel()
+    if len(shape) != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {shape} instead.")
+    return y
+
+
+def _select(labels: Any, keep: NDArray[np.bool_]) -> Any:
+    """Labels of the rows kept, in a container that keeps their type."""
+    if isinstance(labels, np.ndarray):
+        return labels[keep]
+    if hasattr(labels, "filter") and not hasattr(labels, "iloc"):
+        return labels.filter(keep)
+    if hasattr(labels, "iloc"):
+        return labels[keep]
+    return [label for label, kept in zip(labels, keep, strict=True) if kept]
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Row weights as float64; None where every row counts one."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_rows},), got {weights.shape}: "
+            "one weight a row"
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight holds NaN or infinity; give finite weights")
+    if (weights < 0).any():
+        raise ValueError("sample_weight holds negative values; give weights >= 0")
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for every row; give at least one row a weight > 0"
+        )
+    return weights

@@ -1,0 +1,145 @@
+"""Checks of the parameters that all classifiers share, and their one signature."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from bayleaf.data.encoder import MISSING_RULES, UNKNOWN_RULES, EncoderRules
+from bayleaf.wording import name_list
+
+
+def check_count(name: str, value: Any, lowest: int) -> None:
+    """Raise unless a parameter is a whole number of at least `lowest`."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole:
+        raise TypeError(f"{name} must be an integer >= {lowest}, got {value!r}")
+    if value < lowest:
+        raise ValueError(f"{name} must be an integer >= {lowest}, got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise unless a parameter is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        allowed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+
+
+def check_threshold(name: str, value: Any) -> None:
+    """Raise unless a parameter is None or a finite number >= 0."""
+    if value is None:
+        return
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be None or a number >= 0, got {value!r}")
+    if not math.isfinite(value) or value < 0:
+        raise ValueError(f"{name} must be None or a number >= 0, got {value!r}")
+
+
+def check_shared(estimator: Any) -> None:
+    """Raise if a parameter that every classifier has is out of range."""
+    check_choice("missing", estimator.missing, MISSING_RULES)
+    check_choice("unknown", estimator.unknown, UNKNOWN_RULES)
+    check_count("max_states", estimator.max_states, 2)
+    check_count("max_table_cells", estimator.max_table_cells, 1)
+    check_count("verbose", int(estimator.verbose), 0)
+    if not isinstance(estimator.fit_prior, bool | np.bool_):
+        raise TypeError(f"fit_prior must be True or False, got {estimator.fit_prior!r}")
+    if estimator.n_jobs is not None:
+        if not isinstance(estimator.n_jobs, numbers.Integral):
+            raise TypeError(f"n_jobs must be None or an integer, got {estimator.n_jobs!r}")
+        if estimator.n_jobs == 0:
+            raise ValueError("n_jobs must not be 0; -1 means all cores")
+
+
+def encoder_rules(estimator: Any) -> EncoderRules:
+    """The estimator's rules for reading columns."""
+    declared = estimator.categorical_features
+    if declared is not None:
+        if isinstance(declared, str):
+            raise TypeError(
+                "categorical_features must be a list of columns, got the string "
+                f"{declared!r}; write [{declared!r}]"
+            )
+        declared = tuple(
+            item.item() if isinstance(item, np.generic) else item for item in declared
+        )
+    return EncoderRules(
+        categorical_features=declared,
+        missing=estimator.missing,
+        unknown=estimator.unknown,
+        max_states=estimator.max_states,
+    )
+
+
+def checked_class_prior(
+    class_prior: Any, classes: NDArray[Any]
+) -> NDArray[np.float64]:
+    """A class prior as an array, once it fits the classes.
+
+    Raises
+    ------
+    ValueError
+        If it has another length, a negative entry, or does not sum to 1.
+    """
+    prior = np.asarray(class_prior, dtype=np.float64)
+    if prior.shape != (len(classes),):
+        raise ValueError(
+            f"class_prior must have one entry for each of the {len(classes)} classes "
+            f"{name_list(classes.tolist())}, got shape {prior.shape}"
+        )
+    if not np.isfinite(prior).all() or (prior < 0).any():
+        raise ValueError(f"class_prior must hold numbers >= 0, got {prior.tolist()}")
+    if abs(prior.sum() - 1.0) > 1e-6:
+        raise ValueError(f"class_prior must sum to 1, got a sum of {prior.sum():.6g}")
+    return prior / prior.sum()
+
+
+def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None:
+    """A loss matrix as an array, once it fits the classes; None stays None.
+
+    Raises
+    ------
+    ValueError
+        If it is not square over the classes or holds NaN or infinity.
+    """
+    if loss is None:
+        return None
+    matrix = np.asarray(loss, dtype=np.float64)
+    n_classes = len(classes)
+    if matrix.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"loss must have shape ({n_classes}, {n_classes}), rows for the predicted "
+            f"and columns for the true class, got {matrix.shape}"
+        )
+    if not np.isfinite(matrix).all():
+        raise ValueError("loss must hold finite numbers only")
+    return matrix
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """The generator that a `random_state` of scikit-learn's kinds stands for."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, numbers.Integral):
+        return np.random.default_rng(int(random_state))
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+
+
+def merged_signature(
+    own: Callable[..., None], shared: Callable[..., None]
+) -> inspect.Signature:
+    """Signature of an `__init__` whose ``**shared`` stands for the base's parameters."""
+    own_parameters = list(inspect.signature(own).parameters.values())
+    explicit = [p for p in own_parameters if p.kind is not p.VAR_KEYWORD]
+    names = {parameter.name for parameter in explicit}
+    base = inspect.signature(shared).parameters.values()
+    return inspect.Signature([*explicit, *(p for p in base if p.name not in names)])

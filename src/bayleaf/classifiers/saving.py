@@ -1,0 +1,145 @@
+"""A fitted classifier to the contents of a model file and back."""
+
+from __future__ import annotations
+
+import numbers
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayleaf.cpds import smoothing as smoothing_rules
+from bayleaf.data import discretize
+from bayleaf.io.fields import ModelFileError
+from bayleaf.io.native import SavedModel, read_model
+from bayleaf.models.predictor import Predictor
+
+if TYPE_CHECKING:
+    from bayleaf.classifiers.base import BayesianClassifier
+
+# Objects that may stand as a parameter's value, by the name of their class.
+_PARAMETER_OBJECTS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        smoothing_rules.Backoff,
+        smoothing_rules.Dirichlet,
+        smoothing_rules.Lidstone,
+        smoothing_rules.MEstimate,
+        smoothing_rules.MaximumLikelihood,
+        discretize.EqualFrequencyDiscretizer,
+        discretize.EqualWidthDiscretizer,
+        discretize.MDLPDiscretizer,
+        discretize.StandardDeviationDiscretizer,
+    )
+}
+
+
+def saved_model(classifier: BayesianClassifier) -> SavedModel:
+    """What a model file keeps of a fitted classifier.
+
+    Raises
+    ------
+    TypeError
+        If a parameter has a value that no file can hold, naming the parameter.
+    """
+    predictor: Predictor = classifier._predictor()
+    return SavedModel(
+        predictor=predictor,
+        classifier=type(classifier).__name__,
+        parameters={
+            name: _parameter_to(name, value)
+            for name, value in classifier.get_params(deep=False).items()
+        },
+        log_likelihood=classifier.log_likelihood_,
+        named_features=hasattr(classifier, "feature_names_in_"),
+    )
+
+
+def load(path: str | Path) -> BayesianClassifier:
+    """Read a fitted classifier from a model file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file written by a classifier's `save`.
+
+    Returns
+    -------
+    BayesianClassifier
+        Predicts exactly as the one that was saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is no model file, or holds something that is no model.
+    OSError
+        If the file cannot be read.
+    """
+    from bayleaf.classifiers import CLASSIFIERS
+
+    saved = read_model(path)
+    kinds = {kind.__name__: kind for kind in CLASSIFIERS.values()}
+    if saved.classifier not in kinds:
+        raise ModelFileError(
+            f"model file {Path(path).name} holds a {saved.classifier[:60]!r}; "
+            f"known are {', '.join(kinds)}"
+        )
+    kind = kinds[saved.classifier]
+    parameters = {
+        str(name): _parameter_from(value) for name, value in saved.parameters.items()
+    }
+    strange = sorted(set(parameters) - set(kind().get_params()))
+    if strange:
+        raise ModelFileError(
+            f"model file {Path(path).name} has parameters that {saved.classifier} "
+            f"lacks: {', '.join(strange)}"
+        )
+    classifier = kind(**parameters)
+    classifier._check_parameters()
+    predictor = saved.predictor
+    classifier.classes_ = predictor.classes
+    classifier.encoder_ = predictor.encoder
+    classifier.model_ = predictor.model
+    classifier.log_likelihood_ = saved.log_likelihood
+    names = predictor.encoder.domain.names
+    classifier.n_features_in_ = len(names)
+    if saved.named_features:
+        classifier.feature_names_in_ = np.array(names, dtype=object)
+    return classifier
+
+
+def _parameter_to(name: str, value: Any) -> Any:
+    """A parameter's value as a JSON value."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return _parameter_to(name, value.tolist())
+    if isinstance(value, list | tuple):
+        return [_parameter_to(name, item) for item in value]
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        # The state of a generator is spent by fitting; there is nothing to keep.
+        return None
+    if type(value).__name__ in _PARAMETER_OBJECTS:
+        inner = value.get_params() if hasattr(value, "get_params") else vars(value)
+        return {"object": type(value).__name__, "parameters": dict(inner)}
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    raise TypeError(
+        f"parameter {name} holds a {type(value).__name__}, which has no place in a "
+        "model file; use one of the library's own, or pickle the classifier"
+    )
+
+
+def _parameter_from(value: Any) -> Any:
+    """A parameter's value from a JSON value; only known classes are built."""
+    if isinstance(value, list):
+        return [_parameter_from(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = _PARAMETER_OBJECTS.get(str(value.get("object")))
+    if kind is None or not isinstance(value.get("parameters"), dict):
+        raise ModelFileError("a parameter of the model file is of an unknown kind")
+    try:
+        return kind(**value["parameters"])
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"a parameter of the model file is wrong: {error}") from error

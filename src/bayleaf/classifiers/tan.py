@@ -1,0 +1,47 @@
+"""Tree-augmented naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayleaf.classifiers.base import BayesianClassifier, Learned
+from bayleaf.classifiers.parameters import check_threshold
+from bayleaf.counts.source import CountSource
+from bayleaf.data.domain import Domain
+from bayleaf.search.chow_liu import tree_parents
+
+
+class TANClassifier(BayesianClassifier):
+    """Tree-augmented naive Bayes (Friedman, Geiger & Goldszmidt 1997).
+
+    Beside the class every feature has at most one feature as parent; the tree is the
+    one of largest total I(X;Y|C), rooted at the feature with the largest I(X;C).
+
+    Parameters
+    ----------
+    theta : float, optional
+        Arcs with I(X;Y|C) at or below this (nats) are left out, which makes a
+        forest.
+    **shared
+        The parameters that the classifiers share, see `BayesianClassifier`.
+
+    References
+    ----------
+    Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers.
+    Machine Learning 29, 131-163, section 4.
+    """
+
+    def __init__(self, *, theta: float | None = None, **shared: Any) -> None:
+        super().__init__(**shared)
+        self.theta = theta
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_threshold("theta", self.theta)
+
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        return self._network_model(counts, domain, tree_parents(counts, self.theta))

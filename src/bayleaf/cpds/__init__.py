@@ -1,0 +1,24 @@
+"""Conditional probability distributions and how counts are smoothed into them."""
+
+from bayleaf.cpds.smoothing import (
+    Backoff,
+    Dirichlet,
+    Lidstone,
+    MaximumLikelihood,
+    MEstimate,
+    Smoothing,
+    resolve_smoothing,
+)
+from bayleaf.cpds.table import TableCPD, learn_table_cpds
+
+__all__ = [
+    "Backoff",
+    "Dirichlet",
+    "Lidstone",
+    "MEstimate",
+    "MaximumLikelihood",
+    "Smoothing",
+    "TableCPD",
+    "learn_table_cpds",
+    "resolve_smoothing",
+]

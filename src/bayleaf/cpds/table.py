@@ -1,0 +1,87 @@
+"""Conditional probability tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource, Family
+from bayleaf.cpds.smoothing import Smoothing
+
+
+@dataclass(frozen=True, eq=False)
+class TableCPD:
+    """P(child | parents) as a full table.
+
+    Parameters
+    ----------
+    family : tuple of int
+        The parents in the order of the axes, then the child.
+    probabilities : ndarray of shape (*parent cards, child card), dtype float64
+        Distributions of the child along the last axis. Kept read-only.
+    """
+
+    family: Family
+    probabilities: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        table = np.array(self.probabilities, dtype=np.float64, order="C")
+        table.setflags(write=False)
+        object.__setattr__(self, "probabilities", table)
+        if table.ndim != len(self.family):
+            raise ValueError(
+                f"a table with {table.ndim} axes was given for a family of "
+                f"{len(self.family)} variables; give one axis a variable"
+            )
+
+    @property
+    def child(self) -> int:
+        """Index of the child."""
+        return self.family[-1]
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Indices of the parents."""
+        return self.family[:-1]
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: states less one for each parent configuration."""
+        *parents, child = self.probabilities.shape
+        return prod(parents) * max(child - 1, 0)
+
+    def log_probabilities(self) -> NDArray[np.float64]:
+        """Logarithms of the table, minus infinity where it is zero."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.probabilities)
+
+    def log_likelihood(self, counts: NDArray[np.float64]) -> float:
+        """Log-likelihood (nats) of counts shaped like the table."""
+        seen = counts > 0
+        return float(np.sum(counts[seen] * self.log_probabilities()[seen]))
+
+
+def learn_table_cpds(
+    source: CountSource, families: Sequence[Family], smoothing: Smoothing
+) -> tuple[list[TableCPD], float]:
+    """Estimate the tables of some families.
+
+    Returns
+    -------
+    cpds : list of TableCPD
+        One a family.
+    log_likelihood : float
+        Log-likelihood (nats) of the rows in which the family is observed, summed
+        over families.
+    """
+    cpds: list[TableCPD] = []
+    log_likelihood = 0.0
+    for family, counts in zip(families, source.family_counts(families), strict=True):
+        cpd = TableCPD(family, smoothing.estimate(counts))
+        cpds.append(cpd)
+        log_likelihood += cpd.log_likelihood(counts)
+    return cpds, log_likelihood

@@ -1,0 +1,112 @@
+"""The target column: distinct class labels and a code for every row."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.columns import ValueColumn, value_column
+
+
+def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Find the class labels of a target and number its rows by them.
+
+    Parameters
+    ----------
+    target : array-like or series of shape (n_rows,)
+        Labels of any hashable scalar type.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        Distinct labels in increasing order; labels of several types are ordered by
+        the name of their type first.
+    codes : ndarray of shape (n_rows,), dtype intp
+        Position of each row's label in `classes`.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing, or labels are fractions and so no classes.
+    """
+    column = _label_column(target)
+    absent = np.flatnonzero(column.indices < 0)
+    if len(absent):
+        raise ValueError(
+            f"the target has {len(absent)} missing values (the first in row "
+            f"{absent[0]}), such as NaN; remove those rows"
+        )
+    n_values = len(column.values)
+    used = np.flatnonzero(np.bincount(column.indices, minlength=n_values))
+    labels = [column.values[i] for i in used]
+    _refuse_fractions(labels)
+    order = sorted_positions(labels)
+    rank = np.zeros(n_values, dtype=np.intp)
+    rank[used[order]] = np.arange(len(order))
+    return _label_array([labels[i] for i in order], target), rank[column.indices]
+
+
+def label_codes(target: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Number the rows of a target by labels that are known already.
+
+    Raises
+    ------
+    ValueError
+        If a row has a label that is not among `classes`.
+    """
+    found, codes = encode_labels(target)
+    index = {label: i for i, label in enumerate(classes.tolist())}
+    strange = [label for label in found.tolist() if label not in index]
+    if strange:
+        raise ValueError(
+            f"the target holds labels {strange} that are not among the classes "
+            f"{classes.tolist()}; pass all of them as classes= in the first call"
+        )
+    return np.array([index[label] for label in found.tolist()], dtype=np.intp)[codes]
+
+
+def sorted_positions(values: Iterable[Hashable]) -> list[int]:
+    """Positions that put values in order; mixed types by type name, then value."""
+    items = list(values)
+    positions = range(len(items))
+    try:
+        return sorted(positions, key=lambda i: items[i])  # type: ignore[arg-type,return-value]
+    except TypeError:
+        return sorted(positions, key=lambda i: (type(items[i]).__name__, str(items[i])))
+
+
+def _label_column(target: Any) -> ValueColumn:
+    """The target as indices into distinct labels, of whatever type they are."""
+    try:
+        return value_column(target, "target")
+    except TypeError:
+        index: dict[Hashable, int] = {}
+        indices = [index.setdefault(label, len(index)) for label in list(target)]
+        return ValueColumn("target", np.array(indices, dtype=np.int32), list(index))
+
+
+def _refuse_fractions(labels: list[Hashable]) -> None:
+    """Raise if labels are fractions: a quantity was passed where classes belong."""
+    for label in labels:
+        if isinstance(label, numbers.Real) and float(label) != int(label):
+            raise ValueError(
+                "Unknown label type: continuous. The target holds numbers such as "
+                f"{label!r}; cut it into classes first"
+            )
+
+
+def _label_array(labels: list[Hashable], target: Any) -> NDArray[Any]:
+    """Labels as an array of the target's own type where it has one."""
+    dtype = getattr(target, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufbUM":
+        return np.array(labels, dtype=dtype)
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and kinds <= {str, bool, int, float} and dtype is None:
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array

@@ -1,0 +1,183 @@
+"""Domains and models as plain values, and back with every check."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.graph.dag import DAG
+from bayleaf.io.fields import Fields, ModelFileError
+from bayleaf.io.sidecar import Arrays
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.one_dependence import AveragedOneDependenceModel
+
+# How far a distribution in a file may be from summing to one.
+SUM_TOLERANCE = 1e-5
+
+
+def domain_to(domain: Domain) -> list[dict[str, Any]]:
+    """A domain as plain values.
+
+    Raises
+    ------
+    TypeError
+        If a state is of a type that JSON does not know.
+    """
+    return [
+        {
+            "name": variable.name,
+            "kind": variable.kind,
+            "states": [_state_to(variable, state) for state in variable.states],
+            "cut_points": list(variable.cut_points),
+        }
+        for variable in domain
+    ]
+
+
+def domain_from(values: list[Any]) -> Domain:
+    """A domain from plain values."""
+    return Domain(tuple(_variable_from(value) for value in values))
+
+
+def _state_to(variable: Variable, state: Any) -> Any:
+    """A state as a JSON value."""
+    if state is None or isinstance(state, str | bool | int | float):
+        return state
+    raise TypeError(
+        f"state {state!r} of variable {variable.name!r} has no place in a model file; "
+        "use text or numbers"
+    )
+
+
+def _variable_from(value: Any) -> Variable:
+    """One variable from plain values."""
+    fields = Fields(value, "a variable of the domain")
+    if not isinstance(value, dict):
+        raise ModelFileError("a variable of the domain should be an object")
+    name = Fields.name(value.get("name"))
+    states = fields.list("states")
+    if len(states) > Codes.MAX_STATES:
+        raise ModelFileError(f"variable {name!r} has too many states: {len(states)}")
+    for position, state in enumerate(states):
+        last = position == len(states) - 1
+        if not (isinstance(state, str | bool | int | float) or (state is None and last)):
+            raise ModelFileError(f"variable {name!r} has a state that is no plain value")
+    cuts = fields.list("cut_points")
+    for cut in cuts:
+        if isinstance(cut, bool) or not isinstance(cut, int | float) or not math.isfinite(cut):
+            raise ModelFileError(f"variable {name!r} has a cut point that is no number")
+    kind = fields.choice("kind", ("nominal", "numeric"))
+    return Variable(name, tuple(states), kind, tuple(map(float, cuts)))  # type: ignore[arg-type]
+
+
+def model_to(model: ClassModel, arrays: Arrays) -> dict[str, Any]:
+    """A model as plain values; its tables go to `arrays`."""
+    if isinstance(model, NetworkModel):
+        return {
+            "type": "network",
+            "parents": [list(parents) for parents in model.network.dag.parents],
+            "tables": [arrays.add(cpd.probabilities) for cpd in model.network.cpds],
+            "max_table_cells": model.max_table_cells,
+        }
+    if isinstance(model, AveragedOneDependenceModel):
+        return {
+            "type": "averaged_one_dependence",
+            "prior": arrays.add(model.prior),
+            "parent_probabilities": arrays.add(model.parent_probabilities),
+            "child_probabilities": arrays.add(model.child_probabilities),
+            "usable": model.usable.astype(int).tolist(),
+        }
+    raise TypeError(f"a model of type {type(model).__name__} has no file format")
+
+
+def model_from(fields: Fields, domain: Domain, arrays: Arrays) -> ClassModel:
+    """A model from plain values."""
+    kind = fields.choice("type", ("network", "averaged_one_dependence"))
+    if kind == "network":
+        return _network_from(fields, domain, arrays)
+    return _one_dependence_from(fields, domain, arrays)
+
+
+def _network_from(fields: Fields, domain: Domain, arrays: Arrays) -> NetworkModel:
+    """A network model from plain values."""
+    parents = fields.list("parents")
+    tables = fields.list("tables")
+    if not len(parents) == len(tables) == len(domain):
+        raise ModelFileError(
+            f"the network has {len(parents)} parent lists and {len(tables)} tables for "
+            f"{len(domain)} variables"
+        )
+    for nodes in parents:
+        whole = isinstance(nodes, list) and all(type(node) is int for node in nodes)
+        if not whole:
+            raise ModelFileError("the parents of a variable should be a list of indices")
+    dag = DAG(tuple(tuple(nodes) for nodes in parents))
+    cards = domain.cards
+    cpds = []
+    for variable, family, table in zip(domain, dag.families, tables, strict=True):
+        shape = tuple(cards[member] for member in family)
+        what = f"the table of variable {variable.name!r}"
+        probabilities = arrays.get(table, shape, what)
+        _check_distributions(probabilities, what)
+        cpds.append(TableCPD(family, probabilities))
+    network = BayesianNetwork(domain, dag, tuple(cpds))
+    return NetworkModel(network, fields.count("max_table_cells"))
+
+
+def _one_dependence_from(
+    fields: Fields, domain: Domain, arrays: Arrays
+) -> AveragedOneDependenceModel:
+    """An averaged one-dependence model from plain values."""
+    *cards, n_classes = domain.cards
+    width = sum(cards) + len(cards)
+    prior = arrays.get(fields.list("prior"), (n_classes,), "the class prior")
+    parents = arrays.get(
+        fields.values.get("parent_probabilities"), (n_classes, width), "parent_probabilities"
+    )
+    children = arrays.get(
+        fields.values.get("child_probabilities"),
+        (n_classes, width, width),
+        "child_probabilities",
+    )
+    usable = fields.list("usable")
+    if len(usable) != width or not all(flag in (0, 1) for flag in usable):
+        raise ModelFileError(f"usable should be a list of {width} zeros and ones")
+    model = AveragedOneDependenceModel(
+        domain, prior, parents, children, np.array(usable, dtype=bool)
+    )
+    _check_distributions(prior, "the class prior")
+    _check_one_dependence(model, cards)
+    return model
+
+
+def _check_one_dependence(model: AveragedOneDependenceModel, cards: list[int]) -> None:
+    """Raise unless every block of an averaged model is a set of distributions."""
+    for i, (start, card) in enumerate(zip(model.offsets, cards, strict=True)):
+        states = slice(start, start + card)
+        what = f"the tables of feature {model.domain[i].name!r}"
+        _check_distributions(model.parent_probabilities[:, states], what)
+        for j, (parent, parent_card) in enumerate(zip(model.offsets, cards, strict=True)):
+            block = model.child_probabilities[:, parent : parent + parent_card, states]
+            if i != j:
+                _check_distributions(block, what)
+            elif not (block == 1.0).all():
+                raise ModelFileError(f"{what} should hold ones on the diagonal")
+        for table in (model.parent_probabilities, model.child_probabilities):
+            if not (table[..., start + card] == 1.0).all():
+                raise ModelFileError(f"{what} should hold ones for missing cells")
+
+
+def _check_distributions(table: NDArray[np.float64], what: str) -> None:
+    """Raise unless a table holds distributions along its last axis."""
+    if (table < 0).any():
+        raise ModelFileError(f"{what} holds a negative probability")
+    if table.size and (np.abs(table.sum(axis=-1) - 1.0) > SUM_TOLERANCE).any():
+        raise ModelFileError(f"{what} holds probabilities that do not sum to 1")

@@ -1,0 +1,115 @@
+"""What every classifier's model can do, and log scores turned into probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+
+LogScores = NDArray[np.float64]
+
+
+class ClassModel(Protocol):
+    """A frozen model that scores the classes of encoded rows.
+
+    The domain holds the features in the order of the codes, and the class last.
+    """
+
+    @property
+    def domain(self) -> Domain: ...
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        ...
+
+    @property
+    def class_prior(self) -> NDArray[np.float64]:
+        """Prior probability of each class, shape (n_classes,)."""
+        ...
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """All (parent, child) pairs of indices, arcs from the class included."""
+        ...
+
+    def class_log_scores(self, codes: Codes) -> LogScores:
+        """Log joint probability (nats) of each class and the observed features.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only; missing cells are marginalised out.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        ...
+
+    def contributions(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Split the log-odds of one class against another into additive terms.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only.
+        target, against : ndarray of shape (n_rows,)
+            The two classes of each row.
+
+        Returns
+        -------
+        prior : ndarray of shape (n_rows,)
+            Contribution of the class prior, nats.
+        terms : ndarray of shape (n_rows, n_features)
+            Contribution of each feature, nats; zero for missing ones.
+        """
+        ...
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """Features that a feature's contribution is conditioned on, class excluded."""
+        ...
+
+    def with_class_prior(self, class_prior: NDArray[np.float64]) -> Self:
+        """Return the same model under another class prior."""
+        ...
+
+
+def log_normalize(log_scores: LogScores) -> LogScores:
+    """Log posterior of each class from log scores, both of shape (n_rows, n_classes).
+
+    Raises
+    ------
+    ValueError
+        If a row has probability zero under every class.
+    """
+    highest = log_scores.max(axis=1, keepdims=True)
+    impossible = np.flatnonzero(~np.isfinite(highest[:, 0]))
+    if len(impossible):
+        raise ValueError(
+            f"row {impossible[0]} has probability zero under every class; "
+            "use a smoothing rule that leaves no zero in the tables"
+        )
+    shifted = log_scores - highest
+    # Class by class, so that a row's sum does not depend on how many rows there are.
+    total = np.zeros(len(shifted))
+    for column in np.exp(shifted).T:
+        total += column
+    shifted -= np.log(total)[:, None]
+    return shifted
+
+
+def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Logarithm of the sum of exponentials along an axis; empty sums are -inf."""
+    highest = np.max(values, axis=axis, keepdims=True, initial=-np.inf)
+    anchor = np.where(np.isfinite(highest), highest, 0.0)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(values - anchor).sum(axis=axis, keepdims=True)) + anchor
+    return np.asarray(np.squeeze(total, axis=axis))

@@ -1,0 +1,206 @@
+"""Why a row got its class: additive terms of the log-odds, for a reader."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.models.class_model import ClassModel, log_normalize
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one feature contributes to the log-odds.
+
+    Parameters
+    ----------
+    feature : str or int
+        Name of the feature.
+    value : str
+        Its state in the row, ``"missing"`` if it has none.
+    given : tuple of (str or int, str)
+        Parents among the features, with their states.
+    contribution : float
+        Nats in favour of the class explained.
+    """
+
+    feature: str | int
+    value: str
+    given: tuple[tuple[str | int, str], ...]
+    contribution: float
+
+    @property
+    def bits(self) -> float:
+        """The contribution in bits, the weight of evidence."""
+        return self.contribution / math.log(2)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The log-odds of one class against another, split into terms that add up.
+
+    Parameters
+    ----------
+    row : int
+        Position of the row in the table explained.
+    target : object
+        The class explained.
+    against : object
+        The class it is compared with.
+    probability : float
+        Posterior probability of `target`.
+    against_probability : float
+        Posterior probability of `against`.
+    log_odds : float
+        ln P(target | row) - ln P(against | row).
+    prior : float
+        Contribution of the class prior, nats.
+    terms : tuple of Term
+        One a feature, in column order; `prior` and these sum to `log_odds`.
+    """
+
+    row: int
+    target: Any
+    against: Any
+    probability: float
+    against_probability: float
+    log_odds: float
+    prior: float
+    terms: tuple[Term, ...]
+
+    def ranked(self) -> tuple[Term, ...]:
+        """Terms by size, largest first; ties in column order."""
+        return tuple(sorted(self.terms, key=lambda term: -abs(term.contribution)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values, ready for JSON."""
+        return {
+            "row": self.row,
+            "class": _plain(self.target),
+            "against": _plain(self.against),
+            "probability": self.probability,
+            "against_probability": self.against_probability,
+            "log_odds": self.log_odds,
+            "prior": self.prior,
+            "terms": [
+                {
+                    "feature": term.feature,
+                    "value": term.value,
+                    "given": dict(term.given),
+                    "contribution": term.contribution,
+                    "bits": term.bits,
+                }
+                for term in self.terms
+            ],
+        }
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, limit: int = 10) -> str:
+        """Write the terms as a table, the largest `limit` of them in full."""
+        lines = [
+            f"row {self.row}: {self.target} with probability {self.probability:.3f}, "
+            f"against {self.against} with {self.against_probability:.3f}",
+            f"log-odds {self.log_odds:+.3f} nats = sum of",
+            f"  {self.prior:+8.3f}  prior",
+        ]
+        ranked = self.ranked()
+        for term in ranked[:limit]:
+            given = ", ".join(f"{name} = {state}" for name, state in term.given[:3])
+            more = ", ..." if len(term.given) > 3 else ""
+            condition = f"  given {given}{more}" if given else ""
+            lines.append(
+                f"  {term.contribution:+8.3f}  {term.feature} = {term.value}{condition}"
+            )
+        rest = ranked[limit:]
+        if rest:
+            total = math.fsum(term.contribution for term in rest)
+            lines.append(f"  {total:+8.3f}  {len(rest)} other features together")
+        return "\n".join(lines)
+
+
+def explain_rows(
+    model: ClassModel,
+    codes: Codes,
+    classes: NDArray[Any],
+    *,
+    predicted: NDArray[np.intp],
+    against: NDArray[np.intp] | None = None,
+) -> list[Explanation]:
+    """Explain the predicted class of each row.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The fitted model.
+    codes : Codes
+        Features of the rows.
+    classes : ndarray of shape (n_classes,)
+        Labels in the model's order.
+    predicted : ndarray of shape (n_rows,)
+        The class to explain.
+    against : ndarray of shape (n_rows,), optional
+        The class to compare with; by default the most probable other one.
+
+    Returns
+    -------
+    list of Explanation
+        One a row. With a single class every term is zero.
+    """
+    log_posterior = log_normalize(model.class_log_scores(codes))
+    rows = np.arange(codes.n_rows)
+    if against is None:
+        others = log_posterior.copy()
+        if len(classes) > 1:
+            others[rows, predicted] = -np.inf
+        against = np.argmax(others, axis=1)
+    prior, terms = model.contributions(codes, predicted, against)
+    labels = [
+        [variable.label(code) for code in codes.column(i)]
+        for i, variable in enumerate(model.domain.variables[:-1])
+    ]
+    return [
+        Explanation(
+            row=int(row),
+            target=classes[predicted[row]],
+            against=classes[against[row]],
+            probability=float(np.exp(log_posterior[row, predicted[row]])),
+            against_probability=float(np.exp(log_posterior[row, against[row]])),
+            log_odds=float(
+                log_posterior[row, predicted[row]] - log_posterior[row, against[row]]
+            ),
+            prior=float(prior[row]),
+            terms=_terms(model, labels, terms[row], row),
+        )
+        for row in rows
+    ]
+
+
+def _terms(
+    model: ClassModel, labels: list[list[str]], values: NDArray[np.float64], row: int
+) -> tuple[Term, ...]:
+    """The terms of one row with names and states."""
+    names = model.domain.names
+    return tuple(
+        Term(
+            names[feature],
+            labels[feature][row],
+            tuple(
+                (names[parent], labels[parent][row])
+                for parent in model.feature_parents(feature)
+            ),
+            float(value),
+        )
+        for feature, value in enumerate(values)
+    )
+
+
+def _plain(label: Any) -> Any:
+    """A label as a plain Python value."""
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,144 @@
+"""Log-probability tables with the class as their first axis, and fast look-up in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+
+# A fused table should stay in the second cache: cells times classes.
+_FUSED_CELLS = 8192
+# Fewer look-ups than this are done by NumPy, so that numba need not be loaded.
+_MIN_LOOKUPS = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A table over the class and some features.
+
+    Parameters
+    ----------
+    child : int
+        The feature whose distribution this is; the number of features for the class.
+    variables : tuple of int
+        The features along the axes after the first, `child` last if it is a feature.
+    log_values : ndarray of shape (n_classes, *cards of the variables)
+        Logarithms (nats).
+    """
+
+    child: int
+    variables: tuple[int, ...]
+    log_values: NDArray[np.float64]
+
+    def padded(self) -> NDArray[np.float64]:
+        """The table with one more code on each axis, "missing", that counts zero."""
+        widths = [(0, 0), *([(0, 1)] * len(self.variables))]
+        return np.pad(self.log_values, widths)
+
+
+@dataclass(frozen=True, eq=False)
+class FusedTables:
+    """Sums of factors in few tables, for look-up by one index a row.
+
+    Neighbouring factors are added into one table while it stays small; where a
+    variable of a factor is missing, the factor counts zero.
+
+    Parameters
+    ----------
+    variables : tuple of tuple of int
+        Features of each table.
+    strides : tuple of tuple of int
+        What a code of each feature adds to the table's index.
+    tables : tuple of ndarray of shape (n_classes, n_cells)
+        The summed log values.
+    """
+
+    variables: tuple[tuple[int, ...], ...]
+    strides: tuple[tuple[int, ...], ...]
+    tables: tuple[NDArray[np.float64], ...]
+
+    @classmethod
+    def from_factors(cls, factors: Sequence[Factor], cards: Sequence[int]) -> FusedTables:
+        """Add neighbouring factors up while the tables stay small."""
+        groups: list[tuple[tuple[int, ...], NDArray[np.float64]]] = []
+        for factor in factors:
+            table = factor.padded()
+            n_classes = table.shape[0]
+            if groups:
+                variables, fused = groups[-1]
+                union = (*variables, *(v for v in factor.variables if v not in variables))
+                cells = prod(cards[v] + 1 for v in union)
+                if cells * n_classes <= _FUSED_CELLS:
+                    left = _spread(fused, variables, union)
+                    right = _spread(table, factor.variables, union)
+                    groups[-1] = union, left + right
+                    continue
+            groups.append((factor.variables, table))
+        return cls(
+            tuple(variables for variables, _ in groups),
+            tuple(_strides(variables, cards) for variables, _ in groups),
+            tuple(np.ascontiguousarray(t.reshape(t.shape[0], -1)) for _, t in groups),
+        )
+
+    def look_up(self, codes: Codes) -> NDArray[np.float64]:
+        """Sum of all tables for every row, shape (n_classes, n_rows)."""
+        n_classes = self.tables[0].shape[0]
+        scores = np.zeros((n_classes, codes.n_rows))
+        n_variables = sum(len(variables) for variables in self.variables)
+        if codes.n_rows * n_variables >= _MIN_LOOKUPS:
+            self._look_up_compiled(codes, scores)
+            return scores
+        for variables, strides, table in zip(
+            self.variables, self.strides, self.tables, strict=True
+        ):
+            index = np.zeros(codes.n_rows, dtype=np.int64)
+            for variable, stride in zip(variables, strides, strict=True):
+                index += codes.column(variable).astype(np.int64) * stride
+            scores += table[:, index]
+        return scores
+
+    def _look_up_compiled(self, codes: Codes, scores: NDArray[np.float64]) -> None:
+        """The same sums in the same order, by the compiled kernel."""
+        from bayleaf.models.kernels import add_looked_up
+
+        slots = [codes.slots[v] for variables in self.variables for v in variables]
+        strides = [stride for group in self.strides for stride in group]
+        bounds = np.cumsum([0, *(len(variables) for variables in self.variables)])
+        starts = np.cumsum([0, *(table.size for table in self.tables)])
+        add_looked_up(
+            codes.narrow,
+            codes.wide,
+            np.array(slots, dtype=np.int64),
+            np.array(strides, dtype=np.int64),
+            bounds.astype(np.int64),
+            np.concatenate([table.ravel() for table in self.tables]),
+            starts.astype(np.int64),
+            scores,
+        )
+
+
+def _strides(variables: Sequence[int], cards: Sequence[int]) -> tuple[int, ...]:
+    """Index steps of the axes of a padded table, the last axis fastest."""
+    strides: list[int] = []
+    step = 1
+    for variable in reversed(variables):
+        strides.append(step)
+        step *= cards[variable] + 1
+    return tuple(reversed(strides))
+
+
+def _spread(
+    table: NDArray[np.float64], variables: tuple[int, ...], union: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """A padded table with its axes in the order of `union` and ones between."""
+    present = [v for v in union if v in variables]
+    order = [0, *(1 + variables.index(v) for v in present)]
+    moved = np.transpose(table, order)
+    sizes = iter(moved.shape[1:])
+    shape = [next(sizes) if v in variables else 1 for v in union]
+    return moved.reshape(table.shape[0], *shape)

@@ -1,0 +1,169 @@
+"""A Bayesian network used as a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.class_model import LogScores
+from bayleaf.models.factors import Factor, FusedTables
+from bayleaf.models.inference import Eliminator
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkModel:
+    """Class scores from a network whose last variable is the class.
+
+    Naive Bayes, TAN and KDB are such networks; they differ in their arcs alone.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        Features in the order of the codes, then the class.
+    max_table_cells : int, default=20_000_000
+        Largest table that summing out missing features may build.
+    """
+
+    network: BayesianNetwork
+    max_table_cells: int = 20_000_000
+
+    @property
+    def domain(self) -> Domain:
+        """Features, then the class."""
+        return self.network.domain
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self.network.n_parameters
+
+    @property
+    def class_prior(self) -> NDArray[np.float64]:
+        """Prior probability of each class, shape (n_classes,)."""
+        return self.network.cpds[-1].probabilities
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """All (parent, child) pairs of indices, by child."""
+        return list(self.network.dag.arcs)
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """The network's tables with the class as first axis, the prior first."""
+        cpds = self.network.cpds
+        return (self._factor(cpds[-1]), *(self._factor(cpd) for cpd in cpds[:-1]))
+
+    def _factor(self, cpd: TableCPD) -> Factor:
+        """One table with the class axis in front, repeated if the class is absent."""
+        class_index = len(self.domain) - 1
+        log_values = cpd.log_probabilities()
+        variables = tuple(v for v in cpd.family if v != class_index)
+        if class_index in cpd.family:
+            moved = np.moveaxis(log_values, cpd.family.index(class_index), 0)
+            return Factor(cpd.child, variables, moved)
+        shape = (self.domain[class_index].n_states, *log_values.shape)
+        return Factor(cpd.child, variables, np.broadcast_to(log_values, shape))
+
+    @cached_property
+    def _fused(self) -> FusedTables:
+        """Look-up tables for prediction."""
+        return FusedTables.from_factors(self.factors, self.domain.cards)
+
+    @cached_property
+    def _eliminator(self) -> Eliminator:
+        """Sums missing features out."""
+        features = Domain(self.domain.variables[:-1])
+        return Eliminator(self.factors, features, self.max_table_cells)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived tables are made anew, so that a pickled model stays small.
+        return {"network": self.network, "max_table_cells": self.max_table_cells}
+
+    def class_log_scores(self, codes: Codes) -> LogScores:
+        """Log joint probability (nats) of each class and the observed features.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only; missing cells are summed out exactly.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+
+        Raises
+        ------
+        ValueError
+            If summing out would need a table above `max_table_cells`.
+        """
+        scores = self._fused.look_up(codes)
+        self._eliminator.add_missing(codes, scores)
+        return scores.T
+
+    def contributions(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Split the log-odds of `target` against `against` by families.
+
+        The prior is one term, each feature another: ln P(x | parents, target) minus
+        the same for `against`. In a row whose parents are missing, the terms are
+        those of the chain rule over the observed features in the model's order.
+
+        Returns
+        -------
+        prior : ndarray of shape (n_rows,)
+            Nats.
+        terms : ndarray of shape (n_rows, n_features)
+            Nats; zero for a missing feature.
+        """
+        rows = np.arange(codes.n_rows)
+        terms = np.zeros((codes.n_rows, codes.n_variables))
+        prior_table = self.factors[0].log_values
+        prior = prior_table[target] - prior_table[against]
+        for factor in self.factors[1:]:
+            padded = factor.padded()
+            index = tuple(codes.column(v).astype(np.intp) for v in factor.variables)
+            terms[:, factor.child] = padded[target, *index] - padded[against, *index]
+        for row in self._eliminator.rows_to_eliminate(codes):
+            single = codes.rows(rows[row : row + 1])
+            terms[row] = self._chain_terms(single, target[row], against[row])
+        return prior, terms
+
+    def _chain_terms(
+        self, codes: Codes, target: np.intp, against: np.intp
+    ) -> NDArray[np.float64]:
+        """Terms of one row by the chain rule over its observed features."""
+        n_features = codes.n_variables
+        absent = np.array([codes.missing(v)[0] for v in range(n_features)])
+        order = [v for v in self.network.dag.order if v < n_features and not absent[v]]
+        cards = self.domain.cards
+        columns = []
+        for feature in range(n_features):
+            revealed = np.full(len(order) + 1, cards[feature])
+            if not absent[feature]:
+                revealed[order.index(feature) + 1 :] = codes.column(feature)[0]
+            columns.append(revealed)
+        scores = self.class_log_scores(Codes.from_columns(columns, cards[:-1]))
+        steps = np.diff(scores[:, target] - scores[:, against])
+        terms = np.zeros(n_features)
+        terms[order] = steps
+        return terms
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """Features among the parents of a feature."""
+        class_index = len(self.domain) - 1
+        return [p for p in self.network.dag.parents[feature] if p != class_index]
+
+    def with_class_prior(self, class_prior: NDArray[np.float64]) -> NetworkModel:
+        """Return the same model under another class prior, shape (n_classes,)."""
+        class_index = len(self.domain) - 1
+        return replace(self, network=self.network.with_table(class_index, class_prior))

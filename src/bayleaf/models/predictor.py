@@ -1,0 +1,103 @@
+"""From a table to probabilities: encoder, model and loss in one frozen piece."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.columns import take_apart
+from bayleaf.data.encoder import TableEncoder
+from bayleaf.models.class_model import ClassModel, LogScores, log_normalize
+from bayleaf.models.explanation import Explanation, explain_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """What prediction needs, without anything of how it was learned.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        Turns a table into codes.
+    model : ClassModel
+        Scores the classes.
+    classes : ndarray of shape (n_classes,)
+        Labels in the model's order.
+    loss : ndarray of shape (n_classes, n_classes), optional
+        Cost of predicting the row's class where the column's is true.
+    """
+
+    encoder: TableEncoder
+    model: ClassModel
+    classes: NDArray[Any]
+    loss: NDArray[np.float64] | None = None
+
+    def encode(self, table: Any) -> Codes:
+        """Codes of a table's features."""
+        return self.encoder.transform(take_apart(table))
+
+    def joint_log_proba(self, codes: Codes) -> LogScores:
+        """Log joint probability of classes and observed features, (rows, classes)."""
+        return self.model.class_log_scores(codes)
+
+    def log_proba(self, codes: Codes) -> LogScores:
+        """Log posterior of each class (nats), shape (n_rows, n_classes)."""
+        return log_normalize(self.joint_log_proba(codes))
+
+    def proba(self, codes: Codes) -> NDArray[np.float64]:
+        """Posterior probability of each class, shape (n_rows, n_classes)."""
+        return np.exp(self.log_proba(codes))
+
+    def choose(self, proba: NDArray[np.float64]) -> NDArray[np.intp]:
+        """The class of each row that is most probable or, under a loss, cheapest."""
+        if self.loss is None:
+            return np.argmax(proba, axis=1)
+        return np.argmin(proba @ self.loss.T, axis=1)
+
+    def predict(self, codes: Codes) -> NDArray[Any]:
+        """The label chosen for each row, shape (n_rows,)."""
+        return self.classes[self.choose(self.proba(codes))]
+
+    def explain(self, codes: Codes, against: Any = None) -> list[Explanation]:
+        """Explain the label chosen for each row.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features of one or more rows.
+        against : label, optional
+            The class to compare with; by default the most probable other one. Rows
+            that are predicted as this class are compared with the runner-up.
+
+        Raises
+        ------
+        ValueError
+            If `against` is no class.
+        """
+        log_posterior = log_normalize(self.model.class_log_scores(codes))
+        predicted = self.choose(np.exp(log_posterior))
+        others = None
+        if against is not None:
+            others = self._against(against, predicted, log_posterior)
+        return explain_rows(
+            self.model, codes, self.classes, predicted=predicted, against=others
+        )
+
+    def _against(
+        self, label: Any, predicted: NDArray[np.intp], log_posterior: LogScores
+    ) -> NDArray[np.intp]:
+        """The class that each row is compared with."""
+        labels = self.classes.tolist()
+        if label not in labels:
+            raise ValueError(
+                f"against must be one of the classes {labels}, got {label!r}"
+            )
+        runner_up = log_posterior.copy()
+        if len(labels) > 1:
+            runner_up[np.arange(len(predicted)), predicted] = -np.inf
+        chosen = labels.index(label)
+        return np.where(predicted == chosen, np.argmax(runner_up, axis=1), chosen)

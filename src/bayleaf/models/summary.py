@@ -1,0 +1,85 @@
+"""What a fitted classifier is, in a few lines for a reader."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Facts on a fitted classifier.
+
+    Parameters
+    ----------
+    model : str
+        Name of the classifier.
+    target : str or int
+        Name of the class variable.
+    classes : tuple of (label, float)
+        Class labels with their prior probabilities.
+    n_features : int
+        Number of features.
+    n_arcs : int
+        Number of arcs among features; class arcs not counted.
+    n_parameters : int
+        Number of free parameters.
+    log_likelihood : float
+        Log-likelihood (nats) of the training rows under the model.
+    log_likelihood_of : str
+        What the log-likelihood sums over.
+    arcs : tuple of (parent, child)
+        Arcs among features.
+    notes : tuple of (feature, str)
+        Features that were dropped or read in a way that a reader should know, and why.
+    unknown : tuple of (feature, int)
+        Cells of the last table predicted whose values training did not contain.
+    """
+
+    model: str
+    target: str | int
+    classes: tuple[tuple[Any, float], ...]
+    n_features: int
+    n_arcs: int
+    n_parameters: int
+    log_likelihood: float
+    log_likelihood_of: str
+    arcs: tuple[tuple[str | int, str | int], ...]
+    notes: tuple[tuple[str | int, str], ...]
+    unknown: tuple[tuple[str | int, int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain values, ready for JSON."""
+        values = asdict(self)
+        values["classes"] = [
+            {"label": label, "prior": prior} for label, prior in self.classes
+        ]
+        values["notes"] = dict(self.notes)
+        values["unknown"] = dict(self.unknown)
+        return values
+
+    def __str__(self) -> str:
+        priors = ", ".join(f"{label} {prior:.3f}" for label, prior in self.classes)
+        lines = [
+            self.model,
+            f"  class            {self.target}: {priors}",
+            f"  features         {self.n_features}",
+            f"  dependence arcs  {self.n_arcs} among features",
+            f"  free parameters  {self.n_parameters}",
+            f"  log-likelihood   {self.log_likelihood:.6g} nats "
+            f"({self.log_likelihood_of})",
+        ]
+        if self.arcs:
+            lines.append("  arcs among features")
+            lines += [f"    {parent} -> {child}" for parent, child in self.arcs[:20]]
+            if len(self.arcs) > 20:
+                lines.append(f"    and {len(self.arcs) - 20} more")
+        if self.notes:
+            lines.append("  notes")
+            lines += [f"    {name}: {note}" for name, note in self.notes[:20]]
+            if len(self.notes) > 20:
+                lines.append(f"    and {len(self.notes) - 20} more")
+        if self.unknown:
+            lines.append("  values not seen in training, taken as missing")
+            lines += [f"    {name}: {count} cells" for name, count in self.unknown]
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Structure search, one strategy a file."""
