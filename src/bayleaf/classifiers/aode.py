@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,6 @@ class AODEClassifier(IncrementalClassifier):
     one-dependence estimators. Machine Learning 58, 5-24.
     """
 
-    _log_likelihood_of = "families of the training rows, mean over the networks"
-
     def __init__(self, *, min_count: int = 1, **shared: Any) -> None:
         super().__init__(**shared)
         self.min_count = min_count
@@ -49,45 +48,46 @@ class AODEClassifier(IncrementalClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
+        self._check_size(domain)
         smoothing = resolve_smoothing(self.smoothing)
         cards = domain.cards[:-1]
-        n_classes = domain.cards[-1]
-        width = sum(cards) + len(cards)
-        if n_classes * width**2 > self.max_table_cells * 10:
-            raise ValueError(
-                f"averaging {len(cards)} networks needs a table of "
-                f"{n_classes * width**2:.3g} cells; drop features, coarsen columns, "
-                "or raise max_table_cells"
-            )
         features = range(len(cards))
-        singles = counts.family_counts([(len(cards), i) for i in features])
-        pairs = counts.pair_counts(features, features)
+        # Where the states of each feature lie among all positions.
+        ends = np.cumsum([card + 1 for card in cards])
+        spans = [slice(end - card - 1, end - 1) for end, card in zip(ends, cards, strict=True)]
+        width, n_classes = int(ends[-1]), domain.cards[-1]
         prior = self._class_prior(counts, smoothing)
-        starts = np.cumsum([0, *(card + 1 for card in cards)])
         parents = np.ones((n_classes, width))
-        usable = np.zeros(width, dtype=bool)
-        for i, table in enumerate(singles):
-            states = slice(starts[i], starts[i + 1] - 1)
-            parents[:, states] = smoothing.estimate(table)
-            usable[states] = table.sum(axis=0) >= self.min_count
         children = np.ones((n_classes, width, width))
+        usable = np.zeros(width, dtype=bool)
         log_likelihood = 0.0
-        for i in features:
-            for j in features:
-                if i == j:
-                    continue
-                table = pairs.table(i, j)
-                estimate = smoothing.estimate(table)
-                rows = slice(starts[i], starts[i + 1] - 1)
-                children[:, rows, starts[j] : starts[j + 1] - 1] = estimate
-                log_likelihood += _log_likelihood(table, estimate)
+        singles = counts.family_counts([(len(cards), i) for i in features])
         for i, table in enumerate(singles):
-            states = slice(starts[i], starts[i + 1] - 1)
-            log_likelihood += _log_likelihood(table, parents[:, states])
-        log_likelihood /= max(len(cards), 1)
+            parents[:, spans[i]] = smoothing.estimate(table)
+            usable[spans[i]] = table.sum(axis=0) >= self.min_count
+            log_likelihood += _log_likelihood(table, parents[:, spans[i]])
+        pairs = counts.pair_counts(features, features)
+        for i, j in itertools.permutations(features, 2):
+            table = pairs.table(i, j)
+            estimate = smoothing.estimate(table)
+            children[:, spans[i], spans[j]] = estimate
+            log_likelihood += _log_likelihood(table, estimate)
+        # The prior counts once in every network, so its share is the mean itself.
+        log_likelihood /= len(cards)
         log_likelihood += _log_likelihood(counts.class_counts(), prior)
         model = AveragedOneDependenceModel(domain, prior, parents, children, usable)
         return Learned(model, log_likelihood)
+
+    def _check_size(self, domain: Domain) -> None:
+        """Raise before counting if the table of all pairs would be too large."""
+        *cards, n_classes = domain.cards
+        cells = n_classes * (sum(cards) + len(cards)) ** 2
+        if cells > self.max_table_cells:
+            raise ValueError(
+                f"averaging {len(cards)} networks needs a table of {cells:.3g} cells, "
+                f"more than max_table_cells={self.max_table_cells}; drop features, "
+                "coarsen columns, or raise it"
+            )
 
 
 def _log_likelihood(

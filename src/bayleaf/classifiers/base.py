@@ -49,7 +49,7 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.summary import Summary
+from bayleaf.models.summary import Summary, summarize
 
 
 class Learned(NamedTuple):
@@ -129,8 +129,6 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
     log_likelihood_ : float
         Log-likelihood (nats) of the training rows.
     """
-
-    _log_likelihood_of = "families of the training rows"
 
     def __init__(
         self,
@@ -446,22 +444,8 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
     def summary(self) -> Summary:
         """Class, features, arcs, free parameters, log-likelihood, remarks."""
         check_is_fitted(self, "model_")
-        target = self.model_.domain[-1].name
-        arcs = tuple(edge for edge in self.edges_ if edge[0] != target)
-        return Summary(
-            model=type(self).__name__,
-            target=target,
-            classes=tuple(
-                zip(self.classes_.tolist(), self.model_.class_prior.tolist(), strict=True)
-            ),
-            n_features=self.n_features_in_,
-            n_arcs=len(arcs),
-            n_parameters=self.model_.n_parameters,
-            log_likelihood=self.log_likelihood_,
-            log_likelihood_of=self._log_likelihood_of,
-            arcs=arcs,
-            notes=tuple(self.encoder_.notes.items()),
-            unknown=tuple(self.encoder_.unknown_counts.items()),
+        return summarize(
+            type(self).__name__, self._predictor(), self.log_likelihood_
         )
 
     def save(self, path: str | Path) -> None:

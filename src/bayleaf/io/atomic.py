@@ -21,12 +21,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         If the folder does not exist or cannot be written.
     """
     target = Path(path)
-    if target.is_dir():
-        raise IsADirectoryError(f"cannot write {target}: it is a folder")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"cannot write {target}: the folder {target.parent} does not exist"
-        )
+    check_writable(target)
     try:
         handle, name = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}.", suffix=".part"
@@ -44,3 +39,24 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise early if a file can surely not be written, before work goes into it.
+
+    Raises
+    ------
+    OSError
+        If the path is a folder, or its folder is missing or may not be written.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"cannot write {target}: it is a folder")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"cannot write {target}: the folder {target.parent} does not exist"
+        )
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(
+            f"cannot write {target}: the folder {target.parent} may not be written"
+        )

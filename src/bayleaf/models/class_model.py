@@ -34,6 +34,11 @@ class ClassModel(Protocol):
         ...
 
     @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over, for a reader."""
+        ...
+
+    @property
     def arcs(self) -> list[tuple[int, int]]:
         """All (parent, child) pairs of indices, arcs from the class included."""
         ...

@@ -52,6 +52,11 @@ class NetworkModel:
         return self.network.cpds[-1].probabilities
 
     @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over."""
+        return "observed families of the training rows"
+
+    @property
     def arcs(self) -> list[tuple[int, int]]:
         """All (parent, child) pairs of indices, by child."""
         return list(self.network.dag.arcs)

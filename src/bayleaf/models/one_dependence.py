@@ -245,6 +245,11 @@ class AveragedOneDependenceModel:
         return ()
 
     @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over."""
+        return "observed families of the training rows, mean over the networks"
+
+    @property
     def arcs(self) -> list[tuple[int, int]]:
         """Arcs of all networks together, by child: the class and every other feature."""
         n_features = len(self.domain) - 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayleaf.models.predictor import Predictor
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -26,7 +28,7 @@ class Summary:
         Number of free parameters.
     log_likelihood : float
         Log-likelihood (nats) of the training rows under the model.
-    log_likelihood_of : str
+    log_likelihood_scope : str
         What the log-likelihood sums over.
     arcs : tuple of (parent, child)
         Arcs among features.
@@ -43,7 +45,7 @@ class Summary:
     n_arcs: int
     n_parameters: int
     log_likelihood: float
-    log_likelihood_of: str
+    log_likelihood_scope: str
     arcs: tuple[tuple[str | int, str | int], ...]
     notes: tuple[tuple[str | int, str], ...]
     unknown: tuple[tuple[str | int, int], ...]
@@ -67,7 +69,7 @@ class Summary:
             f"  dependence arcs  {self.n_arcs} among features",
             f"  free parameters  {self.n_parameters}",
             f"  log-likelihood   {self.log_likelihood:.6g} nats "
-            f"({self.log_likelihood_of})",
+            f"({self.log_likelihood_scope})",
         ]
         if self.arcs:
             lines.append("  arcs among features")
@@ -83,3 +85,39 @@ class Summary:
             lines.append("  values not seen in training, taken as missing")
             lines += [f"    {name}: {count} cells" for name, count in self.unknown]
         return "\n".join(lines)
+
+
+def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary:
+    """Gather the facts on a fitted classifier.
+
+    Parameters
+    ----------
+    name : str
+        Name of the classifier.
+    predictor : Predictor
+        Encoder, model and labels.
+    log_likelihood : float
+        Training log-likelihood in nats.
+    """
+    model, encoder = predictor.model, predictor.encoder
+    names = model.domain.names
+    class_index = len(names) - 1
+    arcs = tuple(
+        (names[parent], names[child])
+        for parent, child in model.arcs
+        if class_index not in (parent, child)
+    )
+    labels = predictor.classes.tolist()
+    return Summary(
+        model=name,
+        target=names[class_index],
+        classes=tuple(zip(labels, model.class_prior.tolist(), strict=True)),
+        n_features=class_index,
+        n_arcs=len(arcs),
+        n_parameters=model.n_parameters,
+        log_likelihood=log_likelihood,
+        log_likelihood_scope=model.log_likelihood_scope,
+        arcs=arcs,
+        notes=tuple(encoder.notes.items()),
+        unknown=tuple(encoder.unknown_counts.items()),
+    )

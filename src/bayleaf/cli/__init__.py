@@ -1,0 +1,34 @@
+"""The command line: ``bayleaf COMMAND``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import bayleaf
+
+BAD_INPUT = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Words after the program's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        0 on success, 2 for input that cannot be used (one sentence on standard
+        error), 1 when the program itself fails, 130 when interrupted.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words == ["--version"]:
+        # Answered before anything heavy is imported.
+        print(f"bayleaf {bayleaf.__version__}")
+        return 0
+    from bayleaf.cli.app import run
+
+    return run(words)

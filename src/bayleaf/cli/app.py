@@ -1,0 +1,64 @@
+"""The commands, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+import bayleaf
+from bayleaf.cli import BAD_INPUT
+from bayleaf.cli.demo import demo
+from bayleaf.cli.evaluate import evaluate
+from bayleaf.cli.explain import explain
+from bayleaf.cli.fit import fit
+from bayleaf.cli.inspect import inspect
+from bayleaf.cli.predict import predict
+
+app = App(
+    name="bayleaf",
+    help="Bayesian-network classifiers that a person can read.",
+    version=f"bayleaf {bayleaf.__version__}",
+    help_format="markdown",
+    print_error=False,
+    exit_on_error=False,
+    result_action="return_value",
+)
+for _command in (fit, predict, evaluate, inspect, explain, demo):
+    app.command(_command)
+
+
+def run(words: Sequence[str]) -> int:
+    """Run a command; input that cannot be used ends in one sentence and exit code 2."""
+    try:
+        result = app(list(words))
+    except CycloptsError as error:
+        return _refuse(str(error))
+    except BrokenPipeError:
+        # The reader of our output has gone; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _refuse(_sentence_of(error))
+    except (ValueError, TypeError) as error:
+        return _refuse(str(error))
+    except KeyboardInterrupt:
+        print("bayleaf: interrupted", file=sys.stderr)
+        return 130
+    return result if isinstance(result, int) else 0
+
+
+def _refuse(message: str) -> int:
+    """Print one sentence on standard error and give the exit code for bad input."""
+    sentence = " ".join(message.split())
+    print(f"bayleaf: {sentence}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _sentence_of(error: OSError) -> str:
+    """What went wrong with a file, without Python's error number."""
+    if error.filename and error.strerror:
+        return f"cannot use {error.filename}: {error.strerror}"
+    return str(error)

@@ -1,0 +1,73 @@
+"""``bayleaf inspect``: what a model file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from bayleaf.cli.options import print_json
+
+if TYPE_CHECKING:
+    from bayleaf.models.class_model import ClassModel
+
+
+def inspect(
+    model: Path,
+    *,
+    table: str | None = None,
+    structure: Literal["text", "dot"] | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Show a model: its summary, one probability table, or its structure.
+
+    Example: `bayleaf inspect heart.json --table chest_pain`
+
+    Parameters
+    ----------
+    model
+        Model file.
+    table
+        Feature or class whose probability table is shown.
+    structure
+        Show the arcs, as text or in Graphviz' DOT language.
+    json
+        Print JSON.
+    """
+    from bayleaf.io import read_model
+    from bayleaf.models.drawing import structure_dot, structure_text
+    from bayleaf.models.summary import summarize
+
+    saved = read_model(model)
+    class_model = saved.predictor.model
+    if table is not None:
+        return _show_table(class_model, table, as_json=json)
+    if structure is not None:
+        draw = structure_dot if structure == "dot" else structure_text
+        print(draw(class_model))
+        return 0
+    summary = summarize(saved.classifier, saved.predictor, saved.log_likelihood)
+    if json:
+        print_json(summary.to_dict())
+    else:
+        print(summary)
+    return 0
+
+
+def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
+    """Print the probability table of one variable."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from bayleaf.models.drawing import table_rows
+
+    header, rows = table_rows(model, name)
+    if as_json:
+        print_json([dict(zip(header, row, strict=True)) for row in rows])
+        return 0
+    shown = Table(*header, title=f"P({header[-1]})" if len(header) == 1 else None)
+    for row in rows:
+        shown.add_row(*(f"{c:.4f}" if isinstance(c, float) else str(c) for c in row))
+    Console().print(shown)
+    return 0

@@ -1,0 +1,113 @@
+"""Options that several commands share, and estimators built from them."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from bayleaf.wording import near_names
+
+MODELS = ("nb", "tan", "kdb", "aode")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ModelOptions:
+    """Settings of a model.
+
+    Parameters
+    ----------
+    k
+        Most feature parents of a feature (kdb).
+    theta
+        Leave out arcs with at most this information, in nats (kdb, tan).
+    min_count
+        Rows a super-parent's value needs (aode).
+    alpha
+        Pseudo-count added to each cell, in place of --smoothing.
+    smoothing
+        laplace, dirichlet, m_estimate, backoff or maximum_likelihood.
+    discretizer
+        mdlp, standard_deviation, equal_frequency or equal_width.
+    missing
+        marginalize, state or error.
+    unknown
+        missing or error: what becomes of values not seen in training.
+    categorical
+        Columns of numbers that are nominal; others are then numeric.
+    max_states
+        Most distinct values of a nominal column.
+    n_jobs
+        Threads; -1 means all cores.
+    seed
+        Seed of everything random.
+    """
+
+    k: int | None = None
+    theta: float | None = None
+    min_count: int | None = None
+    alpha: float | None = None
+    smoothing: str | None = None
+    discretizer: str | None = None
+    missing: str | None = None
+    unknown: str | None = None
+    categorical: Annotated[tuple[str, ...] | None, Parameter(negative="")] = None
+    max_states: int | None = None
+    n_jobs: int | None = None
+    seed: int = 0
+
+    def build(self, model: str, *, shared_only: bool = False) -> Any:
+        """The estimator of a model name with these settings.
+
+        Parameters
+        ----------
+        model : str
+            One of the names that `MODELS` lists.
+        shared_only : bool, default=False
+            Leave out settings that this model lacks instead of refusing them, as
+            when several models are compared.
+        """
+        from bayleaf.classifiers import CLASSIFIERS
+        from bayleaf.cpds.smoothing import Lidstone
+
+        if model not in CLASSIFIERS:
+            hint = near_names(model, CLASSIFIERS)
+            raise ValueError(f"--model must be one of {', '.join(CLASSIFIERS)}, got {model!r}; {hint}")
+        kind = CLASSIFIERS[model]
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        if values.pop("alpha") is not None:
+            if self.smoothing is not None:
+                raise ValueError("give --alpha or --smoothing, not both")
+            values["smoothing"] = Lidstone(float(self.alpha or 0.0))
+        declared = values.pop("categorical")
+        values["categorical_features"] = list(declared) if declared else None
+        values["random_state"] = values.pop("seed")
+        known = inspect.signature(kind).parameters
+        chosen = {}
+        for name, value in values.items():
+            if value is None:
+                continue
+            if name in known:
+                chosen[name] = value
+            elif not shared_only:
+                having = [m for m, c in CLASSIFIERS.items() if name in inspect.signature(c).parameters]
+                raise ValueError(
+                    f"--{name.replace('_', '-')} is no setting of the {model} model; "
+                    f"it belongs to {', '.join(having)}"
+                )
+        return kind(**chosen)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output."""
+    import json
+
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar as a plain value; anything else as text."""
+    return value.item() if hasattr(value, "item") else str(value)

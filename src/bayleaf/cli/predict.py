@@ -1,0 +1,128 @@
+"""``bayleaf predict``: add predictions to a table, batch by batch."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayleaf.models.predictor import Predictor
+
+
+def predict(
+    model: Path,
+    data: str,
+    *,
+    output: Annotated[str, Parameter(name=["--output", "-o"])] = "-",
+    na: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    probabilities: bool = True,
+) -> int:
+    """Predict the class of each row of a table.
+
+    The output has all columns of the input, then `prediction` and one column
+    `probability_CLASS` for each class. Memory does not grow with the table.
+
+    Example: `bayleaf predict heart.json new.csv -o scored.csv`
+
+    Parameters
+    ----------
+    model
+        Model file.
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    output
+        CSV or Parquet file to write; - for CSV on standard output.
+    na
+        Cell that counts as empty, such as ?; may be repeated.
+    probabilities
+        Whether to add the probabilities.
+    """
+    from bayleaf.cli.coding import codes_of_batch
+    from bayleaf.cli.tables import TableWriter, is_parquet, read_batches
+    from bayleaf.io import read_model
+
+    predictor = read_model(model).predictor
+    unknown: Counter[str | int] = Counter()
+    n_rows = 0
+    with _target_path(output) as path, _progress() as advance:
+        with TableWriter(path, parquet=is_parquet(output)) as writer:
+            for batch in read_batches(data):
+                codes = codes_of_batch(predictor, batch, data, frozenset(na))
+                unknown.update(predictor.encoder.unknown_counts)
+                writer.write(_scored(predictor, codes, batch, probabilities))
+                n_rows += batch.num_rows
+                advance(n_rows)
+        if n_rows == 0:
+            raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
+    for name, count in unknown.items():
+        print(
+            f"bayleaf: column {name}: {count} cells hold values not seen in training "
+            "and were taken as missing",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _scored(
+    predictor: Predictor, codes: Any, batch: pa.RecordBatch, probabilities: bool
+) -> pa.RecordBatch:
+    """The batch with prediction and probabilities."""
+    import numpy as np
+    import pyarrow as pa
+
+    log_proba = predictor.log_proba(codes)
+    proba = np.exp(log_proba)
+    labels = predictor.classes[predictor.choose(proba)]
+    added = {"prediction": pa.array(labels.tolist())}
+    if probabilities:
+        for label, column in zip(predictor.classes, proba.T, strict=True):
+            added[f"probability_{label}"] = pa.array(np.ascontiguousarray(column))
+    taken = [name for name in added if name in batch.schema.names]
+    if taken:
+        raise ValueError(
+            f"the input has a column {taken[0]!r} already; rename it so that the "
+            "prediction can be added"
+        )
+    return pa.RecordBatch.from_arrays(
+        [*batch.columns, *added.values()], names=[*batch.schema.names, *added]
+    )
+
+
+@contextlib.contextmanager
+def _target_path(output: str) -> Iterator[Path | None]:
+    """A temporary path that becomes the output, or None for standard output."""
+    from bayleaf.io.atomic import replacing
+
+    if output == "-":
+        yield None
+        return
+    with replacing(output) as temporary:
+        yield temporary
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Any]:
+    """A function that tells the number of rows done, on a terminal after a second."""
+    if not sys.stderr.isatty():
+        yield lambda n_rows: None
+        return
+    import time
+
+    from rich.console import Console
+
+    start = time.monotonic()
+    with Console(stderr=True).status("") as status:
+
+        def advance(n_rows: int) -> None:
+            if time.monotonic() - start > 1:
+                status.update(f"{n_rows:,} rows predicted")
+
+        yield advance

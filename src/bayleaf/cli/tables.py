@@ -1,0 +1,290 @@
+"""Tables on the command line: CSV and Parquet in and out, whole or in batches."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from bayleaf.wording import name_list, near_names
+
+# Rows of a Parquet batch, and bytes of a CSV block, held in memory at once.
+BATCH_ROWS = 1 << 16
+BLOCK_BYTES = 1 << 22
+
+
+def read_table(source: str, missing_values: Sequence[str] = ()) -> pa.Table:
+    """Read a whole table, finding out the type of each column.
+
+    Parameters
+    ----------
+    source : str
+        A ``.parquet`` file, any other file as CSV (``.gz`` and the like are
+        unpacked), or ``-`` for CSV on standard input.
+    missing_values : sequence of str
+        Cells that count as empty, beside the empty cell.
+
+    Raises
+    ------
+    OSError, ValueError
+        If it cannot be read: one sentence with the line of a ragged row.
+    """
+    if is_parquet(source):
+        table = _open_parquet(source).read()
+    else:
+        convert = pa_csv.ConvertOptions(
+            null_values=["", *missing_values],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        )
+        content = _csv_bytes(source)
+        try:
+            table = pa_csv.read_csv(
+                pa.BufferReader(content),
+                parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+                convert_options=convert,
+            )
+        except pa.ArrowInvalid as error:
+            raise _csv_error(source, error, io.BytesIO(content)) from error
+    check_columns(table.schema, source)
+    if table.num_rows == 0:
+        raise ValueError(f"{_shown(source)} has a header but no rows")
+    return table
+
+
+def read_batches(source: str) -> Iterator[pa.RecordBatch]:
+    """Read a table in batches; all cells of a CSV file as the text they are."""
+    if is_parquet(source):
+        file = _open_parquet(source)
+        check_columns(file.schema_arrow, source)
+        yield from file.iter_batches(batch_size=BATCH_ROWS)
+        return
+    with _open_csv(source) as stream:
+        first = stream.readline()
+        names = _header(first, source)
+        options = pa_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            null_values=[""],
+            strings_can_be_null=True,
+        )
+        failed: list[pa_csv.InvalidRow] = []
+
+        def keep(row: pa_csv.InvalidRow) -> str:
+            failed.append(row)
+            return "error"
+
+        try:
+            yield from pa_csv.open_csv(
+                _Rejoined(first, stream),
+                read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+                parse_options=pa_csv.ParseOptions(
+                    newlines_in_values=True, invalid_row_handler=keep
+                ),
+                convert_options=options,
+            )
+        except pa.ArrowInvalid as error:
+            raise _csv_error(source, error, None, failed) from error
+
+
+def select_columns(
+    table: pa.Table | pa.RecordBatch, names: Sequence[str], source: str
+) -> Any:
+    """The named columns of a table, in that order.
+
+    Raises
+    ------
+    ValueError
+        If one is missing; names close to it are offered.
+    """
+    present = table.schema.names
+    absent = [name for name in names if name not in present]
+    if absent:
+        hint = near_names(absent[0], present)
+        raise ValueError(f"{_shown(source)} has no column {name_list(absent)}; {hint}")
+    return table.select(list(names))
+
+
+def check_columns(schema: pa.Schema, source: str) -> None:
+    """Raise if column names repeat or a CSV file is not UTF-8."""
+    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"{_shown(source)} has several columns called {name_list(twice)}; "
+            "give every column a name of its own"
+        )
+    for column in schema:
+        if pa.types.is_binary(column.type):
+            raise ValueError(
+                f"column {column.name!r} of {_shown(source)} is no UTF-8 text; "
+                "save the file as UTF-8"
+            )
+
+
+class TableWriter:
+    """Writes batches to a CSV or Parquet file, or CSV to standard output.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file; None for standard output.
+    parquet : bool
+        Whether to write Parquet.
+    """
+
+    def __init__(self, path: Path | None, *, parquet: bool) -> None:
+        self._path = path
+        self._parquet = parquet
+        self._writer: Any = None
+
+    def __enter__(self) -> TableWriter:
+        return self
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch; the first one sets the columns."""
+        if self._writer is None:
+            self._writer = self._open(batch.schema)
+        self._writer.write_batch(batch)
+
+    def _open(self, schema: pa.Schema) -> Any:
+        """The writer for batches of a schema."""
+        if self._parquet:
+            import pyarrow.parquet as pa_parquet
+
+            return pa_parquet.ParquetWriter(self._path, schema)
+        target: Any = self._path if self._path is not None else sys.stdout.buffer
+        return pa_csv.CSVWriter(target, schema)
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        if self._path is None:
+            sys.stdout.flush()
+
+
+def is_parquet(source: str) -> bool:
+    """Whether a file's name says that it is Parquet."""
+    return Path(source).suffix.lower() in {".parquet", ".pq"}
+
+
+def _shown(source: str) -> str:
+    """How a source is called in a message."""
+    return "standard input" if source == "-" else source
+
+
+def _open_parquet(source: str) -> Any:
+    """A Parquet file, or one sentence why not."""
+    import pyarrow.parquet as pa_parquet
+
+    _check_readable(source)
+    try:
+        return pa_parquet.ParquetFile(source)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{source} is no Parquet file: {error}") from error
+
+
+def _check_readable(source: str) -> None:
+    """Raise if a path is a folder or there is no such file."""
+    path = Path(source)
+    if path.is_dir():
+        raise IsADirectoryError(f"cannot read {source}: it is a folder")
+    if not path.exists():
+        raise FileNotFoundError(f"cannot read {source}: there is no such file")
+
+
+def _open_csv(source: str) -> IO[bytes]:
+    """A CSV source as a stream of bytes, unpacked if it is compressed."""
+    if source == "-":
+        return sys.stdin.buffer
+    _check_readable(source)
+    stream: IO[bytes] = io.BufferedReader(pa.input_stream(source, compression="detect"))  # type: ignore[arg-type]
+    return stream
+
+
+def _csv_bytes(source: str) -> bytes:
+    """The whole content of a CSV source."""
+    with _open_csv(source) as stream:
+        content = stream.read()
+    _header(content[: content.find(b"\n") + 1] or content, source)
+    return content
+
+
+def _header(line: bytes, source: str) -> list[str]:
+    """Column names in the first line of a CSV source."""
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{_shown(source)} is no UTF-8 text; save the file as UTF-8"
+        ) from error
+    if not text.strip():
+        raise ValueError(f"{_shown(source)} is empty; a header line was expected")
+    names = next(csv.reader([text.rstrip("\r\n")]))
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"{_shown(source)} has several columns called {name_list(twice)}; "
+            "give every column a name of its own"
+        )
+    return names
+
+
+def _csv_error(
+    source: str,
+    error: pa.ArrowInvalid,
+    content: IO[bytes] | None,
+    failed: Sequence[pa_csv.InvalidRow] = (),
+) -> ValueError:
+    """One sentence for a CSV file that cannot be parsed, with the line if it is ragged."""
+    if content is None and source != "-":
+        content = _open_csv(source)
+    place = _ragged_line(content) if content is not None else None
+    if place is not None:
+        line, found, expected = place
+        return ValueError(
+            f"line {line} of {_shown(source)} has {found} cells, but the header has "
+            f"{expected}; mend the line or quote its commas"
+        )
+    if failed:
+        row = failed[0]
+        return ValueError(
+            f"row {row.number} of {_shown(source)} has {row.actual_columns} cells, but "
+            f"the header has {row.expected_columns}; mend it or quote its commas"
+        )
+    return ValueError(f"cannot read {_shown(source)} as CSV: {error}")
+
+
+def _ragged_line(content: IO[bytes]) -> tuple[int, int, int] | None:
+    """Line, number of cells and expected number of the first ragged row."""
+    reader = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace"))
+    try:
+        expected = len(next(reader))
+        before = reader.line_num
+        for row in reader:
+            if row and len(row) != expected:
+                return before + 1, len(row), expected
+            before = reader.line_num
+    except (csv.Error, StopIteration):
+        return None
+    return None
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose first line was read already and is given out again."""
+
+    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
+        self._first, self._rest = first, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._first:
+            taken, self._first = self._first, b""
+            return taken
+        return self._rest.read(size)

@@ -1,0 +1,71 @@
+"""A table from a file as features, target and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.cli.tables import read_table, select_columns
+
+
+class TrainingColumns(NamedTuple):
+    """Features, labels named after their column, and row weights if there are any."""
+
+    features: pa.Table
+    target: Any
+    weights: NDArray[np.float64] | None
+
+
+def training_table(
+    source: str,
+    target: str,
+    *,
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+    missing_values: Sequence[str] = (),
+) -> TrainingColumns:
+    """Read a table and split off target and weights.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the file cannot be read, a named column is missing, the target has empty
+        cells, or no feature is left.
+    """
+    table = read_table(source, missing_values)
+    special = [target, *drop, *([weight] if weight else [])]
+    select_columns(table, special, source)
+    labels = table.column(target)
+    if labels.null_count:
+        first = next(i for i, cell in enumerate(labels) if not cell.is_valid)
+        raise ValueError(
+            f"the target column {target!r} is empty in {labels.null_count} rows (the "
+            f"first is row {first + 1} below the header); remove those rows"
+        )
+    features = table.drop_columns(list(dict.fromkeys(special)))
+    if not features.num_columns:
+        raise ValueError(f"{source} has no column beside the target; add features")
+    # As a narwhals series the target keeps its name, which the model then shows.
+    named = nw.from_native(table, eager_only=True).get_column(target)
+    return TrainingColumns(features, named, _weights(table, weight))
+
+
+def _weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | None:
+    """Row weights from their column."""
+    if column is None:
+        return None
+    try:
+        cells = table.column(column).cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(f"the weight column {column!r} must hold numbers") from error
+    if cells.null_count:
+        raise ValueError(
+            f"the weight column {column!r} has {cells.null_count} empty cells; "
+            "give every row a weight"
+        )
+    return np.asarray(cells.to_numpy())

@@ -1,0 +1,98 @@
+"""Structure and tables of a model as text."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.one_dependence import AveragedOneDependenceModel
+from bayleaf.wording import near_names
+
+
+def structure_text(model: ClassModel) -> str:
+    """One line a variable: its parents, arrow, its name."""
+    names = model.domain.names
+    parents: dict[int, list[str]] = {child: [] for child in range(len(names))}
+    for parent, child in model.arcs:
+        parents[child].append(str(names[parent]))
+    return "\n".join(
+        f"{', '.join(above)} -> {names[child]}" if above else f"{names[child]}"
+        for child, above in sorted(parents.items(), key=lambda item: len(item[1]) > 0)
+    )
+
+
+def structure_dot(model: ClassModel) -> str:
+    """The graph in Graphviz' DOT language, the class drawn as a double circle."""
+    names = model.domain.names
+    lines = ["digraph bayleaf {", "  node [shape=ellipse];"]
+    for index, name in enumerate(names):
+        shape = " [shape=doublecircle]" if index == len(names) - 1 else ""
+        lines.append(f"  {_quoted(name)}{shape};")
+    lines += [
+        f"  {_quoted(names[parent])} -> {_quoted(names[child])};"
+        for parent, child in model.arcs
+    ]
+    return "\n".join([*lines, "}"])
+
+
+def table_rows(
+    model: ClassModel, name: str
+) -> tuple[list[str], list[list[str | float]]]:
+    """The probability table of one variable.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    name : str
+        A feature or the class.
+
+    Returns
+    -------
+    header : list of str
+        Names of the parents, then the states of the variable.
+    rows : list of list of str or float
+        For each joint state of the parents their labels and the probabilities.
+
+    Raises
+    ------
+    ValueError
+        If there is no such variable; names close to it are offered.
+    """
+    by_text = {str(known): index for index, known in enumerate(model.domain.names)}
+    if name not in by_text:
+        raise ValueError(f"there is no variable {name!r}; {near_names(name, by_text)}")
+    child = by_text[name]
+    parents, table = _table(model, child)
+    variables = [model.domain[parent] for parent in parents]
+    states = model.domain[child]
+    header = [*(str(v.name) for v in variables)]
+    header += [f"{name} = {states.label(code)}" for code in range(states.n_states)]
+    rows: list[list[str | float]] = []
+    for codes in itertools.product(*(range(v.n_states) for v in variables)):
+        labels = [v.label(code) for v, code in zip(variables, codes, strict=True)]
+        rows.append([*labels, *table[codes].tolist()])
+    return header, rows
+
+
+def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
+    """Parents of a variable and its table, parents first."""
+    class_index = len(model.domain) - 1
+    if child == class_index and not isinstance(model, NetworkModel):
+        return (), model.class_prior
+    if isinstance(model, NetworkModel):
+        cpd = model.network.cpds[child]
+        return cpd.parents, cpd.probabilities
+    if isinstance(model, AveragedOneDependenceModel):
+        start = model.offsets[child]
+        states = slice(start, start + model.domain[child].n_states)
+        return (class_index,), model.parent_probabilities[:, states]
+    raise TypeError(f"a model of type {type(model).__name__} has no tables to show")
+
+
+def _quoted(name: object) -> str:
+    """A name as a DOT string."""
+    text = str(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
