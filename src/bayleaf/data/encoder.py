@@ -145,7 +145,7 @@ class TableEncoder:
             encoded, remaining = encode_matrix(parts, self.domain)
             for j, count in remaining.items():
                 self._count_unknown(self.domain[j], count, ())
-            parts = parts.columns() if None in encoded else []
+            parts = parts.columns() if any(e is None for e in encoded) else []
         else:
             encoded = [None] * len(self.domain)
         columns = [
@@ -283,7 +283,7 @@ def learn_encoder(
     encoded = [None] * len(names)
     if isinstance(parts, Matrix):
         encoded = learn_matrix(parts, nominal, MAX_NOMINAL_INTEGERS)
-        parts = parts.columns() if None in encoded else []
+        parts = parts.columns() if any(e is None for e in encoded) else []
     notes: dict[Name, str] = {}
     learned = [
         learner.learn(parts[j]) if done is None else done

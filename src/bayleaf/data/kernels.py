@@ -1,4 +1,8 @@
-"""Compiled loops that turn a matrix of whole numbers into codes in one pass."""
+"""Compiled loops that turn a matrix of whole numbers into codes in one pass.
+
+Rows are worked off in tiles that are first copied as they lie in memory, which runs at
+the memory's full speed; the strided reads of single columns then hit the first cache.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,6 @@ from numpy.typing import NDArray
 
 from bayleaf.compiled import compiled
 
-# Rows a tile: small enough that the tile of a row-major matrix stays in the first
-# cache while its columns are read one after the other.
 _TILE = 128
 
 
@@ -22,25 +24,51 @@ def offset_codes(
 ) -> None:
     """Write ``values - low`` as bytes, column by column.
 
-    `values` (n_rows, n_columns), `low` (n_columns,); fills `codes`
-    (n_columns, n_rows), `seen` (n_columns, 256) with the offsets that occur, and
-    clears `fits` (n_columns,) where an offset is outside 0..254.
+    `values` (n_rows, n_columns), `low` (n_columns,), each below 2**62 so that no
+    difference wraps round into the bytes; fills `codes` (n_columns, n_rows), `seen`
+    (n_columns, 256) with the offsets that occur, and clears `fits` (n_columns,) where
+    an offset is outside 0..254.
     """
     n_rows, n_columns = values.shape
+    tile = np.empty((_TILE, n_columns), dtype=np.int64)
+    column = np.empty(_TILE, dtype=np.int64)
     for start in range(0, n_rows, _TILE):
-        stop = min(start + _TILE, n_rows)
+        size = min(_TILE, n_rows - start)
+        for i in range(size):
+            for j in range(n_columns):
+                tile[i, j] = values[start + i, j]
         for j in range(n_columns):
-            lowest = low[j]
-            outside = False
-            out = codes[j]
-            for i in range(start, stop):
-                offset = values[i, j] - lowest
-                outside |= (values[i, j] < lowest) | (offset < 0) | (offset > 254)
+            for i in range(size):
+                column[i] = tile[i, j]
+            out = codes[j, start : start + size]
+            spread = np.int64(0)
+            for i in range(size):
+                offset = column[i] - low[j]
+                # The sign bit and every bit above the lowest eight survive in `spread`.
+                spread |= offset
                 out[i] = np.uint8(offset & 255)
-            if outside:
+            if spread < 0 or spread > 255:
                 fits[j] = False
-            for i in range(start, stop):
-                seen[j, out[i]] = True
+            _mark_seen(out, spread, seen[j])
+        # A byte of 255 is no code: it is kept for numbers outside a table.
+    for j in range(n_columns):
+        if seen[j, 255]:
+            fits[j] = False
+
+
+@compiled
+def _mark_seen(out: NDArray[np.uint8], spread: int, seen: NDArray[np.bool_]) -> None:
+    """Mark the bytes that occur; below 64 by one vectorised OR."""
+    if spread < 0 or spread > 63:
+        for i in range(out.size):
+            seen[out[i]] = True
+        return
+    bits = np.uint64(0)
+    for i in range(out.size):
+        bits |= np.uint64(1) << np.uint64(out[i])
+    for value in range(64):
+        if (bits >> np.uint64(value)) & np.uint64(1):
+            seen[value] = True
 
 
 @compiled
@@ -53,16 +81,24 @@ def table_codes(
     """Look every number up in its column's table of codes.
 
     `table` (n_columns, 256) gives the code of ``values - low``; its last entry is for
-    numbers outside the table. Fills `codes` (n_columns, n_rows).
+    numbers outside the table. `low` is as in `offset_codes`, and so are the values,
+    up to the sign. Fills `codes` (n_columns, n_rows).
     """
     n_rows, n_columns = values.shape
+    tile = np.empty((_TILE, n_columns), dtype=np.int64)
+    offsets = np.empty(_TILE, dtype=np.uint8)
     for start in range(0, n_rows, _TILE):
-        stop = min(start + _TILE, n_rows)
+        size = min(_TILE, n_rows - start)
+        for i in range(size):
+            for j in range(n_columns):
+                tile[i, j] = values[start + i, j]
         for j in range(n_columns):
-            lowest = low[j]
+            for i in range(size):
+                value = tile[i, j]
+                offset = value - low[j]
+                outside = (value < low[j]) | (offset < 0) | (offset > 254)
+                offsets[i] = np.uint8(255 if outside else offset)
             lookup = table[j]
-            out = codes[j]
-            for i in range(start, stop):
-                offset = values[i, j] - lowest
-                inside = (values[i, j] >= lowest) & (offset >= 0) & (offset < 255)
-                out[i] = lookup[offset if inside else 255]
+            out = codes[j, start : start + size]
+            for i in range(size):
+                out[i] = lookup[offsets[i]]

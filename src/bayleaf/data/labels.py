@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.columns import ValueColumn, value_column
+from bayleaf.data.columns import Matrix, ValueColumn, value_column
+from bayleaf.data.matrix import learn_matrix
 
 
 def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -33,6 +34,9 @@ def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     ValueError
         If a label is missing, or labels are fractions and so no classes.
     """
+    short = _whole_number_labels(target)
+    if short is not None:
+        return short
     column = _label_column(target)
     absent = np.flatnonzero(column.indices < 0)
     if len(absent):
@@ -87,6 +91,21 @@ def _label_column(target: Any) -> ValueColumn:
         index: dict[Hashable, int] = {}
         indices = [index.setdefault(label, len(index)) for label in list(target)]
         return ValueColumn("target", np.array(indices, dtype=np.int32), list(index))
+
+
+def _whole_number_labels(
+    target: Any,
+) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
+    """Labels and codes of a long array of whole numbers, by the matrix kernel."""
+    signed = isinstance(target, np.ndarray) and target.dtype.kind == "i"
+    if not signed or target.ndim != 1:
+        return None
+    matrix = Matrix(target.astype(np.int64, copy=False)[:, None], ("target",))
+    learned = learn_matrix(matrix, frozenset(matrix.names), 0)[0]
+    if learned is None:
+        return None
+    variable, codes = learned
+    return np.array(variable.states, dtype=target.dtype), codes.astype(np.intp)
 
 
 def _refuse_fractions(labels: list[Hashable]) -> None:

@@ -13,6 +13,8 @@ from bayleaf.data.domain import Domain, Variable
 # Below this many cells column by column is as fast, and numba need not be loaded.
 MIN_CELLS = 200_000
 _TABLE = 256
+# Lowest numbers from here on could wrap round in a difference.
+_FAR = 1 << 62
 
 
 def learn_matrix(
@@ -45,7 +47,8 @@ def learn_matrix(
     low = values[:: max(1, n_rows // 4096)].min(axis=0)
     codes = np.empty((n_columns, n_rows), dtype=np.uint8)
     seen = np.zeros((n_columns, _TABLE), dtype=np.bool_)
-    fits = np.ones(n_columns, dtype=np.bool_)
+    fits = low < _FAR
+    low = np.where(fits, low, 0)
     offset_codes(values, low, codes, seen, fits)
     learned: list[tuple[Variable, NDArray[np.integer[Any]]] | None] = []
     for j, name in enumerate(matrix.names):
@@ -108,7 +111,7 @@ def _lookup(variable: Variable) -> tuple[int, NDArray[np.uint8]] | None:
         return None
     numbers = np.array(states)
     low, high = int(numbers.min()), int(numbers.max())
-    if high - low >= _TABLE - 1:
+    if high - low >= _TABLE - 1 or not -_FAR < low < _FAR:
         return None
     table = np.full(_TABLE, len(states), dtype=np.uint8)
     table[numbers - low] = np.arange(len(states))

@@ -1,0 +1,30 @@
+"""What a benchmark says of the machine, and how it prints its figures."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def describe_processor() -> str:
+    """Name of the processor, its cores, and whether it counts bits in vectors."""
+    name, flags = platform.processor() or platform.machine(), ""
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text().splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                name = value.strip()
+            elif key.strip() == "flags":
+                flags = value
+    counts_bits = "with" if "avx512_vpopcntdq" in flags else "without"
+    return f"{name}, {os.cpu_count()} cores, {counts_bits} AVX-512 VPOPCNTDQ"
+
+
+def markdown_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(heading) + " |", "|" + " --- |" * len(heading)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
