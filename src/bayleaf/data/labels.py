@@ -111,7 +111,7 @@ def _whole_number_labels(
 def _refuse_fractions(labels: list[Hashable]) -> None:
     """Raise if labels are fractions: a quantity was passed where classes belong."""
     for label in labels:
-        if isinstance(label, numbers.Real) and float(label) != int(label):
+        if isinstance(label, numbers.Real) and label != int(label):
             raise ValueError(
                 "Unknown label type: continuous. The target holds numbers such as "
                 f"{label!r}; cut it into classes first"

@@ -1,0 +1,13 @@
+"""Every public classifier in turn, so that a new one is tested without a line more."""
+
+from __future__ import annotations
+
+import pytest
+
+from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
+
+
+@pytest.fixture(params=list(CLASSIFIERS.values()), ids=list(CLASSIFIERS))
+def kind(request: pytest.FixtureRequest) -> type[BayesianClassifier]:
+    """The class of a public classifier."""
+    return request.param

@@ -1,0 +1,131 @@
+"""Weights are exact: zero is an absent row, two a repeated one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from contract.tables import mixed_columns, nominal_columns, pick_rows
+
+from bayleaf import MEstimate
+
+
+def _same_model(one: Any, other: Any, rows: Any) -> None:
+    np.testing.assert_array_equal(
+        one.predict_joint_log_proba(rows), other.predict_joint_log_proba(rows)
+    )
+    assert one.encoder_.domain == other.encoder_.domain
+    assert one.log_likelihood_ == other.log_likelihood_
+    assert one.edges_ == other.edges_
+
+
+def _weighted(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) -> Any:
+    return kind(**parameters).fit(pd.DataFrame(columns), y, sample_weight=weights)
+
+
+def _repeated(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) -> Any:
+    rows = np.repeat(np.arange(len(y)), weights)
+    frame = pd.DataFrame(pick_rows(columns, rows))
+    return kind(**parameters).fit(frame, [y[row] for row in rows])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("missing", ["marginalize", "state"])
+def test_whole_weights_equal_repeated_and_removed_rows(
+    kind: Any, missing: str, seed: int
+) -> None:
+    columns, y = mixed_columns(seed=seed)
+    weights = np.random.default_rng(seed).integers(4, size=len(y))
+    one = _weighted(kind, columns, y, weights, missing=missing)
+    other = _repeated(kind, columns, y, weights, missing=missing)
+    _same_model(one, other, pd.DataFrame(columns))
+
+
+@pytest.mark.parametrize(
+    "discretizer", ["mdlp", "standard_deviation", "equal_frequency", "equal_width"]
+)
+def test_whole_weights_are_exact_under_every_discretizer(
+    kind: Any, discretizer: str
+) -> None:
+    columns, y = mixed_columns(seed=4)
+    weights = np.random.default_rng(4).integers(4, size=len(y))
+    one = _weighted(kind, columns, y, weights, discretizer=discretizer)
+    other = _repeated(kind, columns, y, weights, discretizer=discretizer)
+    _same_model(one, other, pd.DataFrame(columns))
+
+
+def test_whole_weights_are_exact_where_tables_pull_towards_marginals(kind: Any) -> None:
+    columns, y = nominal_columns(missing=0.1)
+    weights = np.random.default_rng(4).integers(4, size=len(y))
+    one = _weighted(kind, columns, y, weights, smoothing=MEstimate(5.0))
+    other = _repeated(kind, columns, y, weights, smoothing=MEstimate(5.0))
+    _same_model(one, other, pd.DataFrame(columns))
+
+
+def test_a_row_of_weight_zero_adds_neither_state_nor_class(kind: Any) -> None:
+    columns, y = nominal_columns()
+    expected = kind().fit(pd.DataFrame(columns), y)
+    longer = {name: [*cells, "never"] for name, cells in columns.items()}
+    model = kind().fit(
+        pd.DataFrame(longer), [*y, "nowhere"], sample_weight=[1] * len(y) + [0]
+    )
+    assert model.classes_.tolist() == expected.classes_.tolist()
+    _same_model(expected, model, pd.DataFrame(columns))
+
+
+def test_a_row_of_weight_zero_may_hold_what_training_refuses(kind: Any) -> None:
+    columns, y = nominal_columns()
+    longer = {name: [*cells, None] for name, cells in columns.items()}
+    weights = [1] * len(y) + [0]
+    model = kind(missing="error").fit(pd.DataFrame(longer), [*y, y[0]], weights)
+    _same_model(kind().fit(pd.DataFrame(columns), y), model, pd.DataFrame(columns))
+
+
+def test_weights_of_one_change_nothing(kind: Any) -> None:
+    columns, y = mixed_columns()
+    one = kind().fit(pd.DataFrame(columns), y)
+    _same_model(one, _weighted(kind, columns, y, np.ones(len(y))), pd.DataFrame(columns))
+
+
+def test_one_number_weighs_every_row(kind: Any) -> None:
+    columns, y = mixed_columns()
+    one = _weighted(kind, columns, y, np.full(len(y), 2.0))
+    _same_model(one, _weighted(kind, columns, y, 2.0), pd.DataFrame(columns))
+
+
+def test_fractional_weights_add_up(kind: Any) -> None:
+    columns, y = mixed_columns()
+    frame = pd.DataFrame(columns)
+    twice = pd.concat([frame, frame], ignore_index=True)
+    split = np.concatenate([np.full(len(y), 0.3), np.full(len(y), 0.7)])
+    one = kind().fit(frame, y)
+    other = kind().fit(twice, y + y, sample_weight=split)
+    assert one.edges_ == other.edges_
+    np.testing.assert_allclose(
+        one.predict_proba(frame), other.predict_proba(frame), rtol=1e-12
+    )
+
+
+def test_weights_set_the_class_prior(kind: Any) -> None:
+    rows, y = [["p"], ["q"], ["p"]], ["a", "a", "b"]
+    model = kind().fit(rows, y, sample_weight=[0.5, 1.5, 5.0])
+    # Laplace: (2 + 1) / (7 + 2).
+    np.testing.assert_allclose(model.model_.class_prior, [3 / 9, 6 / 9], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        ([1.0, -1.0, 1.0], "negative values; give weights >= 0"),
+        ([0.0, 0.0, 0.0], "zero for every row; give at least one row a weight > 0"),
+        ([1.0, float("nan"), 1.0], "NaN or infinity; give finite weights"),
+        ([1.0, float("inf"), 1.0], "NaN or infinity; give finite weights"),
+        ([1.0, 1.0], r"must have shape \(3,\), got \(2,\)"),
+        ([[1.0], [1.0], [1.0]], r"must have shape \(3,\), got \(3, 1\)"),
+    ],
+)
+def test_wrong_weights_are_refused(kind: Any, weights: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"sample_weight.*{sentence}"):
+        kind().fit([["p"], ["q"], ["p"]], ["a", "a", "b"], sample_weight=weights)
