@@ -154,7 +154,7 @@ def take_apart(table: Any) -> Matrix | list[Column]:
             "a sparse matrix was passed, but dense data is required; "
             "use X.toarray() to convert it"
         )
-    if hasattr(table, "columns") and hasattr(table, "iloc"):
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
         # pandas allows what narwhals refuses with an error of its own.
         _check_names(table)
     frame = nw.from_native(table, pass_through=True, eager_only=False)
