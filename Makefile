@@ -1,0 +1,47 @@
+# Everything here needs python3 (3.11 or later) and make; the environment is made in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test slow lint docs bench clean
+
+demo: $(VENV)/installed
+	$(BIN)/bayleaf demo
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+slow: $(VENV)/installed-test
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/installed-test
+	$(BIN)/python benchmarks/speed/counting.py
+	$(BIN)/python benchmarks/speed/discretize.py
+	$(BIN)/python benchmarks/speed/classifiers.py
+
+clean:
+	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "bayleaf needs Python 3.11 or later; set PYTHON=/path/to/python3" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	@touch $@
+
+# An editable installation sees later changes of the sources by itself.
+$(VENV)/installed: $(VENV)/created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/installed-%: $(VENV)/installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,113 @@
+"""The three tables that come with the library; see README.md in this folder."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from importlib.resources import files
+from typing import Any, Literal, overload
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+from numpy.typing import NDArray
+
+from bayleaf.datasets.table import Table
+
+LICENCE = "Creative Commons Attribution 4.0 International (UCI Machine Learning Repository)"
+
+
+@overload
+def load_heart(*, return_X_y: Literal[False] = False) -> Table: ...
+@overload
+def load_heart(*, return_X_y: Literal[True]) -> tuple[pa.Table, NDArray[Any]]: ...
+def load_heart(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[Any]]:
+    """Load the Statlog heart disease table: 270 patients, 13 features.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return the features and the labels alone.
+
+    Returns
+    -------
+    Table, or (pyarrow.Table, ndarray)
+        The target is `disease`: absent (150) or present (120).
+
+    Examples
+    --------
+    >>> from bayleaf.datasets import load_heart
+    >>> load_heart().frame.num_rows
+    270
+    """
+    table = Table(
+        "heart",
+        _read("heart"),
+        "270 patients, 13 clinical findings, and whether heart disease is present.",
+        "Statlog (Heart). UCI Machine Learning Repository.",
+        LICENCE,
+    )
+    return (table.X, table.y) if return_X_y else table
+
+
+@overload
+def load_mushroom(*, return_X_y: Literal[False] = False) -> Table: ...
+@overload
+def load_mushroom(*, return_X_y: Literal[True]) -> tuple[pa.Table, NDArray[Any]]: ...
+def load_mushroom(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[Any]]:
+    """Load the mushroom table: the 5 644 complete descriptions, 22 features.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return the features and the labels alone.
+
+    Returns
+    -------
+    Table, or (pyarrow.Table, ndarray)
+        The target is `edibility`: edible (3 488) or poisonous (2 156).
+    """
+    table = Table(
+        "mushroom",
+        _read("mushroom"),
+        "5 644 descriptions of gilled mushrooms from 23 species; those of the original "
+        "8 124 whose stalk root is unknown are not in it.",
+        "Schlimmer, J. (1987). Mushroom. UCI Machine Learning Repository.",
+        LICENCE,
+    )
+    return (table.X, table.y) if return_X_y else table
+
+
+@overload
+def load_vote(*, return_X_y: Literal[False] = False) -> Table: ...
+@overload
+def load_vote(*, return_X_y: Literal[True]) -> tuple[pa.Table, NDArray[Any]]: ...
+def load_vote(*, return_X_y: bool = False) -> Table | tuple[pa.Table, NDArray[Any]]:
+    """Load the congressional voting table: 232 members who voted on all 16 questions.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return the features and the labels alone.
+
+    Returns
+    -------
+    Table, or (pyarrow.Table, ndarray)
+        The target is `party`: democrat (124) or republican (108).
+    """
+    table = Table(
+        "vote",
+        _read("vote"),
+        "Votes of 232 members of the U.S. House of Representatives in 1984 on 16 "
+        "questions; the other 203 of the original 435 lack at least one vote.",
+        "Congressional Voting Records (1987). UCI Machine Learning Repository.",
+        LICENCE,
+    )
+    return (table.X, table.y) if return_X_y else table
+
+
+def _read(name: str) -> pa.Table:
+    """A shipped table."""
+    packed = (files("bayleaf.datasets") / "tables" / f"{name}.csv.gz").read_bytes()
+    # "none" is an odor, so only the empty cell would be missing, and there is none.
+    options = pa_csv.ConvertOptions(null_values=[], strings_can_be_null=False)
+    return pa_csv.read_csv(io.BytesIO(gzip.decompress(packed)), convert_options=options)

@@ -1,0 +1,55 @@
+"""A table with its target and what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Features, target and their story.
+
+    Parameters
+    ----------
+    name : str
+        Short name.
+    frame : pyarrow.Table
+        All columns, the target last.
+    description : str
+        What a row is and where the table comes from.
+    source : str
+        Whom to cite.
+    licence : str
+        Under what terms the table may be used.
+    """
+
+    name: str
+    frame: pa.Table
+    description: str
+    source: str
+    licence: str
+
+    @property
+    def target(self) -> str:
+        """Name of the target column."""
+        return str(self.frame.column_names[-1])
+
+    @property
+    def X(self) -> pa.Table:
+        """The features."""
+        return self.frame.select(self.frame.column_names[:-1])
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The class labels, shape (n_rows,): text, or whole numbers."""
+        labels = self.frame.column(self.target)
+        if pa.types.is_integer(labels.type):
+            return np.asarray(labels)
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels.to_pylist()
+        return array
