@@ -29,17 +29,21 @@ WORDS = np.array(["black", "blue", "green", "red"], dtype=object)
 PEER_ROWS = 20_000
 
 MEMORY_SCRIPT = """
-import resource, sys
+import sys
 import numpy as np
 import bayleaf
+
+def kibibytes(field):
+    lines = open("/proc/self/status").read().splitlines()
+    return int(next(line for line in lines if line.startswith(field)).split()[1])
+
 X, y = np.load(sys.argv[1]), np.load(sys.argv[2])
 model = getattr(bayleaf, sys.argv[3])()
 model.fit(X[:300], y[:300]).predict_proba(X[:300])
-resident = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+resident = kibibytes("VmRSS")
 model.fit(X, y)
 model.predict_proba(X)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print((peak - resident) / 2**20)
+print((kibibytes("VmHWM") - resident) / 1024)
 """
 
 

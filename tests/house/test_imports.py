@@ -1,0 +1,42 @@
+"""What importing the package loads, and how quickly it answers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("sklearn", "numba", "pandas", "matplotlib")
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top-level modules loaded once some code has run in a fresh interpreter."""
+    script = f"{code}\nimport sys\nprint(*{{m.split('.')[0] for m in sys.modules}})"
+    result = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
+    return set(result.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("module", HEAVY)
+def test_importing_the_package_does_not_load(module: str) -> None:
+    assert module not in loaded_after("import bayleaf")
+
+
+def test_reading_a_model_file_loads_no_scikit_learn() -> None:
+    assert "sklearn" not in loaded_after("import bayleaf.io, bayleaf.cli.coding")
+
+
+def test_every_public_name_can_be_imported() -> None:
+    import bayleaf
+
+    for name in bayleaf.__all__:
+        assert getattr(bayleaf, name) is not None
+
+
+def test_an_unknown_name_raises_attribute_error() -> None:
+    import bayleaf
+
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = bayleaf.nothing
