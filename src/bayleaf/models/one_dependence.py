@@ -119,8 +119,7 @@ class AveragedOneDependenceModel:
             positions = self._positions(rows)
             members, kept = self._member_scores(rows, positions)
             n_kept = kept.sum(axis=0)
-            with np.errstate(divide="ignore"):
-                mean = log_sum_exp(members, axis=1) - np.log(n_kept)
+            mean = log_sum_exp(members, axis=1) - np.log(np.maximum(n_kept, 1))
             alone = self._naive_scores(positions)
             scores[:, start : start + block] = np.where(n_kept > 0, mean, alone)
         return scores.T

@@ -1,0 +1,59 @@
+"""Missing features are summed out exactly: probabilities equal sums over all rows."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from contract.tables import nominal_columns
+from scipy.special import logsumexp
+
+
+def _summed_out(model: Any, row: list[Any]) -> Any:
+    """Log joint of the classes by enumerating the completions of a row."""
+    states = [
+        variable.states if cell is None else (cell,)
+        for variable, cell in zip(model.encoder_.domain, row, strict=True)
+    ]
+    complete = pd.DataFrame(
+        list(itertools.product(*states)), columns=list(model.feature_names_in_)
+    )
+    return logsumexp(model.predict_joint_log_proba(complete), axis=0)
+
+
+@pytest.mark.parametrize("missing_in_training", [0.0, 0.2])
+def test_missing_cells_equal_the_sum_over_all_their_values(
+    kind: Any, missing_in_training: float
+) -> None:
+    columns, y = nominal_columns(missing=missing_in_training)
+    model = kind().fit(pd.DataFrame(columns), y)
+    row = [columns[name][3] or "p" for name in columns]
+    for mask in itertools.product([True, False], repeat=4):
+        cells = [None if hidden else cell for hidden, cell in zip(mask, row, strict=True)]
+        found = model.predict_joint_log_proba(pd.DataFrame([cells], columns=list(columns)))
+        np.testing.assert_allclose(found[0], _summed_out(model, cells), atol=1e-10)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_missing_cells_are_summed_out_of_dense_networks(k: int) -> None:
+    from bayleaf import KDBClassifier
+
+    columns, y = nominal_columns(n_rows=300)
+    model = KDBClassifier(k=k).fit(pd.DataFrame(columns), y)
+    for mask in itertools.product([True, False], repeat=4):
+        cells = [None if hidden else "q" for hidden in mask]
+        found = model.predict_joint_log_proba(pd.DataFrame([cells], columns=list(columns)))
+        np.testing.assert_allclose(found[0], _summed_out(model, cells), atol=1e-10)
+
+
+def test_rows_with_different_gaps_are_scored_as_alone(kind: Any) -> None:
+    columns, y = nominal_columns(missing=0.4)
+    frame = pd.DataFrame(columns)
+    model = kind().fit(frame, y)
+    together = model.predict_joint_log_proba(frame)
+    for row in range(0, len(y), 9):
+        alone = model.predict_joint_log_proba(frame.iloc[[row]])[0]
+        np.testing.assert_allclose(alone, together[row], rtol=1e-13)

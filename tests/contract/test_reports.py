@@ -1,0 +1,133 @@
+"""Summaries, explanations, arcs and networks of every classifier."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from contract.tables import mixed_columns, nominal_columns
+
+
+def _fitted(kind: Any, **parameters: Any) -> tuple[Any, pd.DataFrame]:
+    columns, y = mixed_columns()
+    frame = pd.DataFrame(columns)
+    return kind(**parameters).fit(frame, y), frame
+
+
+def test_the_terms_of_an_explanation_add_up_to_the_log_odds(kind: Any) -> None:
+    model, frame = _fitted(kind)
+    log_proba = model.predict_log_proba(frame)
+    assert frame.isna().any(axis=1).sum() > 10
+    for row, explanation in enumerate(model.explain(frame)):
+        target = model.classes_.tolist().index(explanation.target)
+        against = model.classes_.tolist().index(explanation.against)
+        log_odds = log_proba[row, target] - log_proba[row, against]
+        terms = math.fsum(term.contribution for term in explanation.terms)
+        assert explanation.log_odds == pytest.approx(log_odds, abs=1e-12)
+        assert explanation.prior + terms == pytest.approx(log_odds, abs=1e-10)
+
+
+@pytest.mark.parametrize("parameters", [{"loss": [[0, 1, 9], [9, 0, 1], [9, 9, 0]]}])
+def test_the_predicted_class_is_explained(kind: Any, parameters: Any) -> None:
+    model, frame = _fitted(kind, **parameters)
+    explained = [explanation.target for explanation in model.explain(frame)]
+    assert explained == model.predict(frame).tolist()
+
+
+def test_the_runner_up_is_compared_with_by_default(kind: Any) -> None:
+    model, frame = _fitted(kind)
+    order = np.argsort(-model.predict_proba(frame), axis=1)
+    expected = model.classes_[order[:, 1]].tolist()
+    assert [explanation.against for explanation in model.explain(frame)] == expected
+
+
+def test_a_chosen_class_is_compared_with(kind: Any) -> None:
+    model, frame = _fitted(kind)
+    for explanation, label in zip(
+        model.explain(frame, against="out"), model.predict(frame), strict=True
+    ):
+        assert label == "out" or explanation.against == "out"
+        assert explanation.against != explanation.target
+
+
+def test_an_unknown_class_to_compare_with_is_refused(kind: Any) -> None:
+    model, frame = _fitted(kind)
+    with pytest.raises(ValueError, match="against must be one of the classes .*'attic'"):
+        model.explain(frame, against="attic")
+
+
+def test_a_missing_feature_contributes_nothing(kind: Any) -> None:
+    model, frame = _fitted(kind)
+    for explanation in model.explain(frame):
+        for term in explanation.terms:
+            if term.value == "missing":
+                assert term.contribution == 0.0
+
+
+def test_one_class_is_explained_by_zeros(kind: Any) -> None:
+    columns, y = mixed_columns()
+    frame = pd.DataFrame(columns)
+    explanation = kind().fit(frame, ["only"] * len(y)).explain(frame[:1])[0]
+    assert {term.contribution for term in explanation.terms} == {0.0}
+
+
+def test_an_explanation_prints_and_goes_into_json(kind: Any) -> None:
+    model, frame = _fitted(kind)
+    explanation = model.explain(frame[:1])[0]
+    assert str(explanation).startswith(f"row 0: {explanation.target} with probability")
+    assert json.loads(json.dumps(explanation.to_dict()))["class"] == explanation.target
+
+
+def test_the_summary_tells_class_features_and_parameters(kind: Any) -> None:
+    model, _ = _fitted(kind)
+    text = str(model.summary())
+    assert text.startswith(kind.__name__)
+    for line in ("class            class: in 0.", "features         5", "free parameters"):
+        assert line in text
+    assert model.summary().log_likelihood == model.log_likelihood_ < 0
+
+
+def test_the_summary_lists_what_was_nominal_and_what_was_dropped(kind: Any) -> None:
+    columns, y = mixed_columns()
+    frame = pd.DataFrame(columns).assign(same="x", flat=0.25)
+    frame["guests"] = frame["guests"].astype("Int64")
+    notes = dict(kind().fit(frame, y).summary().notes)
+    assert notes["guests"] == "integers, 5 values, taken as nominal"
+    assert notes["same"] == "constant (x), so it carries no information"
+    assert notes["flat"] == "no cut point found, so it carries no information"
+
+
+def test_the_summary_goes_into_json(kind: Any) -> None:
+    model, _ = _fitted(kind)
+    summary = json.loads(json.dumps(model.summary().to_dict()))
+    assert summary["n_features"] == 5
+    assert [entry["label"] for entry in summary["classes"]] == ["in", "out", "roof"]
+
+
+def test_every_feature_is_a_child_of_the_class(kind: Any) -> None:
+    model, frame = _fitted(kind)
+    assert {child for parent, child in model.edges_ if parent == "class"} == set(frame)
+
+
+def test_a_network_is_there_or_its_absence_is_explained(kind: Any) -> None:
+    model, frame = _fitted(kind)
+    if hasattr(model, "network_"):
+        assert model.network_.domain.names == (*frame.columns, "class")
+        assert len(list(model.network_.dag.arcs)) == len(model.edges_)
+        return
+    with pytest.raises(AttributeError, match="no network_"):
+        _ = model.network_
+
+
+def test_the_joint_of_all_rows_sums_to_one(kind: Any) -> None:
+    columns, y = nominal_columns(n_rows=90)
+    frame = pd.DataFrame(columns)
+    model = kind().fit(frame, y)
+    states = [variable.states for variable in model.encoder_.domain]
+    grid = pd.MultiIndex.from_product(states, names=list(frame)).to_frame(index=False)
+    total = np.exp(model.predict_joint_log_proba(grid)).sum()
+    assert total == pytest.approx(1.0, abs=1e-10)

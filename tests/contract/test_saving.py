@@ -1,0 +1,109 @@
+"""A classifier that was saved and read again is the same classifier."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from contract.tables import mixed_columns
+
+import bayleaf
+
+
+def _fitted(kind: Any, **parameters: Any) -> tuple[Any, pd.DataFrame]:
+    columns, y = mixed_columns()
+    frame = pd.DataFrame(columns)
+    return kind(**parameters).fit(frame, y), frame
+
+
+def _through_a_file(model: Any, folder: Path) -> Any:
+    model.save(folder / "model.json")
+    return bayleaf.load(folder / "model.json")
+
+
+def test_a_read_model_predicts_bit_for_bit(kind: Any, tmp_path: Path) -> None:
+    model, frame = _fitted(kind)
+    read = _through_a_file(model, tmp_path)
+    assert type(read) is kind
+    np.testing.assert_array_equal(
+        read.predict_joint_log_proba(frame), model.predict_joint_log_proba(frame)
+    )
+    np.testing.assert_array_equal(read.predict(frame), model.predict(frame))
+
+
+def test_a_read_model_has_the_same_summary(kind: Any, tmp_path: Path) -> None:
+    model, _ = _fitted(kind)
+    read = _through_a_file(model, tmp_path)
+    assert str(read.summary()) == str(model.summary())
+    assert read.edges_ == model.edges_
+
+
+def test_a_read_model_explains_as_the_saved_one(kind: Any, tmp_path: Path) -> None:
+    model, frame = _fitted(kind)
+    read = _through_a_file(model, tmp_path)
+    assert [e.to_dict() for e in read.explain(frame[:9])] == [
+        e.to_dict() for e in model.explain(frame[:9])
+    ]
+
+
+def test_parameters_are_kept(kind: Any, tmp_path: Path) -> None:
+    loss = [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [1.0, 5.0, 0.0]]
+    model, frame = _fitted(
+        kind,
+        smoothing=bayleaf.MEstimate(2.0),
+        discretizer="equal_width",
+        loss=loss,
+        class_prior=np.array([0.2, 0.3, 0.5]),
+        missing="state",
+        unknown="error",
+    )
+    read = _through_a_file(model, tmp_path)
+    assert read.smoothing == bayleaf.MEstimate(2.0)
+    assert read.missing == "state"
+    np.testing.assert_array_equal(read.predict(frame), model.predict(frame))
+
+
+def test_saving_twice_writes_the_same_bytes(kind: Any, tmp_path: Path) -> None:
+    model, _ = _fitted(kind)
+    model.save(tmp_path / "one.json")
+    _through_a_file(model, tmp_path).save(tmp_path / "two.json")
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+
+
+def test_the_file_is_json(kind: Any, tmp_path: Path) -> None:
+    model, _ = _fitted(kind)
+    model.save(tmp_path / "model.json")
+    assert kind.__name__ in json.dumps(json.loads((tmp_path / "model.json").read_text()))
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1, 2], ["a", "b", "c"], [False, True, True], [1.0, 2.0, 3.0]]
+)
+def test_labels_keep_their_type(kind: Any, tmp_path: Path, labels: Any) -> None:
+    rows = [["p"], ["q"], ["r"]] * 3
+    model = kind().fit(rows, labels * 3)
+    read = _through_a_file(model, tmp_path)
+    assert read.classes_.dtype == model.classes_.dtype
+    assert read.predict(rows).tolist() == model.predict(rows).tolist()
+
+
+def test_an_unfitted_classifier_is_not_saved(kind: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not fitted yet"):
+        kind().save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_parameter_without_a_place_in_the_file_is_named(
+    kind: Any, tmp_path: Path
+) -> None:
+    class Odd:
+        def estimate(self, counts: Any) -> Any:
+            return bayleaf.Lidstone(1.0).estimate(counts)
+
+    model, _ = _fitted(kind, smoothing=Odd())
+    with pytest.raises(TypeError, match="smoothing holds a Odd.*pickle"):
+        model.save(tmp_path / "model.json")

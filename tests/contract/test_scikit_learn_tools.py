@@ -1,0 +1,193 @@
+"""The classifiers inside scikit-learn's tools, and pickled."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from contract.tables import mixed_columns, nominal_columns
+from sklearn.base import clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, VotingClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+
+def _table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    columns, y = mixed_columns()
+    return pd.DataFrame(columns), np.array(y)
+
+
+def _numbers() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(0)
+    X = rng.integers(3, size=(90, 4))
+    return X, np.where(rng.random(90) < 0.2, X[:, 1], X[:, 0])
+
+
+def _bits(model: Any, rows: Any) -> bytes:
+    return bytes(model.predict_proba(rows).tobytes())
+
+
+def test_a_clone_has_the_parameters_and_learns_the_same_model(kind: Any) -> None:
+    frame, y = _table()
+    model = kind(max_states=77, fit_prior=False).fit(frame, y)
+    copied = clone(model)
+    assert not hasattr(copied, "model_")
+    assert copied.get_params() == model.get_params()
+    assert _bits(copied.fit(frame, y), frame) == _bits(model, frame)
+
+
+def test_the_parameters_make_an_equal_classifier_again(kind: Any) -> None:
+    # Parameters that differ from the defaults print as they are written.
+    model = kind(max_states=77)
+    assert repr(model) == f"{kind.__name__}(max_states=77)"
+    assert is_classifier(model)
+
+
+@pytest.mark.parametrize("through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
+def test_a_copy_predicts_bit_for_bit(kind: Any, through: Any) -> None:
+    frame, y = _table()
+    model = kind().fit(frame, y)
+    model.predict(frame)
+    copied = through(model)
+    assert _bits(copied, frame) == _bits(model, frame)
+    assert str(copied.summary()) == str(model.summary())
+
+
+def test_a_pickle_does_not_grow_by_prediction(kind: Any) -> None:
+    frame, y = _table()
+    model = kind().fit(frame, y)
+    before = len(pickle.dumps(model))
+    model.predict(frame)
+    assert len(pickle.dumps(model)) == before
+
+
+def test_a_pipeline_predicts_as_its_last_step(kind: Any) -> None:
+    frame, y = _table()
+    pipeline = make_pipeline(FunctionTransformer(), kind()).fit(frame, y)
+    assert _bits(pipeline, frame) == _bits(kind().fit(frame, y), frame)
+
+
+def test_a_grid_search_chooses_among_parameters(kind: Any) -> None:
+    frame, y = _table()
+    grid = {"missing": ["marginalize", "state"], "fit_prior": [True, False]}
+    search = GridSearchCV(kind(), grid, cv=3, error_score="raise").fit(frame, y)
+    assert len(search.cv_results_["params"]) == 4
+    assert search.best_score_ > 0.5
+
+
+def test_cross_validation_runs_with_log_loss(kind: Any) -> None:
+    frame, y = _table()
+    scores = cross_val_score(
+        kind(), frame, y, cv=3, scoring="neg_log_loss", error_score="raise"
+    )
+    assert np.isfinite(scores).all()
+
+
+def test_processes_of_joblib_give_the_same_scores(kind: Any) -> None:
+    frame, y = _table()
+    one = cross_val_score(kind(), frame, y, cv=3, n_jobs=1)
+    np.testing.assert_array_equal(cross_val_score(kind(), frame, y, cv=3, n_jobs=2), one)
+
+
+def test_calibration_returns_probabilities(kind: Any) -> None:
+    frame, y = _table()
+    proba = CalibratedClassifierCV(kind(), cv=3).fit(frame, y).predict_proba(frame)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_bagging_agrees_with_the_classes(kind: Any) -> None:
+    X, y = _numbers()
+    bag = BaggingClassifier(kind(), n_estimators=3, random_state=0).fit(X, y)
+    assert bag.score(X, y) > 0.5
+
+
+def test_boosting_passes_weights(kind: Any) -> None:
+    X, y = _numbers()
+    boosted = AdaBoostClassifier(kind(), n_estimators=3, random_state=0).fit(X, y)
+    assert boosted.score(X, y) > 0.5
+
+
+def test_voting_averages_probabilities(kind: Any) -> None:
+    X, y = _numbers()
+    vote = VotingClassifier([("one", kind()), ("two", kind())], voting="soft").fit(X, y)
+    np.testing.assert_allclose(
+        vote.predict_proba(X), kind().fit(X, y).predict_proba(X), atol=1e-12
+    )
+
+
+def test_one_against_the_rest_runs(kind: Any) -> None:
+    X, y = _numbers()
+    assert OneVsRestClassifier(kind()).fit(X, y).score(X, y) > 0.4
+
+
+def test_weights_are_routed_when_asked_for(kind: Any) -> None:
+    X, y = _numbers()
+    weights = np.random.default_rng(1).integers(1, 4, size=len(y)).astype(float)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = kind().set_fit_request(sample_weight=True)
+        asking = asking.set_score_request(sample_weight=True)
+        pipeline = make_pipeline(asking).fit(X, y, sample_weight=weights)
+        found = cross_validate(
+            asking, X, y, cv=3, params={"sample_weight": weights}, error_score="raise"
+        )
+    expected = kind().fit(X, y, sample_weight=weights)
+    assert _bits(pipeline, X) == _bits(expected, X)
+    assert found["test_score"].shape == (3,)
+
+
+def test_weights_are_not_routed_unasked(kind: Any) -> None:
+    X, y = _numbers()
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match="sample_weight.*not explicitly set"),
+    ):
+        make_pipeline(kind()).fit(X, y, sample_weight=np.ones(len(y)))
+
+
+class _Recorder:
+    """A callback that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        self.told.append("setup")
+
+    def on_fit_task_begin(self, estimator: Any, context: Any, **_: Any) -> None:
+        self.told.append("begin")
+
+    def on_fit_task_end(self, estimator: Any, context: Any, **_: Any) -> bool:
+        self.told.append("end")
+        return False
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        self.told.append("teardown")
+
+
+def test_callbacks_are_told_of_a_fit(kind: Any) -> None:
+    X, y = _numbers()
+    recorder = _Recorder()
+    kind().set_callbacks(recorder).fit(X, y)
+    assert recorder.told == ["setup", "begin", "end", "teardown"]
+
+
+def test_callbacks_change_no_bit(kind: Any) -> None:
+    X, y = _numbers()
+    model = kind().set_callbacks(_Recorder()).fit(X, y)
+    assert _bits(model, X) == _bits(kind().fit(X, y), X)
+
+
+def test_text_goes_through_a_pipeline_with_column_names(kind: Any) -> None:
+    columns, y = nominal_columns()
+    frame = pd.DataFrame(columns)
+    keep = FunctionTransformer(lambda table: table[["a", "c"]])
+    pipeline = make_pipeline(keep, kind()).fit(frame, y)
+    assert pipeline[-1].feature_names_in_.tolist() == ["a", "c"]
