@@ -32,10 +32,14 @@ class CountSource(Protocol):
     """
 
     @property
-    def cards(self) -> tuple[int, ...]: ...
+    def cards(self) -> tuple[int, ...]:
+        """Number of states of each variable, class last."""
+        ...
 
     @property
-    def n_jobs(self) -> int: ...
+    def n_jobs(self) -> int:
+        """Number of threads that a pass may use."""
+        ...
 
     @property
     def class_index(self) -> int:

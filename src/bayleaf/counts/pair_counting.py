@@ -1,0 +1,240 @@
+"""Class-pair counts of many variables, by whichever primitive suits each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts import kernels
+from bayleaf.counts.intrinsics import LANES
+from bayleaf.counts.keys import build_keys, count_by_key
+from bayleaf.counts.pairs import Counts, PairCounts, Side, complete_table, ranges
+from bayleaf.counts.planes import (
+    MAX_PLANE_STATES,
+    ClassOrder,
+    Planes,
+    multiply,
+    plane_starts,
+)
+from bayleaf.counts.threads import run_tasks, worthwhile
+from bayleaf.data.codes import Codes
+
+Places = NDArray[np.int64]
+
+# Packed planes that are held at a time while families are counted.
+_PACKED_BYTES = 64_000_000
+# Rows times families, about a millisecond's work, for which a thread is started.
+_LEAST_COUNTED = 8_000_000
+
+
+@dataclass(frozen=True)
+class PairCounter:
+    """Counts pairs over one table, with what it needs to know about its columns.
+
+    Parameters
+    ----------
+    codes : Codes
+        The table, class last.
+    n_states : tuple of int
+        Number of codes that may occur in each column: the card, or one more where
+        a cell is missing.
+    orders : tuple of (int, ClassOrder) or None
+        See `class_orders`; None counts everything by key.
+    class_counts : ndarray of shape (n_classes,)
+        Total weight of each class.
+    threads : int
+        Number of threads.
+    """
+
+    codes: Codes
+    n_states: tuple[int, ...]
+    orders: tuple[tuple[int, ClassOrder], ...] | None
+    class_counts: Counts
+    threads: int
+
+    def fits_planes(self, variable: int) -> bool:
+        """Whether a variable is counted by planes."""
+        return (
+            self.orders is not None
+            and self.codes.slots[variable] >= 0
+            and self.n_states[variable] <= MAX_PLANE_STATES
+        )
+
+    def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
+        """Count every variable on the left with every one on the right."""
+        triangle = tuple(left) == tuple(right)
+        rows = self._lay_out(left)
+        columns = rows if triangle else self._lay_out(right)
+        shape = (
+            len(self.class_counts),
+            rows.margins.shape[1],
+            columns.margins.shape[1],
+        )
+        # Whole counts stay below 2^31, see class_orders.
+        stored = np.zeros(shape, np.float64 if self.orders is None else np.int32)
+        self._count_planes(rows, columns, stored)
+        self._count_keys(rows, columns, stored)
+        return PairCounts(rows, columns, self.class_counts, stored, triangle)
+
+    def family_counts(self, families: Sequence[tuple[int, ...]]) -> list[Counts]:
+        """Count families of the class and one or two features that fit planes.
+
+        The class may stand anywhere in a family, or be absent.
+        """
+        class_index = self.codes.n_variables - 1
+        pairs = [tuple(v for v in f if v != class_index) for f in families]
+        counts: list[Counts] = []
+        begin = 0
+        while begin < len(families):
+            end = self._end_of_batch(pairs, begin)
+            for pair, table in zip(
+                pairs[begin:end], self._pair_tables(pairs[begin:end]), strict=True
+            ):
+                family = families[len(counts)]
+                axes = [class_index, *pair]
+                if class_index not in family:
+                    table = table.sum(axis=0)
+                    axes = axes[1:]
+                order = [axes.index(variable) for variable in family]
+                counts.append(np.ascontiguousarray(table.transpose(order)))
+            begin = end
+        return counts
+
+    def _end_of_batch(self, pairs: Sequence[tuple[int, ...]], begin: int) -> int:
+        """How far families may be counted together within the memory for planes."""
+        packed: set[int] = set()
+        n_bytes = 0
+        for position in range(begin, len(pairs)):
+            for variable in set(pairs[position]) - packed:
+                packed.add(variable)
+                n_bytes += self.n_states[variable] * self.codes.n_rows // 8
+            if n_bytes > _PACKED_BYTES and position > begin:
+                return position
+        return len(pairs)
+
+    def _pair_tables(self, pairs: Sequence[tuple[int, ...]]) -> list[Counts]:
+        """Tables (n_classes, card) or (n_classes, card, card) of some features."""
+        variables = sorted({variable for pair in pairs for variable in pair})
+        position = {variable: k for k, variable in enumerate(variables)}
+        starts = plane_starts([self.n_states[v] - 1 for v in variables])
+        packed = [
+            (scale, self._pack(variables, starts, order))
+            for scale, order in self.orders or ()
+        ]
+        margins = np.sum([scale * planes.margins() for scale, planes in packed], axis=0)
+
+        def table(pair: tuple[int, ...]) -> Counts:
+            places = [position[variable] for variable in pair]
+            sides = [margins[:, starts[k] : starts[k + 1]] for k in places]
+            if len(pair) == 1:
+                rest = self.class_counts - sides[0].sum(axis=1)
+                return np.column_stack([sides[0], rest])[:, : self.codes.cards[pair[0]]]
+            first, second = places
+            parts = [scale * planes.pair(first, second) for scale, planes in packed]
+            n_states = self.n_states[pair[0]], self.n_states[pair[1]]
+            full = complete_table(
+                np.sum(parts, axis=0), sides[0], sides[1], self.class_counts, n_states
+            )
+            return full[:, : self.codes.cards[pair[0]], : self.codes.cards[pair[1]]]
+
+        work = self.codes.n_rows * len(pairs)
+        threads = worthwhile(self.threads, work, _LEAST_COUNTED)
+        return run_tasks([partial(table, pair) for pair in pairs], threads)
+
+    def _lay_out(self, variables: Sequence[int]) -> Side:
+        """Give every variable its places: planes first, their last state left over."""
+        cards = np.array([self.codes.cards[v] for v in variables], np.int64)
+        packed = np.array([self.fits_planes(v) for v in variables], bool)
+        n_states = np.array([self.n_states[v] for v in variables], np.int64)
+        n_states = np.where(packed, n_states, cards + 1)
+        n_stored = n_states - packed
+        starts = np.empty_like(n_stored)
+        starts[packed] = plane_starts(n_stored[packed])[:-1]
+        n_planes = -(-int(n_stored[packed].sum()) // LANES) * LANES
+        by_key = plane_starts(n_stored[~packed]) + n_planes
+        starts[~packed] = by_key[:-1]
+        margins = np.zeros((len(self.class_counts), int(by_key[-1])))
+        return Side(tuple(variables), cards, n_states, n_stored, starts, margins)
+
+    def _pack(
+        self, variables: Sequence[int], starts: Places, order: ClassOrder
+    ) -> Planes:
+        """Planes of some variables in one order of rows."""
+        slots = np.array([self.codes.slots[v] for v in variables], np.int64)
+        return Planes.pack(self.codes, slots, starts, order, self.threads)
+
+    def _count_planes(self, rows: Side, columns: Side, stored: NDArray[Any]) -> None:
+        """Fill in margins and pairs of the variables that fit planes."""
+        for scale, order in self.orders or ():
+            left = self._pack_side(rows, order)
+            right = left if columns is rows else self._pack_side(columns, order)
+            counts = stored if scale == 1 else np.zeros_like(stored)
+            multiply(left, right, counts, self.threads)
+            if columns is rows:
+                # What a plane has in common with itself.
+                width = len(left.panels) * LANES
+                own = np.einsum("cii->ci", counts[:, :width, :width])
+                rows.margins[:, :width] += scale * own
+            else:
+                for side, planes in ((rows, left), (columns, right)):
+                    width = len(planes.panels) * LANES
+                    side.margins[:, :width] += scale * planes.margins()
+            if counts is not stored:
+                stored += scale * counts
+
+    def _pack_side(self, side: Side, order: ClassOrder) -> Planes:
+        """Planes of those variables of one side that fit them."""
+        packed = side.n_stored < side.n_states
+        variables = [v for v, here in zip(side.variables, packed, strict=True) if here]
+        return self._pack(variables, plane_starts(side.n_stored[packed]), order)
+
+    def _count_keys(self, rows: Side, columns: Side, stored: NDArray[Any]) -> None:
+        """Fill in margins and pairs of the other variables, one key at a time."""
+        triangle = rows is columns
+        planes = rows.left_over
+        tasks = []
+        for a in np.flatnonzero(rows.n_stored == rows.n_states):
+            others = np.arange(len(columns.variables))
+            if triangle:
+                others = others[(columns.starts >= rows.starts[a])]
+            tasks.append(
+                partial(self._count_key, rows, int(a), columns, others, stored)
+            )
+        for b in np.flatnonzero(columns.n_stored == columns.n_states):
+            turned = stored.transpose(0, 2, 1)
+            tasks.append(
+                partial(self._count_key, columns, int(b), rows, planes, turned)
+            )
+        run_tasks(tasks, self.threads)
+
+    def _count_key(
+        self,
+        side: Side,
+        position: int,
+        other: Side,
+        others: Places,
+        stored: NDArray[Any],
+    ) -> None:
+        """Fill in the pairs of one variable with those at some positions opposite."""
+        if not len(others):
+            return
+        variable = side.variables[position]
+        n_classes, n_codes = len(self.class_counts), int(side.n_stored[position])
+        digits = [(self.codes.n_variables - 1, n_classes), (variable, n_codes)]
+        keys = build_keys(self.codes, digits, kernels)
+        opposite = [other.variables[k] for k in others]
+        tables, starts = count_by_key(
+            self.codes, keys, n_classes * n_codes, opposite, kernels
+        )
+        tables = tables.reshape(n_classes, n_codes, -1)
+        first = side.starts[position]
+        places = ranges(other.starts[others], other.n_stored[others])
+        kept = ranges(starts[:-1], other.n_stored[others])
+        stored[:, first : first + n_codes, places] = tables[:, :, kept]
+        margin = tables[:, :, : starts[1]].sum(axis=2)
+        side.margins[:, first : first + n_codes] = margin

@@ -1,0 +1,62 @@
+"""How many threads a pass may use, and handing it tasks."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Resolve `n_jobs` to a number of threads, in scikit-learn's meaning.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None is one thread, -1 all processors, -2 all but one.
+
+    Raises
+    ------
+    ValueError
+        If `n_jobs` is zero.
+    """
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs must not be 0; use 1 for one thread or -1 for all processors"
+        )
+    if n_jobs > 0:
+        return int(n_jobs)
+    return max(1, _processors() + 1 + int(n_jobs))
+
+
+def _processors() -> int:
+    """Count the processors that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
+    """Run tasks that share no state, and return their results in order."""
+    if n_threads == 1 or len(tasks) < 2:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(min(n_threads, len(tasks))) as pool:
+        return [done.result() for done in [pool.submit(task) for task in tasks]]
+
+
+def worthwhile(threads: int, work: float, least: float) -> int:
+    """Limit threads to those that find at least so much to do; at least one."""
+    return max(1, min(threads, int(work / least)))
+
+
+def stretches(n_items: int, n_parts: int) -> list[tuple[int, int]]:
+    """Cut ``range(n_items)`` into at most `n_parts` stretches of similar length."""
+    n_parts = max(1, min(n_parts, n_items))
+    edges = [n_items * part // n_parts for part in range(n_parts + 1)]
+    return list(itertools.pairwise(edges))
