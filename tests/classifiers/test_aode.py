@@ -1,0 +1,93 @@
+"""AODE against the definition, its super-parents left out, and its limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from contract.tables import nominal_columns
+from oracles.one_dependence import aode_joint
+
+from bayleaf import AODEClassifier, NaiveBayesClassifier
+
+
+def _table(seed: int = 0, n_rows: int = 60) -> tuple[pd.DataFrame, list[str]]:
+    columns, y = nominal_columns(n_rows=n_rows, seed=seed)
+    return pd.DataFrame(columns), y
+
+
+@pytest.mark.parametrize("min_count", [0, 1, 12, 20, 61])
+@pytest.mark.parametrize("seed", range(3))
+def test_joint_probabilities_are_those_of_the_definition(
+    seed: int, min_count: int
+) -> None:
+    frame, y = _table(seed)
+    rows = frame.to_numpy().tolist()
+    model = AODEClassifier(min_count=min_count).fit(frame, y)
+    found = np.exp(model.predict_joint_log_proba(frame[:12]))
+    expected = [aode_joint(rows, y, row, min_count) for row in rows[:12]]
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+def test_rare_values_are_no_super_parents() -> None:
+    frame, y = _table()
+    every = AODEClassifier().fit(frame, y).predict_proba(frame)
+    frequent = AODEClassifier(min_count=22).fit(frame, y).predict_proba(frame)
+    assert np.abs(frequent - every).max() > 1e-3
+
+
+def test_without_super_parents_naive_bayes_is_left() -> None:
+    frame, y = _table()
+    alone = AODEClassifier(min_count=10_000).fit(frame, y)
+    naive = NaiveBayesClassifier().fit(frame, y)
+    np.testing.assert_allclose(
+        alone.predict_joint_log_proba(frame),
+        naive.predict_joint_log_proba(frame),
+        atol=1e-12,
+    )
+
+
+def test_one_feature_is_naive_bayes() -> None:
+    frame, y = _table()
+    np.testing.assert_allclose(
+        AODEClassifier().fit(frame[["c"]], y).predict_proba(frame[["c"]]),
+        NaiveBayesClassifier().fit(frame[["c"]], y).predict_proba(frame[["c"]]),
+        atol=1e-12,
+    )
+
+
+def test_explanations_add_up_where_no_super_parent_is_left() -> None:
+    frame, y = _table()
+    model = AODEClassifier(min_count=10_000).fit(frame, y)
+    for explanation in model.explain(frame[:9]):
+        terms = sum(term.contribution for term in explanation.terms)
+        assert explanation.prior + terms == pytest.approx(explanation.log_odds, abs=1e-10)
+
+
+def test_many_rows_are_scored_as_few() -> None:
+    # Large tables are summed by a compiled loop, small ones by NumPy.
+    frame, y = _table()
+    model = AODEClassifier().fit(frame, y)
+    long = pd.concat([frame] * 1000, ignore_index=True)
+    np.testing.assert_allclose(
+        model.predict_joint_log_proba(long)[: len(frame)],
+        model.predict_joint_log_proba(frame),
+        rtol=1e-14,
+    )
+
+
+def test_too_many_cells_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(9, size=(50, 30))
+    with pytest.raises(ValueError, match="drop features, coarsen columns"):
+        AODEClassifier(max_table_cells=1000).fit(X, X[:, 0] % 2)
+
+
+@pytest.mark.parametrize("min_count", [-1, 0.5])
+def test_a_wrong_min_count_is_refused(min_count: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match="min_count must be an integer >= 0"):
+        AODEClassifier(min_count=min_count).fit(*_table())
+
+
