@@ -17,6 +17,39 @@ from pathlib import Path
 
 TARGET = Path(__file__).parents[1] / "src" / "bayleaf" / "datasets" / "tables"
 
+# The raw heart file lost the decimal points of the ST depression: 24 stands for 2.4, and
+# 1 for 0.1 or for 1.0. In these rows UCI's own file holds the whole number.
+WHOLE_ST_DEPRESSIONS = frozenset(
+    (
+        9,
+        49,
+        76,
+        80,
+        83,
+        94,
+        95,
+        101,
+        103,
+        117,
+        120,
+        140,
+        145,
+        147,
+        153,
+        159,
+        163,
+        171,
+        196,
+        200,
+        227,
+        228,
+        230,
+        248,
+        256,
+        264,
+    )
+)
+
 YES_NO = {"0": "no", "1": "yes"}
 HEART: list[tuple[str, dict[str, str] | None]] = [
     ("age", None),
@@ -184,13 +217,12 @@ TABLES = {"heart": HEART, "mushroom": MUSHROOM, "housevotes": VOTE}
 SHIPPED_NAMES = {"heart": "heart", "mushroom": "mushroom", "housevotes": "vote"}
 
 
-def decode(name: str, column: str, cell: str, words: dict[str, str] | None) -> str:
+def decode(row: int, column: str, cell: str, words: dict[str, str] | None) -> str:
     """One cell in readable form."""
     if words is not None:
         return words[cell]
-    if name == "heart" and column == "st_depression":
-        # The raw file holds tenths.
-        return f"{float(cell) / 10:g}"
+    if column == "st_depression":
+        return f"{float(cell) / (1 if row in WHOLE_ST_DEPRESSIONS else 10):g}"
     return cell
 
 
@@ -206,11 +238,11 @@ def main() -> None:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([column for column, _ in columns])
         lines = (raw / f"{name}.dat").read_text().splitlines()
-        for line in lines:
+        for row, line in enumerate(lines):
             cells = [cell.strip() for cell in line.split(",")]
             if len(cells) == len(columns):
                 writer.writerow(
-                    decode(name, column, cell, words)
+                    decode(row, column, cell, words)
                     for (column, words), cell in zip(columns, cells, strict=True)
                 )
         path = TARGET / f"{SHIPPED_NAMES[name]}.csv.gz"

@@ -85,7 +85,12 @@ def naive_bayes_rows(X: Any, y: Any, repeats: int) -> list[list[str]]:
     our_predict = best_time(lambda: ours.predict_proba(X), repeats)
     tree_predict = best_time(lambda: tree.predict_proba(X), repeats)
     return [
-        ["naive Bayes fit", f"{our_fit:.3f}", f"{peer_fit:.3f}", ratio(peer_fit, our_fit)],
+        [
+            "naive Bayes fit",
+            f"{our_fit:.3f}",
+            f"{peer_fit:.3f}",
+            ratio(peer_fit, our_fit),
+        ],
         [
             "naive Bayes predict_proba",
             f"{our_predict:.3f}",
@@ -132,7 +137,14 @@ def network_rows(X: Any, y: Any) -> list[list[str]]:
     rows = []
     for name, learn in (("pgmpy", _pgmpy_tan), ("pyagrum", _pyagrum_tan)):
         if importlib.util.find_spec(name) is None:
-            rows.append([f"TAN fit, {PEER_ROWS} rows, {name}", f"{ours:.3f}", "not installed", "-"])
+            rows.append(
+                [
+                    f"TAN fit, {PEER_ROWS} rows, {name}",
+                    f"{ours:.3f}",
+                    "not installed",
+                    "-",
+                ]
+            )
             continue
         seconds = best_time(lambda learn=learn: learn(frame, labels), 1)
         rows.append(
@@ -200,7 +212,9 @@ def main() -> None:
         [model, f"{peak_memory(X, y, model):.0f}"]
         for model in ("NaiveBayesClassifier", "TANClassifier")
     ]
-    print("\n" + markdown_table(["fit + predict_proba", "peak above input, MiB"], memory))
+    print(
+        "\n" + markdown_table(["fit + predict_proba", "peak above input, MiB"], memory)
+    )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ def rows(table: pa.Table) -> Counter[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("problem", [1, 2, 3])
-def test_monks_equals_the_published_test_table(problem: int, load_table: Loader) -> None:
+def test_monks_equals_the_published_test_table(
+    problem: int, load_table: Loader
+) -> None:
     published = load_table(f"monks-{problem}.test")
     assert rows(make_monks(problem).frame) == rows(published)
 
@@ -26,7 +28,9 @@ def test_corral_equals_the_published_table(load_table: Loader) -> None:
 
 
 def test_a_sample_of_the_third_monks_problem_has_five_percent_noise() -> None:
-    truth = {tuple(r.values())[:-1]: r["class"] for r in make_monks(3).frame.to_pylist()}
+    truth = {
+        tuple(r.values())[:-1]: r["class"] for r in make_monks(3).frame.to_pylist()
+    }
     sample = make_monks(3, 200, random_state=0).frame.to_pylist()
     wrong = sum(truth[tuple(r.values())[:-1]] != r["class"] for r in sample)
     assert wrong == 10
@@ -40,12 +44,15 @@ def test_led7_turns_segments_at_the_given_rate() -> None:
     noisy = make_led7(20_000, noise=0.1, random_state=1).frame
     clean = make_led7(20_000, noise=0.0, random_state=1).frame
     turned = sum(
-        (noisy.column(j).to_numpy() != clean.column(j).to_numpy()).sum() for j in range(7)
+        (noisy.column(j).to_numpy() != clean.column(j).to_numpy()).sum()
+        for j in range(7)
     )
     assert turned / 140_000 == pytest.approx(0.1, abs=0.005)
 
 
-@pytest.mark.parametrize("make", [make_led7, make_corral, lambda **k: make_monks(1, 50, **k)])
+@pytest.mark.parametrize(
+    "make", [make_led7, make_corral, lambda **k: make_monks(1, 50, **k)]
+)
 def test_the_same_seed_gives_the_same_rows(make: Callable[..., object]) -> None:
     first, second = make(random_state=3), make(random_state=3)
     assert first.frame.equals(second.frame)  # type: ignore[attr-defined]

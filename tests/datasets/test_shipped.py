@@ -35,14 +35,17 @@ def test_shipped_table_names_source_and_licence(load: Callable[..., object]) -> 
 
 
 @pytest.mark.parametrize(
-    ("load", "name"), [(load_heart, "heart"), (load_mushroom, "mushroom"), (load_vote, "vote")]
+    ("load", "name"),
+    [(load_heart, "heart"), (load_mushroom, "mushroom"), (load_vote, "vote")],
 )
 def test_shipped_columns_equal_the_published_ones_up_to_names(
     load: Callable[..., object], name: str, load_table: Loader
 ) -> None:
     published = load_table(name)
     complete = published.filter(
-        pa.array([all(v is not None for v in row.values()) for row in published.to_pylist()])
+        pa.array(
+            [all(v is not None for v in row.values()) for row in published.to_pylist()]
+        )
     )
     shipped = load().frame  # type: ignore[attr-defined]
     assert shipped.num_rows == complete.num_rows

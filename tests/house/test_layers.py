@@ -24,7 +24,8 @@ ORDER = [
     ("report",),
     ("explorer",),
     ("datasets",),
-    ("cli", "__main__"),
+    ("cli",),
+    ("__main__",),
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 SHARED_CLASSIFIER_MODULES = {"base", "incremental", "parameters", "saving"}

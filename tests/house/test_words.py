@@ -14,7 +14,9 @@ TEXTS = [
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".md", ".rst", ".toml"} and "_build" not in path.parts
 ] + sorted(ROOT.glob("*.md"))
-UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]) + r")\b")
+UNFINISHED = re.compile(
+    r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]) + r")\b"
+)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root|home|tmp)/")
 
 

@@ -12,7 +12,7 @@ from bayleaf.classifiers.base import Learned
 from bayleaf.classifiers.incremental import IncrementalClassifier
 from bayleaf.classifiers.parameters import check_count
 from bayleaf.counts.source import CountSource
-from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
+from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 
@@ -54,7 +54,10 @@ class AODEClassifier(IncrementalClassifier):
         features = range(len(cards))
         # Where the states of each feature lie among all positions.
         ends = np.cumsum([card + 1 for card in cards])
-        spans = [slice(end - card - 1, end - 1) for end, card in zip(ends, cards, strict=True)]
+        spans = [
+            slice(end - card - 1, end - 1)
+            for end, card in zip(ends, cards, strict=True)
+        ]
         width, n_classes = int(ends[-1]), domain.cards[-1]
         prior = self._class_prior(counts, smoothing)
         parents = np.ones((n_classes, width))

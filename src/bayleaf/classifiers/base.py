@@ -228,7 +228,11 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         target = Target(self._class_variable(X, y), table.class_codes)
         with self._stage("encoded the table"):
             self.encoder_, codes = learn_encoder(
-                table.parts, target, table.row_weights(), discretizer, encoder_rules(self)
+                table.parts,
+                target,
+                table.row_weights(),
+                discretizer,
+                encoder_rules(self),
             )
         self._learn_from(self._count(codes), target.variable)
 
@@ -296,7 +300,10 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         return Variable(name, tuple(self.classes_.tolist()))
 
     def _network_model(
-        self, counts: CountSource, domain: Domain, feature_parents: list[tuple[int, ...]]
+        self,
+        counts: CountSource,
+        domain: Domain,
+        feature_parents: list[tuple[int, ...]],
     ) -> Learned:
         """Estimate the tables of a network in which the class is everyone's parent.
 
@@ -444,9 +451,7 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
     def summary(self) -> Summary:
         """Class, features, arcs, free parameters, log-likelihood, remarks."""
         check_is_fitted(self, "model_")
-        return summarize(
-            type(self).__name__, self._predictor(), self.log_likelihood_
-        )
+        return summarize(type(self).__name__, self._predictor(), self.log_likelihood_)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.
@@ -502,7 +507,9 @@ def _one_dimensional(y: Any) -> Any:
         )
         return np.asarray(y).ravel()
     if len(shape) != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {shape} instead.")
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {shape} instead."
+        )
     return y
 
 

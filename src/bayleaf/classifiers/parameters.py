@@ -53,7 +53,9 @@ def check_shared(estimator: Any) -> None:
         raise TypeError(f"fit_prior must be True or False, got {estimator.fit_prior!r}")
     if estimator.n_jobs is not None:
         if not isinstance(estimator.n_jobs, numbers.Integral):
-            raise TypeError(f"n_jobs must be None or an integer, got {estimator.n_jobs!r}")
+            raise TypeError(
+                f"n_jobs must be None or an integer, got {estimator.n_jobs!r}"
+            )
         if estimator.n_jobs == 0:
             raise ValueError("n_jobs must not be 0; -1 means all cores")
 
@@ -78,9 +80,7 @@ def encoder_rules(estimator: Any) -> EncoderRules:
     )
 
 
-def checked_class_prior(
-    class_prior: Any, classes: NDArray[Any]
-) -> NDArray[np.float64]:
+def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     """A class prior as an array, once it fits the classes.
 
     Raises

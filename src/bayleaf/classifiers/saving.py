@@ -142,4 +142,6 @@ def _parameter_from(value: Any) -> Any:
     try:
         return kind(**value["parameters"])
     except (TypeError, ValueError) as error:
-        raise ModelFileError(f"a parameter of the model file is wrong: {error}") from error
+        raise ModelFileError(
+            f"a parameter of the model file is wrong: {error}"
+        ) from error

@@ -100,7 +100,9 @@ def _states(variable: Variable, texts: list[str]) -> list[Hashable]:
             found.append(spelled[text])
             continue
         number = _as_number(text)
-        found.append(number if number is not None and number in spelled.values() else text)
+        found.append(
+            number if number is not None and number in spelled.values() else text
+        )
     return found
 
 

@@ -45,7 +45,7 @@ def evaluate(
         Print the figures as JSON.
     """
     from bayleaf.cli.training import training_table
-    from bayleaf.evaluation.cross_validation import cross_validate, comparison_table
+    from bayleaf.evaluation.cross_validation import comparison_table, cross_validate
 
     options = options or ModelOptions()
     estimators = {

@@ -75,7 +75,9 @@ class ModelOptions:
 
         if model not in CLASSIFIERS:
             hint = near_names(model, CLASSIFIERS)
-            raise ValueError(f"--model must be one of {', '.join(CLASSIFIERS)}, got {model!r}; {hint}")
+            raise ValueError(
+                f"--model must be one of {', '.join(CLASSIFIERS)}, got {model!r}; {hint}"
+            )
         kind = CLASSIFIERS[model]
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         if values.pop("alpha") is not None:
@@ -93,7 +95,11 @@ class ModelOptions:
             if name in known:
                 chosen[name] = value
             elif not shared_only:
-                having = [m for m, c in CLASSIFIERS.items() if name in inspect.signature(c).parameters]
+                having = [
+                    m
+                    for m, c in CLASSIFIERS.items()
+                    if name in inspect.signature(c).parameters
+                ]
                 raise ValueError(
                     f"--{name.replace('_', '-')} is no setting of the {model} model; "
                     f"it belongs to {', '.join(having)}"

@@ -82,7 +82,9 @@ def read_batches(source: str) -> Iterator[pa.RecordBatch]:
         try:
             yield from pa_csv.open_csv(
                 _Rejoined(first, stream),
-                read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+                read_options=pa_csv.ReadOptions(
+                    block_size=BLOCK_BYTES, use_threads=False
+                ),
                 parse_options=pa_csv.ParseOptions(
                     newlines_in_values=True, invalid_row_handler=keep
                 ),
@@ -261,7 +263,9 @@ def _csv_error(
 
 def _ragged_line(content: IO[bytes]) -> tuple[int, int, int] | None:
     """Line, number of cells and expected number of the first ragged row."""
-    reader = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace"))
+    reader = csv.reader(
+        io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace")
+    )
     try:
         expected = len(next(reader))
         before = reader.line_num

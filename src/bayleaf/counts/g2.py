@@ -51,6 +51,7 @@ def g2(counts: Counts) -> G2Test:
 
     Examples
     --------
+    >>> import numpy as np
     >>> test = g2(np.array([[[8.0], [0.0]], [[0.0], [8.0]]]))
     >>> round(test.statistic, 4), test.degrees_of_freedom
     (22.1807, 1)

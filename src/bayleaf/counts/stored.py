@@ -54,8 +54,12 @@ class StoredCounts:
     def family_counts(self, families: Sequence[Family]) -> list[Counts]:
         """Weight of each joint state of some families, see `CountSource`."""
         asked = [tuple(family) for family in families]
-        if self._batch is not None and any(("family", f) not in self._answers for f in asked):
-            for family, counts in zip(asked, self._batch.family_counts(asked), strict=True):
+        if self._batch is not None and any(
+            ("family", f) not in self._answers for f in asked
+        ):
+            for family, counts in zip(
+                asked, self._batch.family_counts(asked), strict=True
+            ):
                 earlier = self._earlier.get(("family", family))
                 total = counts if earlier is None else counts + earlier
                 self._answers["family", family] = total
@@ -69,7 +73,9 @@ class StoredCounts:
             counts = self._batch.pair_counts(left, right)
             if key in self._earlier:
                 dense = counts.dense() + self._earlier[key]
-                counts = PairCounts.from_dense(tuple(left), tuple(right), self._cards, dense)
+                counts = PairCounts.from_dense(
+                    tuple(left), tuple(right), self._cards, dense
+                )
             self._answers[key] = counts
         answer: PairCounts = self._answers[key]
         return answer
@@ -144,5 +150,7 @@ def _placed_pairs(
     n_classes = after[len(after) - 1].n_states
     (rows, n_rows), (columns, n_columns) = sides
     return _placed(
-        counts.dense(), [np.arange(n_classes), rows, columns], (n_classes, n_rows, n_columns)
+        counts.dense(),
+        [np.arange(n_classes), rows, columns],
+        (n_classes, n_rows, n_columns),
     )

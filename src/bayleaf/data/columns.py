@@ -149,7 +149,7 @@ def take_apart(table: Any) -> Matrix | list[Column]:
         If the table has no rows or columns, two columns share a name, or a number
         is infinite or complex.
     """
-    if hasattr(table, "tocsr") or hasattr(table, "sparse") and hasattr(table, "nnz"):
+    if hasattr(table, "tocsr") or (hasattr(table, "sparse") and hasattr(table, "nnz")):
         raise TypeError(
             "a sparse matrix was passed, but dense data is required; "
             "use X.toarray() to convert it"
@@ -338,8 +338,10 @@ def _dictionary_column(
             raise _unsupported(name, type(value).__name__)
     indices = array.indices
     if indices.null_count:
-        indices = indices.fill_null(-1) if _is_signed(indices.type) else (
-            indices.cast(pa.int64()).fill_null(-1)
+        indices = (
+            indices.fill_null(-1)
+            if _is_signed(indices.type)
+            else (indices.cast(pa.int64()).fill_null(-1))
         )
     codes = np.asarray(indices).astype(np.int32, copy=False)
     absent = [i for i, value in enumerate(values) if value is None or value != value]

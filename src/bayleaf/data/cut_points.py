@@ -1,39 +1,89 @@
-"""Where to cut a numeric column: with an eye on the class, or by its values alone.
+"""Where to cut a numeric column into intervals.
 
-All functions take a column as float64 with NaN for missing cells, and row weights; a
-weight of two counts exactly like a repeated row. They return increasing cut points, and
-a value equal to a cut lies left of it.
+Every function takes ``values`` (n_rows,) with NaN for missing cells and no infinities,
+and ``weights`` (n_rows,), finite and not negative. It returns increasing cut points;
+interval ``i`` holds ``cuts[i-1] < value <= cuts[i]``. Rows that miss the value or have
+weight zero are as good as absent, a row of weight two counts as two rows, and the
+order of the rows does not matter: all three hold bit for bit.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Weighted entropies that agree to this part of their scale count as equal, so that
-# rounding does not choose between cuts; the lowest of them is taken.
-_TIE = 1e-12
-# With fewer candidates NumPy is as fast, and numba need not be loaded.
-_MIN_COMPILED = 20_000
-# Largest table of logarithms, in entries.
-_MAX_TABLE = 10_000_000
+# Cuts whose class entropies differ by at most this many bits a row are tied. Far above
+# what two ways of summing differ by, far below any difference that tells something.
+_TIE_BITS = 1e-12
+
+# So many counts (blocks x classes) of a column are looked at with plain arrays before
+# the compiled search takes over: a small table never waits for a compiler.
+_PLAIN_EFFORT = 1_000_000
+
+# Counts (checkpoints x classes) that the compiled search may keep: 32 MB.
+_MAX_CHECKPOINT_COUNTS = 4_000_000
+
+
+class BlockTable(NamedTuple):
+    """Rows in the order of their values, in blocks that no good cut divides.
+
+    Parameters
+    ----------
+    row_class : ndarray of shape (n_rows,), dtype intp
+        Class of each row.
+    row_weight : ndarray of shape (n_rows,), dtype float64
+        Weight of each row.
+    first_row : ndarray of shape (n_blocks + 1,), dtype int64
+        First row of each block, and the number of rows.
+    stride : int
+        Blocks from one checkpoint to the next.
+    checkpoints : ndarray of shape (n_blocks // stride + 1, n_classes), dtype float64
+        Class counts of all blocks before block ``i * stride``.
+    """
+
+    row_class: NDArray[np.intp]
+    row_weight: Floats
+    first_row: NDArray[np.int64]
+    stride: int
+    checkpoints: Floats
+
+
+class Segment(NamedTuple):
+    """The blocks ``start .. stop-1``, with the class counts before and in them."""
+
+    start: int
+    stop: int
+    base: Floats
+    total: Floats
+
+
+class Cut(NamedTuple):
+    """A cut before `block`, with the class counts of the segment on its left."""
+
+    block: int
+    left: Floats
 
 
 def mdlp_cut_points(
-    values: Floats, class_codes: NDArray[np.intp], n_classes: int, weights: Floats
+    values: Floats,
+    class_codes: NDArray[np.integer[Any]],
+    n_classes: int,
+    weights: Floats,
 ) -> tuple[float, ...]:
-    """Cut where the class entropy falls by more than the cut costs to describe.
+    """Cut where the classes change, as long as a cut shortens their description.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows,)
-        The column.
-    class_codes : ndarray of shape (n_rows,)
-        Class of each row.
+        The column; NaN where missing.
+    class_codes : ndarray of shape (n_rows,), dtype integer
+        Class of each row, in ``0 .. n_classes-1``.
     n_classes : int
         Number of classes.
     weights : ndarray of shape (n_rows,)
@@ -42,200 +92,302 @@ def mdlp_cut_points(
     Returns
     -------
     tuple of float
-        Midpoints between neighbouring values, increasing.
+        Empty where no cut pays.
+
+    Notes
+    -----
+    A set of weight N is cut where the entropy of the class given the side is least,
+    and both sides in turn, while ``gain > log2(N - 1)/N + delta/N`` with
+    ``delta = log2(3**k - 2) - (k Ent(S) - k1 Ent(S1) - k2 Ent(S2))``, where k, k1 and
+    k2 count the classes present [1]_. Only boundary points are tried, that is cuts
+    between values that are not both wholly of one and the same class, since the best
+    cut is one of them. Of cuts that tie, within 1e-12 bits a row, the lowest is
+    taken. A cut lies midway between its two neighbours among the values.
+
+    N counts rows: weights that sum to one describe a single row, which nothing is
+    learned from. Below N = 2 the position of a cut is taken to cost no bits.
 
     References
     ----------
-    Fayyad, U. M., Irani, K. B. (1993). Multi-interval discretization of
-    continuous-valued attributes for classification learning. IJCAI-93, 1022-1027.
+    .. [1] U. M. Fayyad, K. B. Irani (1993). Multi-interval discretization of
+       continuous-valued attributes for classification learning. IJCAI, 1022-1027.
     """
-    lowest, highest, counts = _blocks(values, class_codes, n_classes, weights)
-    if len(counts) < 2:
+    rows = _weighty_rows(values, weights)
+    ordered, weights = rows.values, rows.weights
+    if not len(ordered) or ordered[0] == ordered[-1]:
         return ()
-    cumulated = np.zeros((len(counts) + 1, n_classes))
-    np.cumsum(counts, axis=0, out=cumulated[1:])
-    logarithms = _logarithm_table(counts)
-    open_segments = [(0, len(counts))]
-    cuts: list[int] = []
-    while open_segments:
-        first, stop = open_segments.pop()
-        if stop - first < 2:
-            continue
-        cut = _best_cut(cumulated, first, stop, logarithms)
-        if _pays(cumulated[[first, cut, stop]]):
-            cuts.append(cut)
-            open_segments += [(first, cut), (cut, stop)]
-    return tuple(_middle(highest[cut - 1], lowest[cut]) for cut in sorted(cuts))
+    codes = class_codes[rows.rows]
+    first_row = _block_starts(ordered, codes)
+    table = _block_table(codes, weights, first_row, n_classes)
+    blocks = _accepted_cuts(table)
+    highest_left = ordered[first_row[blocks] - 1]
+    lowest_right = ordered[first_row[blocks]]
+    return _midpoints(highest_left, lowest_right)
 
 
 def standard_deviation_cut_points(values: Floats, weights: Floats) -> tuple[float, ...]:
-    """Cut at whole standard deviations from the mean.
+    """Cut at whole numbers of standard deviations from the mean.
 
-    Bins are those of ``floor((value - mean) / sd)``, empty ones merged with their
-    neighbours; mean and standard deviation divide by the total weight. A value that
-    lies exactly on a boundary belongs above it, so cuts stand just below.
+    Parameters
+    ----------
+    values, weights : ndarray of shape (n_rows,)
+        The column, NaN where missing, and the row weights.
+
+    Returns
+    -------
+    tuple of float
+        ``mean + z * sd`` for whole z; empty for a constant column.
+
+    Notes
+    -----
+    The intervals are those of ``floor((value - mean) / sd)``, with the deviation of
+    the population (divided by the sum of the weights). A value at ``mean + z * sd``
+    belongs above the cut there, so such a cut is put at the next number below. Of
+    several cuts between the same two observed values only the lowest is kept: every
+    interval holds a row, and a new value beyond the range belongs to the last
+    interval on its side.
     """
-    distinct, sums = _distinct(values, weights)
+    distinct, counts = _distinct(values, weights)
     if len(distinct) < 2:
         return ()
-    total = sums.sum()
-    mean = float((distinct * sums).sum() / total)
-    deviation = math.sqrt(float(((distinct - mean) ** 2 * sums).sum() / total))
-    if deviation == 0.0:
-        return ()
-    bins = np.floor((distinct - mean) / deviation)
-    changes = np.flatnonzero(bins[1:] != bins[:-1])
-    cuts = [np.nextafter(mean + bins[i + 1] * deviation, -np.inf) for i in changes]
-    # Rounding may put a boundary on the wrong side of a value that lies on it.
-    pairs = zip(cuts, changes, strict=True)
-    return tuple(
-        float(cut) if distinct[i] <= cut < distinct[i + 1] else float(distinct[i])
-        for cut, i in pairs
-    )
+    scaled, exponent = _scaled(distinct)
+    n = counts.sum()
+    mean = (counts * scaled).sum() / n
+    deviation = math.sqrt((counts * (scaled - mean) ** 2).sum() / n)
+    steps = np.floor((scaled - mean) / deviation)
+    last = np.flatnonzero(steps[1:] > steps[:-1])
+    # Rounding may carry a cut past the value above it, even past the largest float.
+    exact = np.minimum(mean + (steps[last] + 1.0) * deviation, scaled[last + 1])
+    below_next = np.nextafter(distinct[last + 1], -np.inf)
+    cuts = np.clip(np.ldexp(exact, exponent), distinct[last], below_next)
+    return tuple(cuts.tolist())
 
 
 def equal_frequency_cut_points(
     values: Floats, weights: Floats, n_bins: int
 ) -> tuple[float, ...]:
-    """Cut so that bins hold about equal weight; a value is never split between bins."""
-    distinct, sums = _distinct(values, weights)
+    """Cut into intervals of nearly equal weight.
+
+    Parameters
+    ----------
+    values, weights : ndarray of shape (n_rows,)
+        The column, NaN where missing, and the row weights.
+    n_bins : int
+        Number of intervals, at least 1.
+
+    Returns
+    -------
+    tuple of float
+        At most ``n_bins - 1`` cut points; fewer where many rows share a value.
+
+    Notes
+    -----
+    Cut ``i`` stands above the smallest value below or at which ``i / n_bins`` of the
+    weight lies, midway to the next value.
+    """
+    distinct, counts = _distinct(values, weights)
     if len(distinct) < 2:
         return ()
-    reached = np.cumsum(sums)
-    # Both sides times n_bins, so that whole weights are compared without rounding.
-    wanted = np.arange(1, n_bins) * reached[-1]
-    places = np.unique(np.searchsorted(reached * n_bins, wanted))
-    return tuple(
-        _middle(distinct[i], distinct[i + 1]) for i in places if i + 1 < len(distinct)
-    )
+    below = np.cumsum(counts)
+    # Compared as products, which are exact where quotients would be rounded.
+    shares = below[-1] * np.arange(1, n_bins)
+    last = np.unique(np.searchsorted(below * n_bins, shares))
+    last = last[last < len(distinct) - 1]
+    return _midpoints(distinct[last], distinct[last + 1])
 
 
 def equal_width_cut_points(
     values: Floats, weights: Floats, n_bins: int
 ) -> tuple[float, ...]:
-    """Cut the range of the values into bins of equal width."""
-    distinct, _ = _distinct(values, weights)
-    if len(distinct) < 2:
-        return ()
-    low, high = float(distinct[0]), float(distinct[-1])
-    shares = np.arange(1, n_bins) / n_bins
-    cuts = np.unique(low * (1 - shares) + high * shares)
-    return tuple(float(cut) for cut in cuts if low <= cut < high)
+    """Cut the range of the values into intervals of equal width.
 
-
-def _distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Distinct values of positive weight in increasing order, and their weights."""
-    known = ~np.isnan(values) & (weights > 0)
-    distinct, inverse = np.unique(values[known], return_inverse=True)
-    return distinct, np.bincount(
-        inverse, weights=weights[known], minlength=len(distinct)
-    )
-
-
-def _blocks(
-    values: Floats, class_codes: NDArray[np.intp], n_classes: int, weights: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Runs of values between which a best cut may lie.
-
-    Neighbouring values whose rows all have one and the same class form one block: a
-    best cut never lies inside it (Fayyad & Irani 1993, theorem 1).
+    Parameters
+    ----------
+    values, weights : ndarray of shape (n_rows,)
+        The column, NaN where missing, and the row weights.
+    n_bins : int
+        Number of intervals, at least 1.
 
     Returns
     -------
-    lowest, highest : ndarray of shape (n_blocks,)
-        Smallest and largest value of each block.
-    counts : ndarray of shape (n_blocks, n_classes)
-        Weight of each class.
+    tuple of float
+        ``n_bins - 1`` cut points, empty for a constant column; fewer only where the
+        range holds fewer floating-point numbers. An interval may hold no row.
     """
-    known = np.flatnonzero(~np.isnan(values) & (weights > 0))
-    order = known[np.argsort(values[known])]
-    ordered = values[order]
-    if not len(ordered):
-        return ordered, ordered, np.zeros((0, n_classes))
-    starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
-    codes = class_codes[order]
-    smallest = np.minimum.reduceat(codes, starts)
-    # The class of a pure value, a number of its own kind for a mixed one.
-    pure = np.where(smallest == np.maximum.reduceat(codes, starts), smallest, -1)
-    joins = (pure[1:] == pure[:-1]) & (pure[1:] >= 0)
-    heads = np.concatenate([[True], ~joins])
-    block_starts = starts[heads]
-    sizes = np.diff([*block_starts, len(ordered)])
-    block = np.repeat(np.arange(len(block_starts)), sizes)
-    counts = np.bincount(
-        block * n_classes + codes,
-        weights=weights[order],
-        minlength=len(block_starts) * n_classes,
-    ).reshape(-1, n_classes)
-    return ordered[block_starts], ordered[block_starts + sizes - 1], counts
+    present = values[(weights > 0.0) & ~np.isnan(values)]
+    if not len(present):
+        return ()
+    ends = np.array([present.min(), present.max()]) + 0.0
+    (low, high), exponent = _scaled(ends)
+    shares = (high - low) * np.arange(1, n_bins) / n_bins
+    cuts = np.unique(np.ldexp(low + shares, exponent))
+    return tuple(cuts[(cuts >= ends[0]) & (cuts < ends[1])].tolist())
 
 
-def _logarithm_table(counts: Floats) -> Floats:
-    """``n ln n`` for whole numbers up to the total weight, if weights are whole.
+@dataclass(frozen=True)
+class _OrderedRows:
+    """The rows that count, in increasing order of their values."""
 
-    Neighbouring candidates have neighbouring counts, so that looking their logarithms
-    up is several times faster than computing them.
+    rows: NDArray[np.intp]
+    values: Floats
+    weights: Floats
+
+
+def _weighty_rows(values: Floats, weights: Floats) -> _OrderedRows:
+    """Rows with a value and a weight, sorted, with weights that add up exactly."""
+    rows = np.flatnonzero((weights > 0.0) & ~np.isnan(values))
+    exact = _exact_weights(weights[rows])
+    if not exact.all():
+        rows, exact = rows[exact > 0.0], exact[exact > 0.0]
+    present = values[rows]
+    order = np.argsort(present)
+    # Adding zero turns -0.0 into 0.0, which it equals but does not look like.
+    return _OrderedRows(rows[order], present[order] + 0.0, exact[order])
+
+
+def _exact_weights(weights: Floats) -> Floats:
+    """Weights rounded so that they sum without error, in whatever order.
+
+    All become multiples of one power of two, about 2**-52 of their total (far smaller
+    ones become zero), so that every partial sum is a float64. Whole numbers stay as
+    they are. Differences of sums are then exact as well, and a class that is used up
+    has weight zero.
     """
-    total = counts.sum()
-    if len(counts) < _MIN_COMPILED or total > _MAX_TABLE or (counts % 1.0).any():
-        return np.zeros(1)
-    return _n_log_n(np.arange(total + 1.0))
+    if not len(weights):
+        return weights
+    shift = 52 - math.frexp(float(weights.sum()))[1]
+    return np.ldexp(np.rint(np.ldexp(weights, shift)), -shift)
 
 
-def _best_cut(cumulated: Floats, first: int, stop: int, logarithms: Floats) -> int:
-    """First block right of the cut with the least weighted class entropy."""
-    if stop - first >= _MIN_COMPILED:
-        from bayleaf.data.cut_kernels import weighted_entropies
-
-        entropies = np.empty(stop - first - 1)
-        weighted_entropies(cumulated, first, stop, logarithms, entropies)
-    else:
-        left = cumulated[first + 1 : stop] - cumulated[first]
-        right = cumulated[stop] - cumulated[first + 1 : stop]
-        entropies = _weighted_entropy(left) + _weighted_entropy(right)
-    total = float((cumulated[stop] - cumulated[first]).sum())
-    tolerance = _TIE * total * max(1.0, math.log(max(total, 1.0)))
-    return first + 1 + int(np.argmax(entropies <= entropies.min() + tolerance))
+def _distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Distinct values in increasing order, and the weight of each."""
+    rows = _weighty_rows(values, weights)
+    if not len(rows.values):
+        return rows.values, rows.weights
+    first = _first_of_each(rows.values)
+    return rows.values[first], np.add.reduceat(rows.weights, first)
 
 
-def _weighted_entropy(counts: Floats) -> Floats:
-    """Total weight times class entropy (nats), for each row of class weights."""
-    return _n_log_n(counts.sum(axis=1)) - _n_log_n(counts).sum(axis=1)
+def _first_of_each(ordered: NDArray[Any]) -> NDArray[np.intp]:
+    """Positions in a sorted array where a new value begins."""
+    return np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
 
 
-def _n_log_n(counts: Floats) -> Floats:
-    """``n ln n``, and 0 for 0."""
-    positive = np.where(counts > 0, counts, 1.0)
-    return np.asarray(positive * np.log(positive))
+def _scaled(values: Floats) -> tuple[Floats, int]:
+    """Values brought to about one by a power of two, and its exponent.
 
-
-def _pays(bounds: Floats) -> bool:
-    """Whether a cut gains more than it costs (Fayyad & Irani 1993, MDLPC criterion).
-
-    `bounds` holds the cumulated class weights before, at, and after the two parts.
+    The scaling is exact; squares and differences then neither overflow nor vanish.
     """
-    left, right = bounds[1] - bounds[0], bounds[2] - bounds[1]
-    whole = bounds[2] - bounds[0]
-    total = float(whole.sum())
-    if total <= 1.0:
-        return False
-    parts = np.stack([whole, left, right])
-    weights = parts.sum(axis=1)
-    entropies = _weighted_entropy(parts) / weights / math.log(2)
-    n_present = (parts > 0).sum(axis=1)
-    gain = entropies[0] - (weights[1:] * entropies[1:]).sum() / total
-    classes = n_present * entropies
-    delta = _log2_of_codings(int(n_present[0])) - (classes[0] - classes[1] - classes[2])
-    return bool(gain > (math.log2(total - 1.0) + delta) / total)
+    exponent = math.frexp(float(np.abs(values).max()))[1]
+    return np.ldexp(values, -exponent), exponent
 
 
-def _log2_of_codings(n_classes: int) -> float:
-    """``log2(3**k - 2)`` without overflow."""
-    return n_classes * math.log2(3) + math.log2(1.0 - 2.0 * 3.0**-n_classes)
+def _midpoints(low: Floats, high: Floats) -> tuple[float, ...]:
+    """Numbers midway between two values, at least the low and below the high one."""
+    middle = low / 2.0 + high / 2.0
+    return tuple(np.where((low <= middle) & (middle < high), middle, low).tolist())
 
 
-def _middle(low: float, high: float) -> float:
-    """Midpoint of two values, never equal to the upper one."""
-    middle = float(low / 2 + high / 2)
-    exact = float((low + high) / 2) if math.isfinite(low + high) else middle
-    return exact if low <= exact < high else float(low)
+def _block_starts(
+    ordered: Floats, codes: NDArray[np.integer[Any]]
+) -> NDArray[np.int64]:
+    """First row of each block of values between which no boundary point lies."""
+    value_begins = np.append(True, ordered[1:] != ordered[:-1])
+    class_changes = np.append(False, codes[1:] != codes[:-1])
+    value_of_row = np.cumsum(value_begins) - 1
+    first = np.flatnonzero(value_begins)
+    mixed = np.zeros(len(first), dtype=bool)
+    mixed[value_of_row[class_changes & ~value_begins]] = True
+    head = codes[first]
+    boundary = (head[1:] != head[:-1]) | mixed[1:] | mixed[:-1]
+    starts = first[np.append(True, boundary)]
+    return np.append(starts, len(ordered)).astype(np.int64)
+
+
+def _block_table(
+    codes: NDArray[np.integer[Any]],
+    weights: Floats,
+    first_row: NDArray[np.int64],
+    n_classes: int,
+) -> BlockTable:
+    """Blocks with as many checkpoints as memory allows."""
+    n_blocks = len(first_row) - 1
+    stride = 1 + n_blocks * n_classes // _MAX_CHECKPOINT_COUNTS
+    block = np.repeat(np.arange(n_blocks) // stride + 1, np.diff(first_row))
+    n_checkpoints = (n_blocks - 1) // stride + 2
+    cells = np.bincount(
+        block * n_classes + codes, weights, minlength=n_checkpoints * n_classes
+    )
+    checkpoints = cells.reshape(n_checkpoints, n_classes).cumsum(axis=0)
+    return BlockTable(
+        codes.astype(np.intp, copy=False), weights, first_row, stride, checkpoints
+    )
+
+
+def _accepted_cuts(table: BlockTable) -> NDArray[np.intp]:
+    """Blocks before which the description length asks for a cut, in order."""
+    total = table.checkpoints[-1]
+    waiting = [Segment(0, len(table.first_row) - 1, np.zeros_like(total), total)]
+    accepted: list[int] = []
+    effort = 0
+    while waiting:
+        segment = waiting.pop()
+        if segment.stop - segment.start < 2:
+            continue
+        effort += (segment.stop - segment.start) * len(total)
+        # Equal cuts from both, so that the choice is one of speed alone.
+        find = _best_cut if effort <= _PLAIN_EFFORT else _best_cut_compiled
+        block, left = find(table, segment)
+        right = segment.total - left
+        if not _pays(segment.total, left, right):
+            continue
+        accepted.append(block)
+        waiting.append(Segment(segment.start, block, segment.base, left))
+        waiting.append(Segment(block, segment.stop, segment.base + left, right))
+    return np.sort(np.array(accepted, dtype=np.intp))
+
+
+def _pays(whole: Floats, left: Floats, right: Floats) -> bool:
+    """Whether a cut shortens the description (Fayyad & Irani 1993, section 3)."""
+    sides = (whole, left, right)
+    n_whole, n_left, n_right = (float(side.sum()) for side in sides)
+    k_whole, k_left, k_right = (int(np.count_nonzero(side)) for side in sides)
+    bits_whole, bits_left, bits_right = (_class_bits(side) for side in sides)
+    delta = math.log2(3**k_whole - 2) - (
+        k_whole * bits_whole / n_whole
+        - k_left * bits_left / n_left
+        - k_right * bits_right / n_right
+    )
+    position = math.log2(max(n_whole - 1.0, 1.0))
+    return bits_whole - bits_left - bits_right > position + delta
+
+
+def _class_bits(counts: Floats) -> float:
+    """Weight times class entropy, in bits."""
+    return float(_n_log_n(counts.sum()) - _n_log_n(counts).sum())
+
+
+def _n_log_n(counts: Any) -> Any:
+    """``count * log2(count)``, zero for an empty cell."""
+    return counts * np.log2(np.where(counts > 0.0, counts, 1.0))
+
+
+def _best_cut(table: BlockTable, segment: Segment) -> Cut:
+    """The lowest of the cuts with least entropy, trying all of them."""
+    left = table.checkpoints[segment.start + 1 : segment.stop] - segment.base
+    right = segment.total - left
+    bits = _n_log_n(left.sum(axis=1)) + _n_log_n(right.sum(axis=1))
+    bits -= (_n_log_n(left) + _n_log_n(right)).sum(axis=1)
+    tolerance = _TIE_BITS * segment.total.sum()
+    best = int(np.argmax(bits <= bits.min() + tolerance))
+    return Cut(segment.start + 1 + best, left[best])
+
+
+def _best_cut_compiled(table: BlockTable, segment: Segment) -> Cut:
+    """The same cut by branch and bound, compiled."""
+    from bayleaf.data.cut_kernels import class_counts, search
+
+    tolerance = _TIE_BITS * float(segment.total.sum())
+    _, least = search(table, segment, math.inf, tolerance, False)
+    block, _ = search(table, segment, least + tolerance, tolerance, True)
+    return Cut(block, class_counts(table, segment, block))

@@ -436,14 +436,18 @@ def _state_codes(
     _check_same_sort(variable, column.values)
     absent = variable.n_states - variable.has_missing_state
     index = variable.state_index
-    found = [index.get(value, -1) if value is not None else -1 for value in column.values]
+    found = [
+        index.get(value, -1) if value is not None else -1 for value in column.values
+    ]
     # One entry more for the index -1 of a missing cell.
     table = np.array([*found, absent], dtype=np.int64)
     strange = table < 0
     unknown, strangers = 0, []
     if strange.any():
         counts = np.bincount(column.indices[column.indices >= 0], minlength=len(found))
-        strangers = [column.values[i] for i in np.flatnonzero(strange[:-1] & (counts > 0))]
+        strangers = [
+            column.values[i] for i in np.flatnonzero(strange[:-1] & (counts > 0))
+        ]
         unknown = int(counts[strange[:-1]].sum())
         table[strange] = absent
     width = np.uint8 if variable.n_states <= NARROW_STATES else np.uint16
@@ -488,6 +492,8 @@ def _note(variable: Variable, integer_as_nominal: bool) -> str:
         return "no cut point found, so it carries no information"
     if variable.n_states == 1:
         return f"constant ({variable.label(0)}), so it carries no information"
-    if integer_as_nominal and all(isinstance(s, int) for s in variable.states if s is not None):
+    if integer_as_nominal and all(
+        isinstance(s, int) for s in variable.states if s is not None
+    ):
         return f"integers, {variable.n_states} values, taken as nominal"
     return ""

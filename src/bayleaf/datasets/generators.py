@@ -79,7 +79,9 @@ def make_monks(
         rows = rng.choice(len(settings), n_samples, replace=False)
         settings, classes = settings[rows], classes[rows]
         if problem == 3:
-            wrong = rng.choice(n_samples, round(_MONKS_NOISE * n_samples), replace=False)
+            wrong = rng.choice(
+                n_samples, round(_MONKS_NOISE * n_samples), replace=False
+            )
             classes[wrong] = 1 - classes[wrong]
     return _table(
         f"monks-{problem}",
@@ -198,7 +200,9 @@ def _check_n_samples(n_samples: Any, largest: int | None) -> None:
     whole = isinstance(n_samples, numbers.Integral) and not isinstance(n_samples, bool)
     if not whole or n_samples < 1 or (largest is not None and n_samples > largest):
         upper = f" and at most {largest}" if largest is not None else ""
-        raise ValueError(f"n_samples must be an integer of at least 1{upper}, got {n_samples!r}")
+        raise ValueError(
+            f"n_samples must be an integer of at least 1{upper}, got {n_samples!r}"
+        )
 
 
 def _table(

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from bayleaf.datasets.table import Table
 
-LICENCE = "Creative Commons Attribution 4.0 International (UCI Machine Learning Repository)"
+LICENCE = (
+    "Creative Commons Attribution 4.0 International (UCI Machine Learning Repository)"
+)
 
 
 @overload

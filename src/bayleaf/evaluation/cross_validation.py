@@ -105,7 +105,9 @@ def cross_validate(
     _check_folds(classes, truth, n_folds, n_repeats)
     splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
     for repeat in range(n_repeats):
-        dealer = StratifiedKFold(n_folds, shuffle=True, random_state=random_state + repeat)
+        dealer = StratifiedKFold(
+            n_folds, shuffle=True, random_state=random_state + repeat
+        )
         with warnings.catch_warnings():
             # A class with fewer rows than folds is scored where it occurs.
             warnings.filterwarnings("ignore", message="The least populated class")
@@ -185,7 +187,14 @@ def comparison_table(results: list[CrossValidation], title: str) -> Table:
     """The results as a table for the terminal."""
     table = Table(title=title, title_justify="left")
     table.add_column("model")
-    for heading in ("accuracy", "log-loss", "Brier", "parameters", "fit s", "predict s"):
+    for heading in (
+        "accuracy",
+        "log-loss",
+        "Brier",
+        "parameters",
+        "fit s",
+        "predict s",
+    ):
         table.add_column(heading, justify="right")
     for result in results:
         table.add_row(

@@ -65,4 +65,3 @@ def score_predictions(
         brier=float(squared.mean()),
         n_clipped=int((of_truth < SMALLEST).sum()),
     )
-

@@ -88,5 +88,7 @@ class DAG:
                     heapq.heappush(ready, child)
         if len(order) < len(self.parents):
             on_cycle = [node for node, count in enumerate(n_open) if count > 0]
-            raise ValueError(f"the arcs close a cycle among nodes {name_list(on_cycle)}")
+            raise ValueError(
+                f"the arcs close a cycle among nodes {name_list(on_cycle)}"
+            )
         return tuple(order)

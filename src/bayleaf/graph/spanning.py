@@ -75,16 +75,15 @@ def rooted_parents(
     for one, other in edges:
         neighbours[one].append(other)
         neighbours[other].append(one)
-    parents: list[tuple[int, ...] | None] = [None] * n_nodes
+    parents: dict[int, tuple[int, ...]] = {}
     for root in roots:
-        if parents[root] is not None:
+        if root in parents:
             continue
         parents[root] = ()
         stack = [root]
         while stack:
             node = stack.pop()
-            for neighbour in neighbours[node]:
-                if parents[neighbour] is None:
-                    parents[neighbour] = (node,)
-                    stack.append(neighbour)
-    return [parent or () for parent in parents]
+            below = [other for other in neighbours[node] if other not in parents]
+            parents.update((other, (node,)) for other in below)
+            stack += below
+    return [parents.get(node, ()) for node in range(n_nodes)]

@@ -68,11 +68,19 @@ def _variable_from(value: Any) -> Variable:
         raise ModelFileError(f"variable {name!r} has too many states: {len(states)}")
     for position, state in enumerate(states):
         last = position == len(states) - 1
-        if not (isinstance(state, str | bool | int | float) or (state is None and last)):
-            raise ModelFileError(f"variable {name!r} has a state that is no plain value")
+        if not (
+            isinstance(state, str | bool | int | float) or (state is None and last)
+        ):
+            raise ModelFileError(
+                f"variable {name!r} has a state that is no plain value"
+            )
     cuts = fields.list("cut_points")
     for cut in cuts:
-        if isinstance(cut, bool) or not isinstance(cut, int | float) or not math.isfinite(cut):
+        if (
+            isinstance(cut, bool)
+            or not isinstance(cut, int | float)
+            or not math.isfinite(cut)
+        ):
             raise ModelFileError(f"variable {name!r} has a cut point that is no number")
     kind = fields.choice("kind", ("nominal", "numeric"))
     return Variable(name, tuple(states), kind, tuple(map(float, cuts)))  # type: ignore[arg-type]
@@ -118,7 +126,9 @@ def _network_from(fields: Fields, domain: Domain, arrays: Arrays) -> NetworkMode
     for nodes in parents:
         whole = isinstance(nodes, list) and all(type(node) is int for node in nodes)
         if not whole:
-            raise ModelFileError("the parents of a variable should be a list of indices")
+            raise ModelFileError(
+                "the parents of a variable should be a list of indices"
+            )
     dag = DAG(tuple(tuple(nodes) for nodes in parents))
     cards = domain.cards
     cpds = []
@@ -140,7 +150,9 @@ def _one_dependence_from(
     width = sum(cards) + len(cards)
     prior = arrays.get(fields.list("prior"), (n_classes,), "the class prior")
     parents = arrays.get(
-        fields.values.get("parent_probabilities"), (n_classes, width), "parent_probabilities"
+        fields.values.get("parent_probabilities"),
+        (n_classes, width),
+        "parent_probabilities",
     )
     children = arrays.get(
         fields.values.get("child_probabilities"),
@@ -164,7 +176,9 @@ def _check_one_dependence(model: AveragedOneDependenceModel, cards: list[int]) -
         states = slice(start, start + card)
         what = f"the tables of feature {model.domain[i].name!r}"
         _check_distributions(model.parent_probabilities[:, states], what)
-        for j, (parent, parent_card) in enumerate(zip(model.offsets, cards, strict=True)):
+        for j, (parent, parent_card) in enumerate(
+            zip(model.offsets, cards, strict=True)
+        ):
             block = model.child_probabilities[:, parent : parent + parent_card, states]
             if i != j:
                 _check_distributions(block, what)

@@ -168,7 +168,7 @@ def _check_header(document: Fields, path: Path) -> None:
     """Raise unless the file says that it is ours and of a version we read."""
     if not isinstance(document.values, dict) or document.values.get("format") != FORMAT:
         raise ModelFileError(
-            f"{path.name} is no bayleaf model file: it lacks \"format\": \"{FORMAT}\""
+            f'{path.name} is no bayleaf model file: it lacks "format": "{FORMAT}"'
         )
     version = document.values.get("schema_version")
     if version != SCHEMA_VERSION or isinstance(version, bool):

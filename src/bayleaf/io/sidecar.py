@@ -99,7 +99,9 @@ class Arrays:
                 entry = archive.getinfo(f"a{int(index)}.npy")
                 expected = prod(shape) * 8 + _HEADER_ALLOWANCE
                 if entry.file_size > min(expected, self._max_bytes):
-                    raise ModelFileError(f"{what} is larger than its shape {shape} allows")
+                    raise ModelFileError(
+                        f"{what} is larger than its shape {shape} allows"
+                    )
                 with archive.open(entry) as stream:
                     array: NDArray[Any] = np.lib.format.read_array(
                         stream, allow_pickle=False
@@ -113,10 +115,14 @@ class Arrays:
         return array
 
 
-def _from_list(values: list[Any], shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+def _from_list(
+    values: list[Any], shape: tuple[int, ...], what: str
+) -> NDArray[np.float64]:
     """An array from a flat or nested list of numbers."""
     if values and isinstance(values[0], list):
-        values = [item for row in values for item in (row if isinstance(row, list) else [row])]
+        values = [
+            item for row in values for item in (row if isinstance(row, list) else [row])
+        ]
     if len(values) != prod(shape):
         raise ModelFileError(
             f"{what} should hold {prod(shape)} numbers for its shape {shape}, "

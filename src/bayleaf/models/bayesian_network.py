@@ -58,7 +58,9 @@ class BayesianNetwork:
         """Number of free parameters of all tables."""
         return sum(cpd.n_parameters for cpd in self.cpds)
 
-    def with_table(self, child: int, probabilities: NDArray[np.float64]) -> BayesianNetwork:
+    def with_table(
+        self, child: int, probabilities: NDArray[np.float64]
+    ) -> BayesianNetwork:
         """Return the same network with another table for one variable."""
         cpds = list(self.cpds)
         cpds[child] = TableCPD(cpds[child].family, probabilities)

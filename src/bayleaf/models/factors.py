@@ -63,7 +63,9 @@ class FusedTables:
     tables: tuple[NDArray[np.float64], ...]
 
     @classmethod
-    def from_factors(cls, factors: Sequence[Factor], cards: Sequence[int]) -> FusedTables:
+    def from_factors(
+        cls, factors: Sequence[Factor], cards: Sequence[int]
+    ) -> FusedTables:
         """Add neighbouring factors up while the tables stay small."""
         groups: list[tuple[tuple[int, ...], NDArray[np.float64]]] = []
         for factor in factors:
@@ -71,7 +73,10 @@ class FusedTables:
             n_classes = table.shape[0]
             if groups:
                 variables, fused = groups[-1]
-                union = (*variables, *(v for v in factor.variables if v not in variables))
+                union = (
+                    *variables,
+                    *(v for v in factor.variables if v not in variables),
+                )
                 cells = prod(cards[v] + 1 for v in union)
                 if cells * n_classes <= _FUSED_CELLS:
                     left = _spread(fused, variables, union)

@@ -112,40 +112,43 @@ class Eliminator:
 
     def _components(self, missing: NDArray[np.intp]) -> Iterator[Component]:
         """Linked groups of missing features, those without any effect left out."""
-        effective = self._effective(missing)
-        barren = set(missing.tolist()) - effective
+        absent = set(missing.tolist())
+        effective = self._effective(absent)
+        barren = absent - effective
+        # The features that a missing one shares a factor with, and those factors.
+        factors = {
+            v: [p for p in self._touching[v] if self._factors[p].child not in barren]
+            for v in effective
+        }
         unseen = set(effective)
         while unseen:
-            stack = [min(unseen)]
             members: set[int] = set()
-            used: set[int] = set()
+            stack = [min(unseen)]
             while stack:
                 variable = stack.pop()
-                if variable in members:
-                    continue
                 members.add(variable)
-                for position in self._touching[variable]:
-                    factor = self._factors[position]
-                    if factor.child not in barren:
-                        used.add(position)
-                        stack += [v for v in factor.variables if v in effective]
+                linked = {
+                    u for p in factors[variable] for u in self._factors[p].variables
+                }
+                stack += sorted((linked & effective) - members)
             unseen -= members
+            used = {position for variable in members for position in factors[variable]}
             yield Component(tuple(sorted(members)), tuple(sorted(used)))
 
-    def _effective(self, missing: NDArray[np.intp]) -> set[int]:
+    def _effective(self, absent: set[int]) -> set[int]:
         """Missing features with an observed descendant; the others sum to one."""
-        absent = set(missing.tolist())
         effective: set[int] = set()
-        grown = True
-        while grown:
-            grown = False
-            for variable in absent - effective:
-                for position in self._touching[variable]:
-                    child = self._factors[position].child
-                    if child != variable and (child not in absent or child in effective):
-                        effective.add(variable)
-                        grown = True
-                        break
+        informative = [
+            position
+            for variable in absent
+            for position in self._touching[variable]
+            if self._factors[position].child not in absent
+        ]
+        while informative:
+            factor = self._factors[informative.pop()]
+            parents = (absent & set(factor.variables)) - {factor.child} - effective
+            effective |= parents
+            informative += [self._own[parent] for parent in parents]
         return effective
 
     def _sum_out(

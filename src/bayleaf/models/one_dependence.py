@@ -283,7 +283,8 @@ def logarithmic_mean_weights(
     """
     log_means = _log_logarithmic_mean(log_a, log_b)
     total = _log_logarithmic_mean(
-        np.atleast_1d(log_sum_exp(log_a, axis=0)), np.atleast_1d(log_sum_exp(log_b, axis=0))
+        np.atleast_1d(log_sum_exp(log_a, axis=0)),
+        np.atleast_1d(log_sum_exp(log_b, axis=0)),
     )
     return np.exp(log_means - total)
 
@@ -291,7 +292,7 @@ def logarithmic_mean_weights(
 def _log_logarithmic_mean(
     log_a: NDArray[np.float64], log_b: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """ln L(a, b) = ln((a - b) / ln(a / b)), and ln a where both are equal."""
+    """Ln L(a, b) = ln((a - b) / ln(a / b)), and ln a where both are equal."""
     high, low = np.maximum(log_a, log_b), np.minimum(log_a, log_b)
     result = high.copy()
     differ = (high > low) & np.isfinite(low)
