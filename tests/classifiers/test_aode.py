@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from contract.tables import nominal_columns
-from oracles.one_dependence import aode_joint
 
 from bayleaf import AODEClassifier, NaiveBayesClassifier
+from contract.tables import nominal_columns
+from oracles.one_dependence import aode_joint
 
 
 def _table(seed: int = 0, n_rows: int = 60) -> tuple[pd.DataFrame, list[str]]:
@@ -63,7 +63,9 @@ def test_explanations_add_up_where_no_super_parent_is_left() -> None:
     model = AODEClassifier(min_count=10_000).fit(frame, y)
     for explanation in model.explain(frame[:9]):
         terms = sum(term.contribution for term in explanation.terms)
-        assert explanation.prior + terms == pytest.approx(explanation.log_odds, abs=1e-10)
+        assert explanation.prior + terms == pytest.approx(
+            explanation.log_odds, abs=1e-10
+        )
 
 
 def test_many_rows_are_scored_as_few() -> None:
@@ -87,7 +89,7 @@ def test_too_many_cells_are_refused() -> None:
 
 @pytest.mark.parametrize("min_count", [-1, 0.5])
 def test_a_wrong_min_count_is_refused(min_count: Any) -> None:
-    with pytest.raises((ValueError, TypeError), match="min_count must be an integer >= 0"):
+    with pytest.raises(
+        (ValueError, TypeError), match="min_count must be an integer >= 0"
+    ):
         AODEClassifier(min_count=min_count).fit(*_table())
-
-

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from contract.tables import mixed_columns, nominal_columns, pick_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.incremental import IncrementalClassifier
+from contract.tables import mixed_columns, nominal_columns, pick_rows
 
 _CLASSES = ["in", "out", "roof"]
 _INCREMENTAL = [
@@ -28,9 +29,11 @@ def kind(request: Any) -> Any:
     return request.param
 
 
-def _in_batches(model: Any, columns: Any, y: Any, cuts: Any, weights: Any = None) -> Any:
+def _in_batches(
+    model: Any, columns: Any, y: Any, cuts: Any, weights: Any = None
+) -> Any:
     edges = [0, *cuts, len(y)]
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in itertools.pairwise(edges):
         rows = range(start, stop)
         model.partial_fit(
             pd.DataFrame(pick_rows(columns, rows), dtype=object),
@@ -52,7 +55,9 @@ def _same_model(one: Any, other: Any, frame: Any) -> None:
 
 _cells = st.sampled_from(["p", "q", "r", "s", "t", None])
 _tables = st.lists(
-    st.tuples(st.sampled_from(_CLASSES), _cells, _cells, _cells), min_size=4, max_size=14
+    st.tuples(st.sampled_from(_CLASSES), _cells, _cells, _cells),
+    min_size=4,
+    max_size=14,
 )
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from contract.tables import mixed_columns, nominal_columns, rows_of
-from oracles.sahami import conditional_mutual_information, kdb_parents
 
 from bayleaf import KDBClassifier, NaiveBayesClassifier
+from contract.tables import mixed_columns, nominal_columns, rows_of
+from oracles.sahami import conditional_mutual_information, kdb_parents
 
 
 def _wide_table(seed: int, *, missing: float = 0.0) -> tuple[pd.DataFrame, list[str]]:
@@ -119,7 +119,8 @@ def test_the_full_network_s_joint_is_the_product_along_the_order() -> None:
         same = [
             other
             for other, other_label in zip(rows, y, strict=True)
-            if other_label == label and all(other[p] == row[p] for p in parents[feature])
+            if other_label == label
+            and all(other[p] == row[p] for p in parents[feature])
         ]
         seen = sum(other[feature] == row[feature] for other in same)
         n_states = len(set(columns["abcd"[feature]]))
@@ -136,7 +137,11 @@ def test_the_full_network_s_joint_is_the_product_along_the_order() -> None:
         ({"k": True}, TypeError, "k must be an integer >= 0, got True"),
         ({"theta": -0.1}, ValueError, "theta must be None or a number >= 0, got -0.1"),
         ({"theta": "0.1"}, TypeError, "theta must be None or a number >= 0, got '0.1'"),
-        ({"theta": math.nan}, ValueError, "theta must be None or a number >= 0, got nan"),
+        (
+            {"theta": math.nan},
+            ValueError,
+            "theta must be None or a number >= 0, got nan",
+        ),
         ({"theta_unit": "bans"}, ValueError, "one of 'nats', 'bits', got 'bans'"),
     ],
 )
@@ -150,7 +155,9 @@ def test_wrong_parameters_are_refused(
 
 def test_a_table_too_large_is_refused_with_its_feature() -> None:
     columns, y = nominal_columns()
-    with pytest.raises(ValueError, match=r"feature '\w' .*max_table_cells=50; use fewer"):
+    with pytest.raises(
+        ValueError, match=r"feature '\w' .*max_table_cells=50; use fewer"
+    ):
         KDBClassifier(k=3, max_table_cells=50).fit(pd.DataFrame(columns), y)
 
 
@@ -162,5 +169,5 @@ def test_summing_out_too_much_names_the_row() -> None:
     model = KDBClassifier(k=2, max_table_cells=1000).fit(X, y)
     holes = X[:3].astype(float)
     holes[1, ::2] = np.nan
-    with pytest.raises(ValueError, match="row 1: summing out .*max_table_cells=1000"):
+    with pytest.raises(ValueError, match=r"row 1: summing out .*max_table_cells=1000"):
         model.predict(holes)

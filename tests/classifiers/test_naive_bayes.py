@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from contract.tables import nominal_columns
 
 from bayleaf import Lidstone, NaiveBayesClassifier
+from contract.tables import nominal_columns
 
 _ROWS = [["sun", "hot"], ["sun", "mild"], ["rain", "mild"], ["rain", "cool"]]
 _LABELS = ["out", "out", "in", "in"]

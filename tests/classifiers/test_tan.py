@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles.labelled_trees import all_trees
-from oracles.sahami import conditional_mutual_information, mutual_information
 
 from bayleaf import NaiveBayesClassifier, TANClassifier
+from oracles.labelled_trees import all_trees
+from oracles.sahami import conditional_mutual_information, mutual_information
 
 
 def _table(seed: int, *, missing: float = 0.0) -> tuple[list[list[Any]], list[str]]:
@@ -96,7 +96,10 @@ def test_each_tree_of_a_forest_is_rooted_at_its_most_telling_feature() -> None:
 
 def test_a_large_theta_leaves_naive_bayes() -> None:
     rows, y = _table(0)
-    tan, naive = TANClassifier(theta=9.0).fit(rows, y), NaiveBayesClassifier().fit(rows, y)
+    tan, naive = (
+        TANClassifier(theta=9.0).fit(rows, y),
+        NaiveBayesClassifier().fit(rows, y),
+    )
     np.testing.assert_array_equal(tan.predict_proba(rows), naive.predict_proba(rows))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
@@ -10,4 +12,4 @@ from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
 @pytest.fixture(params=list(CLASSIFIERS.values()), ids=list(CLASSIFIERS))
 def kind(request: pytest.FixtureRequest) -> type[BayesianClassifier]:
     """The class of a public classifier."""
-    return request.param
+    return cast("type[BayesianClassifier]", request.param)

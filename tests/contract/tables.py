@@ -26,7 +26,9 @@ def mixed_columns(n_rows: int = 120, seed: int = 0) -> tuple[Columns, list[str]]
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=n_rows)
     columns: Columns = {
-        "weather": _picked(["sun", "rain", "snow", "fog"], (y + rng.integers(2, size=n_rows)) % 4),
+        "weather": _picked(
+            ["sun", "rain", "snow", "fog"], (y + rng.integers(2, size=n_rows)) % 4
+        ),
         "windy": ((y == 1) ^ (rng.random(n_rows) < 0.2)).tolist(),
         "guests": (y + rng.integers(3, size=n_rows)).tolist(),
         "degrees": (y * 4.0 + rng.normal(size=n_rows).round(2)).tolist(),

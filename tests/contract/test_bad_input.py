@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+
 from contract.tables import nominal_columns
 
 
@@ -21,7 +22,7 @@ def _frame() -> tuple[pd.DataFrame, list[str]]:
 @pytest.mark.parametrize("nothing", [None, float("nan")])
 def test_a_column_without_values_is_refused(kind: Any, nothing: Any) -> None:
     frame, y = _frame()
-    with pytest.raises(ValueError, match="column 'e' has no value in any .*; drop it"):
+    with pytest.raises(ValueError, match=r"column 'e' has no value in any .*; drop it"):
         kind().fit(frame.assign(e=nothing), y)
 
 
@@ -35,14 +36,14 @@ def test_columns_of_one_name_are_refused(kind: Any) -> None:
 def test_column_names_that_are_no_names_are_refused(kind: Any) -> None:
     frame, y = _frame()
     frame.columns = pd.Index([("a", 1), "b", "c", "d"], tupleize_cols=False)
-    with pytest.raises(TypeError, match="strings or integers, got .*rename"):
+    with pytest.raises(TypeError, match=r"strings or integers, got .*rename"):
         kind().fit(frame, y)
 
 
 def test_column_names_of_two_sorts_are_refused(kind: Any) -> None:
     frame, y = _frame()
     frame.columns = ["a", 1, "c", "d"]
-    with pytest.raises(TypeError, match="names.*(all|only)"):
+    with pytest.raises(TypeError, match=r"names.*(all|only)"):
         kind().fit(frame, y)
 
 
@@ -78,15 +79,15 @@ def test_a_lazy_frame_is_refused(kind: Any) -> None:
 def test_dates_are_refused_with_the_name_of_their_column(kind: Any) -> None:
     frame, y = _frame()
     days = [datetime.datetime(2020, 1, 1)] * len(y)
-    with pytest.raises(TypeError, match="column 'e' holds .*convert the column"):
+    with pytest.raises(TypeError, match=r"column 'e' holds .*convert the column"):
         kind().fit(frame.assign(e=days), y)
-    with pytest.raises(TypeError, match="column 'e' holds .*convert the column"):
+    with pytest.raises(TypeError, match=r"column 'e' holds .*convert the column"):
         kind().fit(pl.from_pandas(frame).with_columns(e=pl.lit(days[0].date())), y)
 
 
 def test_nested_cells_are_refused_with_the_name_of_their_column(kind: Any) -> None:
     frame, y = _frame()
-    with pytest.raises(TypeError, match="column 'e' holds .*convert the column"):
+    with pytest.raises(TypeError, match=r"column 'e' holds .*convert the column"):
         kind().fit(frame.assign(e=[{"deep": 1}] * len(y)), y)
 
 
@@ -111,14 +112,14 @@ def test_text_in_a_numeric_column_is_refused(kind: Any) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.random(30), "b": rng.random(30)})
     model = kind().fit(frame, frame["a"] > 0.5)
-    with pytest.raises(ValueError, match="column 'a' held numbers .*such as 'tall'"):
+    with pytest.raises(ValueError, match=r"column 'a' held numbers .*such as 'tall'"):
         model.predict(frame.astype({"a": object}).assign(a="tall"))
 
 
 def test_numbers_in_a_column_of_text_are_refused(kind: Any) -> None:
     frame, y = _frame()
     model = kind().fit(frame, y)
-    with pytest.raises(ValueError, match="column 'a' held text .* holds numbers now"):
+    with pytest.raises(ValueError, match=r"column 'a' held text .* holds numbers now"):
         model.predict(frame.assign(a=3))
 
 

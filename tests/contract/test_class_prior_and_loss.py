@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
 from contract.tables import mixed_columns
 
 _PRIOR = [0.2, 0.3, 0.5]
@@ -27,7 +28,8 @@ def test_a_given_prior_takes_the_place_of_the_learned_one(kind: Any) -> None:
     frame, y = _table()
     model = kind(class_prior=_PRIOR).fit(frame, y)
     np.testing.assert_allclose(
-        model.predict_proba(frame), _under_prior(kind().fit(frame, y), frame, _PRIOR),
+        model.predict_proba(frame),
+        _under_prior(kind().fit(frame, y), frame, _PRIOR),
         atol=1e-12,
     )
 
@@ -97,7 +99,9 @@ def test_the_cheapest_class_is_predicted(kind: Any) -> None:
 def test_equal_losses_predict_the_most_probable_class(kind: Any) -> None:
     frame, y = _table()
     model = kind(loss=1.0 - np.eye(3)).fit(frame, y)
-    np.testing.assert_array_equal(model.predict(frame), kind().fit(frame, y).predict(frame))
+    np.testing.assert_array_equal(
+        model.predict(frame), kind().fit(frame, y).predict(frame)
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+
+from bayleaf import AODEClassifier
 from contract.tables import (
     CONTAINERS,
     mixed_columns,
@@ -19,16 +21,18 @@ from contract.tables import (
     rows_of,
 )
 
-from bayleaf import AODEClassifier
-
 
 def _same_model(one: Any, other: Any, rows: Any, other_rows: Any) -> None:
-    np.testing.assert_array_equal(one.predict_proba(rows), other.predict_proba(other_rows))
+    np.testing.assert_array_equal(
+        one.predict_proba(rows), other.predict_proba(other_rows)
+    )
     assert one.log_likelihood_ == other.log_likelihood_
 
 
 @pytest.mark.parametrize("container", [*CONTAINERS.values(), rows_of, object_array])
-def test_every_container_gives_the_same_probabilities(kind: Any, container: Any) -> None:
+def test_every_container_gives_the_same_probabilities(
+    kind: Any, container: Any
+) -> None:
     columns, y = mixed_columns()
     expected = kind().fit(pd.DataFrame(columns), y)
     model = kind().fit(container(columns), y)
@@ -165,7 +169,7 @@ def test_reordered_columns_are_refused(kind: Any) -> None:
 def test_a_table_with_fewer_columns_is_refused(kind: Any) -> None:
     X = np.random.default_rng(0).integers(3, size=(30, 3))
     model = kind().fit(X, X[:, 0] % 2)
-    with pytest.raises(ValueError, match="2 features, but .* 3 features"):
+    with pytest.raises(ValueError, match=r"2 features, but .* 3 features"):
         model.predict(X[:, :2])
 
 
@@ -184,7 +188,9 @@ def test_one_class_has_probability_one(kind: Any) -> None:
     assert set(model.predict(pd.DataFrame(columns))) == {"only"}
 
 
-def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(kind: Any) -> None:
+def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(
+    kind: Any,
+) -> None:
     rows = [["p"], ["p"], ["p"], ["q"], ["q"]]
     model = kind().fit(rows, ["a", "a", "b", "b", "b"])
     # P(a) = 3/7, P(p | a) = 3/4, P(b) = 4/7, P(p | b) = 2/5.

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+
 from contract.tables import mixed_columns
 
 _LABELS: dict[str, list[Any]] = {
@@ -72,7 +73,9 @@ def test_numpy_dates_are_labels(kind: Any) -> None:
 
 
 def test_a_categorical_target_leaves_out_unused_categories(kind: Any) -> None:
-    labels = pd.Series(mixed_columns()[1]).astype("category").cat.add_categories("never")
+    labels = (
+        pd.Series(mixed_columns()[1]).astype("category").cat.add_categories("never")
+    )
     model, _ = _fitted(kind, labels)
     assert model.classes_.tolist() == ["in", "out", "roof"]
 
@@ -83,7 +86,7 @@ def test_the_class_is_named_after_the_target(kind: Any) -> None:
 
 
 def test_fractions_are_no_labels(kind: Any) -> None:
-    with pytest.raises(ValueError, match="continuous.*cut it into classes"):
+    with pytest.raises(ValueError, match=r"continuous.*cut it into classes"):
         _fitted(kind, _codes() + 0.5)
 
 

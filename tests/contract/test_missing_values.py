@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from contract.tables import nominal_columns
 from scipy.special import logsumexp
+
+from contract.tables import nominal_columns
 
 
 def _summed_out(model: Any, row: list[Any]) -> Any:
@@ -32,8 +33,12 @@ def test_missing_cells_equal_the_sum_over_all_their_values(
     model = kind().fit(pd.DataFrame(columns), y)
     row = [columns[name][3] or "p" for name in columns]
     for mask in itertools.product([True, False], repeat=4):
-        cells = [None if hidden else cell for hidden, cell in zip(mask, row, strict=True)]
-        found = model.predict_joint_log_proba(pd.DataFrame([cells], columns=list(columns)))
+        cells = [
+            None if hidden else cell for hidden, cell in zip(mask, row, strict=True)
+        ]
+        found = model.predict_joint_log_proba(
+            pd.DataFrame([cells], columns=list(columns))
+        )
         np.testing.assert_allclose(found[0], _summed_out(model, cells), atol=1e-10)
 
 
@@ -45,7 +50,9 @@ def test_missing_cells_are_summed_out_of_dense_networks(k: int) -> None:
     model = KDBClassifier(k=k).fit(pd.DataFrame(columns), y)
     for mask in itertools.product([True, False], repeat=4):
         cells = [None if hidden else "q" for hidden in mask]
-        found = model.predict_joint_log_proba(pd.DataFrame([cells], columns=list(columns)))
+        found = model.predict_joint_log_proba(
+            pd.DataFrame([cells], columns=list(columns))
+        )
         np.testing.assert_allclose(found[0], _summed_out(model, cells), atol=1e-10)
 
 

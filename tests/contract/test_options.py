@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
 from contract.tables import mixed_columns, nominal_columns, object_array
 
 
@@ -75,7 +76,7 @@ def test_unknown_values_are_refused_when_asked(kind: Any) -> None:
     frame, y = _nominal()
     model = kind(unknown="error").fit(frame, y)
     frame.loc[7, "b"] = "never seen"
-    with pytest.raises(ValueError, match="column 'b' holds values .*never seen"):
+    with pytest.raises(ValueError, match=r"column 'b' holds values .*never seen"):
         model.predict(frame)
 
 
@@ -99,7 +100,9 @@ def test_a_column_of_distinct_identifiers_is_refused(kind: Any) -> None:
     frame = pd.DataFrame(
         {"a": ["p", "q"] * (n_rows // 2), "id": [f"n{i}" for i in range(n_rows)]}
     )
-    with pytest.raises(ValueError, match="column 'id' has 100000 distinct.*identifier"):
+    with pytest.raises(
+        ValueError, match=r"column 'id' has 100000 distinct.*identifier"
+    ):
         kind().fit(frame, frame["a"])
 
 
@@ -109,7 +112,9 @@ def test_columns_are_declared_nominal_by_name_place_or_mask(
 ) -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=80)
-    frame = pd.DataFrame({"n": rng.integers(12, size=80) + 0.5, "m": rng.random(80) + y})
+    frame = pd.DataFrame(
+        {"n": rng.integers(12, size=80) + 0.5, "m": rng.random(80) + y}
+    )
     model = kind(categorical_features=declared).fit(frame, y)
     kinds = [variable.kind for variable in model.encoder_.domain]
     assert kinds == ["nominal", "numeric"]
@@ -132,7 +137,11 @@ def test_integers_of_few_values_are_nominal_and_told_so(kind: Any) -> None:
 
 @pytest.mark.parametrize(
     ("declared", "sentence"),
-    [(["z"], "names 'z', but the columns are"), ([7], "names 7"), ([True], "mask of 1")],
+    [
+        (["z"], "names 'z', but the columns are"),
+        ([7], "names 7"),
+        ([True], "mask of 1"),
+    ],
 )
 def test_a_wrong_declaration_is_refused(
     kind: Any, declared: Any, sentence: str
@@ -174,10 +183,14 @@ def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> No
 @pytest.mark.parametrize(
     "state", [7, np.random.RandomState(7), np.random.default_rng(7), None]
 )
-def test_a_method_without_chance_ignores_the_random_state(kind: Any, state: Any) -> None:
+def test_a_method_without_chance_ignores_the_random_state(
+    kind: Any, state: Any
+) -> None:
     frame, y = _table()
     expected = kind(random_state=0).fit(frame, y)
-    assert _bits(kind(random_state=state).fit(frame, y), frame) == _bits(expected, frame)
+    assert _bits(kind(random_state=state).fit(frame, y), frame) == _bits(
+        expected, frame
+    )
 
 
 def test_fitting_twice_gives_the_same_model(kind: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
 from contract.tables import mixed_columns, nominal_columns
 
 
@@ -56,7 +57,9 @@ def test_a_chosen_class_is_compared_with(kind: Any) -> None:
 
 def test_an_unknown_class_to_compare_with_is_refused(kind: Any) -> None:
     model, frame = _fitted(kind)
-    with pytest.raises(ValueError, match="against must be one of the classes .*'attic'"):
+    with pytest.raises(
+        ValueError, match=r"against must be one of the classes .*'attic'"
+    ):
         model.explain(frame, against="attic")
 
 
@@ -86,7 +89,11 @@ def test_the_summary_tells_class_features_and_parameters(kind: Any) -> None:
     model, _ = _fitted(kind)
     text = str(model.summary())
     assert text.startswith(kind.__name__)
-    for line in ("class            class: in 0.", "features         5", "free parameters"):
+    for line in (
+        "class            class: in 0.",
+        "features         5",
+        "free parameters",
+    ):
         assert line in text
     assert model.summary().log_likelihood == model.log_likelihood_ < 0
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from contract.tables import mixed_columns
 
 import bayleaf
+from contract.tables import mixed_columns
 
 
 def _fitted(kind: Any, **parameters: Any) -> tuple[Any, pd.DataFrame]:
@@ -77,7 +77,9 @@ def test_saving_twice_writes_the_same_bytes(kind: Any, tmp_path: Path) -> None:
 def test_the_file_is_json(kind: Any, tmp_path: Path) -> None:
     model, _ = _fitted(kind)
     model.save(tmp_path / "model.json")
-    assert kind.__name__ in json.dumps(json.loads((tmp_path / "model.json").read_text()))
+    assert kind.__name__ in json.dumps(
+        json.loads((tmp_path / "model.json").read_text())
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,5 +107,5 @@ def test_a_parameter_without_a_place_in_the_file_is_named(
             return bayleaf.Lidstone(1.0).estimate(counts)
 
     model, _ = _fitted(kind, smoothing=Odd())
-    with pytest.raises(TypeError, match="smoothing holds a Odd.*pickle"):
+    with pytest.raises(TypeError, match=r"smoothing holds a Odd.*pickle"):
         model.save(tmp_path / "model.json")

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from contract.tables import mixed_columns, nominal_columns
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, VotingClassifier
@@ -18,6 +17,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validat
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+
+from contract.tables import mixed_columns, nominal_columns
 
 
 def _table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
@@ -51,7 +52,9 @@ def test_the_parameters_make_an_equal_classifier_again(kind: Any) -> None:
     assert is_classifier(model)
 
 
-@pytest.mark.parametrize("through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
+@pytest.mark.parametrize(
+    "through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy]
+)
 def test_a_copy_predicts_bit_for_bit(kind: Any, through: Any) -> None:
     frame, y = _table()
     model = kind().fit(frame, y)
@@ -94,7 +97,9 @@ def test_cross_validation_runs_with_log_loss(kind: Any) -> None:
 def test_processes_of_joblib_give_the_same_scores(kind: Any) -> None:
     frame, y = _table()
     one = cross_val_score(kind(), frame, y, cv=3, n_jobs=1)
-    np.testing.assert_array_equal(cross_val_score(kind(), frame, y, cv=3, n_jobs=2), one)
+    np.testing.assert_array_equal(
+        cross_val_score(kind(), frame, y, cv=3, n_jobs=2), one
+    )
 
 
 def test_calibration_returns_probabilities(kind: Any) -> None:
@@ -147,7 +152,7 @@ def test_weights_are_not_routed_unasked(kind: Any) -> None:
     X, y = _numbers()
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match="sample_weight.*not explicitly set"),
+        pytest.raises(ValueError, match=r"sample_weight.*not explicitly set"),
     ):
         make_pipeline(kind()).fit(X, y, sample_weight=np.ones(len(y)))
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from contract.tables import mixed_columns, nominal_columns, pick_rows
 
 from bayleaf import MEstimate
+from contract.tables import mixed_columns, nominal_columns, pick_rows
 
 
 def _same_model(one: Any, other: Any, rows: Any) -> None:
@@ -86,7 +86,9 @@ def test_a_row_of_weight_zero_may_hold_what_training_refuses(kind: Any) -> None:
 def test_weights_of_one_change_nothing(kind: Any) -> None:
     columns, y = mixed_columns()
     one = kind().fit(pd.DataFrame(columns), y)
-    _same_model(one, _weighted(kind, columns, y, np.ones(len(y))), pd.DataFrame(columns))
+    _same_model(
+        one, _weighted(kind, columns, y, np.ones(len(y))), pd.DataFrame(columns)
+    )
 
 
 def test_one_number_weighs_every_row(kind: Any) -> None:

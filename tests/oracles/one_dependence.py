@@ -50,6 +50,7 @@ def _naive(
 ) -> float:
     """Product of P(x_j | c) over the features."""
     return math.prod(
-        (sum(other[j] == row[j] for other in of_class) + 1) / (len(of_class) + n_states[j])
+        (sum(other[j] == row[j] for other in of_class) + 1)
+        / (len(of_class) + n_states[j])
         for j in range(len(row))
     )
