@@ -103,7 +103,7 @@ def naive_bayes_rows(X: Any, y: Any, repeats: int) -> list[list[str]]:
 
 
 def text_row(X: Any, y: Any, repeats: int) -> list[str]:
-    """Naive Bayes from a pandas frame of text, beside OrdinalEncoder + CategoricalNB."""
+    """Naive Bayes from a pandas frame of text, beside scikit-learn's two steps."""
     import pandas as pd
     from sklearn.naive_bayes import CategoricalNB
     from sklearn.pipeline import make_pipeline

@@ -21,4 +21,4 @@ def compiled(function: F) -> F:
     except RuntimeError:
         # "no locator available": no folder for the cache can be written.
         kernel = numba.njit(nogil=True)(function)
-    return kernel  # type: ignore[no-any-return]
+    return kernel  # type: ignore[return-value]

@@ -98,7 +98,7 @@ def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.f
         raise ValueError(f"class_prior must hold numbers >= 0, got {prior.tolist()}")
     if abs(prior.sum() - 1.0) > 1e-6:
         raise ValueError(f"class_prior must sum to 1, got a sum of {prior.sum():.6g}")
-    return prior / prior.sum()
+    return np.asarray(prior / prior.sum())
 
 
 def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -137,7 +137,7 @@ def random_generator(random_state: Any) -> np.random.Generator:
 def merged_signature(
     own: Callable[..., None], shared: Callable[..., None]
 ) -> inspect.Signature:
-    """Signature of an `__init__` whose ``**shared`` stands for the base's parameters."""
+    """Signature of an `__init__` whose ``**shared`` means the base's parameters."""
     own_parameters = list(inspect.signature(own).parameters.values())
     explicit = [p for p in own_parameters if p.kind is not p.VAR_KEYWORD]
     names = {parameter.name for parameter in explicit}

@@ -76,7 +76,8 @@ class ModelOptions:
         if model not in CLASSIFIERS:
             hint = near_names(model, CLASSIFIERS)
             raise ValueError(
-                f"--model must be one of {', '.join(CLASSIFIERS)}, got {model!r}; {hint}"
+                f"--model must be one of {', '.join(CLASSIFIERS)}, got {model!r}; "
+                f"{hint}"
             )
         kind = CLASSIFIERS[model]
         values = {f.name: getattr(self, f.name) for f in fields(self)}

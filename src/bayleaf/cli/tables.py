@@ -242,7 +242,7 @@ def _csv_error(
     content: IO[bytes] | None,
     failed: Sequence[pa_csv.InvalidRow] = (),
 ) -> ValueError:
-    """One sentence for a CSV file that cannot be parsed, with the line if it is ragged."""
+    """One sentence for a CSV file that cannot be parsed, with the ragged line."""
     if content is None and source != "-":
         content = _open_csv(source)
     place = _ragged_line(content) if content is not None else None

@@ -52,7 +52,7 @@ class TableCPD:
     def n_parameters(self) -> int:
         """Number of free parameters: states less one for each parent configuration."""
         *parents, child = self.probabilities.shape
-        return prod(parents) * max(child - 1, 0)
+        return int(prod(parents)) * max(int(child) - 1, 0)
 
     def log_probabilities(self) -> NDArray[np.float64]:
         """Logarithms of the table, minus infinity where it is zero."""

@@ -105,11 +105,12 @@ class Codes:
     def column(self, index: int) -> Block:
         """Codes of one variable, shape (n_rows,), a view."""
         slot = self.slots[index]
-        return self.narrow[slot] if slot >= 0 else self.wide[-slot - 1]
+        block: Block = self.narrow[slot] if slot >= 0 else self.wide[-slot - 1]
+        return block
 
     def missing(self, index: int) -> NDArray[np.bool_]:
         """Which rows miss this variable, shape (n_rows,)."""
-        return self.column(index) == self.cards[index]
+        return np.asarray(self.column(index) == self.cards[index])
 
     def rows(self, selection: slice | NDArray[np.intp] | NDArray[np.bool_]) -> Codes:
         """Codes of some rows only."""

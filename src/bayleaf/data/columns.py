@@ -331,7 +331,7 @@ def _arrow_column(
 def _dictionary_column(
     name: Name, array: pa.DictionaryArray, *, ordered: bool = False
 ) -> ValueColumn:
-    """A dictionary-encoded column; nulls of indices and of the dictionary are missing."""
+    """A dictionary-encoded column; nulls in indices or dictionary are missing."""
     values = array.dictionary.to_pylist()
     for value in values[:1]:
         if not isinstance(value, str | bool | numbers.Real):
@@ -364,7 +364,8 @@ def _object_column(name: Name, values: NDArray[Any]) -> Column:
             value = value.item()
         indices[row] = index.setdefault(value, len(index))
     if index and all(isinstance(value, numbers.Real) for value in index):
-        floats = np.array([float(value) for value in index] + [np.nan])  # type: ignore[arg-type]
+        known: Any = [*index, np.nan]
+        floats = np.array([float(value) for value in known])
         if not all(isinstance(value, bool | np.bool_) for value in index):
             return _float_column(name, floats[indices])
     return ValueColumn(name, indices, list(index))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,7 +47,7 @@ class Variable:
         if len(set(self.states)) != len(self.states):
             raise ValueError(f"variable {self.name!r} lists a state twice")
         if self.kind == "numeric":
-            if any(b <= a for a, b in zip(self.cut_points, self.cut_points[1:])):
+            if any(b <= a for a, b in itertools.pairwise(self.cut_points)):
                 raise ValueError(
                     f"the cut points of variable {self.name!r} must increase"
                 )
@@ -91,7 +92,7 @@ def interval_labels(cut_points: Sequence[float]) -> tuple[str, ...]:
     texts = [format_number(cut) for cut in cut_points]
     if len(set(texts)) < len(texts):
         texts = [repr(float(cut)) for cut in cut_points]
-    inner = [f"({low}, {high}]" for low, high in zip(texts, texts[1:])]
+    inner = [f"({low}, {high}]" for low, high in itertools.pairwise(texts)]
     return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
 
 

@@ -450,8 +450,13 @@ def _state_codes(
         ]
         unknown = int(counts[strange[:-1]].sum())
         table[strange] = absent
-    width = np.uint8 if variable.n_states <= NARROW_STATES else np.uint16
-    return table.astype(width)[column.indices], unknown, strangers
+    codes = table.astype(_code_type(variable))[column.indices]
+    return codes, unknown, strangers
+
+
+def _code_type(variable: Variable) -> np.dtype[np.unsignedinteger[Any]]:
+    """The type that holds all codes of a variable."""
+    return np.dtype(np.uint8 if variable.n_states <= NARROW_STATES else np.uint16)
 
 
 def _interval_codes(
@@ -469,8 +474,8 @@ def _interval_codes(
     else:
         values = column.floats()
     is_missing = np.isnan(values)
-    width = np.uint8 if variable.n_states <= NARROW_STATES else np.uint16
-    codes = np.searchsorted(np.array(variable.cut_points), values).astype(width)
+    intervals = np.searchsorted(np.array(variable.cut_points), values)
+    codes = intervals.astype(_code_type(variable))
     codes[is_missing] = variable.n_states - variable.has_missing_state
     return codes, is_missing
 

@@ -57,7 +57,9 @@ def offset_codes(
 
 
 @compiled
-def _mark_seen(out: NDArray[np.uint8], spread: int, seen: NDArray[np.bool_]) -> None:
+def _mark_seen(
+    out: NDArray[np.uint8], spread: np.int64, seen: NDArray[np.bool_]
+) -> None:
     """Mark the bytes that occur; below 64 by one vectorised OR."""
     if spread < 0 or spread > 63:
         for i in range(out.size):

@@ -18,8 +18,8 @@ LICENCE = "none needed: generated from the published definition"
 _MONKS_STATES = (3, 3, 2, 3, 4, 2)
 _MONKS_NOISE = 0.05
 
-# Segments that are lit for each digit: top, upper left, upper right, middle, lower left,
-# lower right, bottom.
+# Segments that are lit for each digit: top, upper left, upper right, middle, lower
+# left, lower right, bottom.
 _SEGMENTS = np.array(
     [
         [1, 1, 1, 0, 1, 1, 1],
@@ -101,7 +101,7 @@ def _monks_class(problem: int, settings: NDArray[np.int_]) -> NDArray[np.int_]:
         rule = (settings == 1).sum(axis=1) == 2
     else:
         rule = ((a5 == 3) & (a4 == 1)) | ((a5 != 4) & (a2 != 3))
-    return rule.astype(int)
+    return np.asarray(rule.astype(int))
 
 
 def make_corral(n_samples: int | None = None, *, random_state: Any = None) -> Table:

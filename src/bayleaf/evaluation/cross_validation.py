@@ -124,11 +124,12 @@ def _check_folds(
     """Raise unless the rows can be dealt into the folds."""
     if len(classes) < 2:
         raise ValueError(
-            f"the target has one value only ({classes[0]}); evaluating needs at least two"
+            f"the target has one value only ({classes[0]}); evaluating needs two"
         )
     if n_folds < 2 or n_repeats < 1:
         raise ValueError(
-            f"folds must be at least 2 and repeats at least 1, got {n_folds} and {n_repeats}"
+            f"folds must be at least 2 and repeats at least 1, got {n_folds} and "
+            f"{n_repeats}"
         )
     largest = int(np.bincount(truth).max())
     if n_folds > largest:

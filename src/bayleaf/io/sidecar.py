@@ -38,7 +38,7 @@ class Arrays:
         return placeholder
 
     def write_beside(self, path: Path, document: dict[str, Any]) -> None:
-        """Put the arrays into the document or, if they are large, into a second file."""
+        """Put the arrays into the document or, if large, into a second file."""
         document["arrays"] = None
         placeholders: list[list[Any]] = getattr(self, "_placeholders", [])
         if sum(array.size for array in self._collected) <= MAX_INLINE:
@@ -67,7 +67,7 @@ class Arrays:
         arrays._max_bytes = max_bytes
         if not arrays._archive.is_file():
             raise ModelFileError(
-                f"model file {path.name} lacks its second file {name}; keep both together"
+                f"model file {path.name} lacks its second file {name}; keep both"
             )
         return arrays
 

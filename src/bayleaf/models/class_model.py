@@ -21,7 +21,9 @@ class ClassModel(Protocol):
     """
 
     @property
-    def domain(self) -> Domain: ...
+    def domain(self) -> Domain:
+        """Features in the order of the codes, then the class."""
+        ...
 
     @property
     def n_parameters(self) -> int:
@@ -108,7 +110,7 @@ def log_normalize(log_scores: LogScores) -> LogScores:
     for column in np.exp(shifted).T:
         total += column
     shifted -= np.log(total)[:, None]
-    return shifted
+    return np.asarray(shifted)
 
 
 def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

@@ -176,7 +176,7 @@ def explain_rows(
                 log_posterior[row, predicted[row]] - log_posterior[row, against[row]]
             ),
             prior=float(prior[row]),
-            terms=_terms(model, labels, terms[row], row),
+            terms=_terms(model, labels, terms[row], int(row)),
         )
         for row in rows
     ]

@@ -1,4 +1,4 @@
-"""Log-probability tables with the class as their first axis, and fast look-up in them."""
+"""Log-probability tables with the class as first axis, and fast look-up in them."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,7 +241,8 @@ def _sliced(
     if not index:
         shape = (moved.shape[0], len(rows), *moved.shape[1:])
         return np.broadcast_to(moved[:, None], shape)
-    return moved[(slice(None), *index)]
+    where: tuple[Any, ...] = (slice(None), *index)
+    return np.asarray(moved[where])
 
 
 def _aligned(

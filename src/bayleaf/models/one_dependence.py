@@ -146,7 +146,12 @@ class AveragedOneDependenceModel:
     def _joint_by_state(
         self, parent: int, positions: NDArray[np.int32]
     ) -> NDArray[np.float64]:
-        """Log joints with a missing super-parent in each state, (classes, states, rows)."""
+        """Log joints with a missing super-parent set to each of its states.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_states, n_rows)
+        """
         n_rows = positions.shape[1]
         first, n_states = self.offsets[parent], self.domain[parent].n_states
         return np.stack(
@@ -250,7 +255,7 @@ class AveragedOneDependenceModel:
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
-        """Arcs of all networks together, by child: the class and every other feature."""
+        """Arcs of all networks, by child: the class and every other feature."""
         n_features = len(self.domain) - 1
         return [
             (parent, child)

@@ -55,8 +55,8 @@ class Predictor:
     def choose(self, proba: NDArray[np.float64]) -> NDArray[np.intp]:
         """The class of each row that is most probable or, under a loss, cheapest."""
         if self.loss is None:
-            return np.argmax(proba, axis=1)
-        return np.argmin(proba @ self.loss.T, axis=1)
+            return np.asarray(np.argmax(proba, axis=1))
+        return np.asarray(np.argmin(proba @ self.loss.T, axis=1))
 
     def predict(self, codes: Codes) -> NDArray[Any]:
         """The label chosen for each row, shape (n_rows,)."""
@@ -100,4 +100,5 @@ class Predictor:
         if len(labels) > 1:
             runner_up[np.arange(len(predicted)), predicted] = -np.inf
         chosen = labels.index(label)
-        return np.where(predicted == chosen, np.argmax(runner_up, axis=1), chosen)
+        others = np.argmax(runner_up, axis=1)
+        return np.asarray(np.where(predicted == chosen, others, chosen))
