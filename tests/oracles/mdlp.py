@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -61,7 +62,7 @@ def _accepted(rows: Sequence[Row], cut: float) -> bool:
 
 def _candidates(rows: Sequence[Row]) -> list[float]:
     distinct = sorted({value for value, _, _ in rows})
-    return [(a + b) / 2 for a, b in zip(distinct, distinct[1:], strict=False)]
+    return [(a + b) / 2 for a, b in itertools.pairwise(distinct)]
 
 
 def _sides(rows: Sequence[Row], cut: float) -> tuple[list[Row], list[Row]]:

@@ -214,10 +214,10 @@ def equal_width_cut_points(
         ``n_bins - 1`` cut points, empty for a constant column; fewer only where the
         range holds fewer floating-point numbers. An interval may hold no row.
     """
-    present = values[(weights > 0.0) & ~np.isnan(values)]
-    if not len(present):
+    ordered = _weighty_rows(values, weights).values
+    if not len(ordered):
         return ()
-    ends = np.array([present.min(), present.max()]) + 0.0
+    ends = ordered[[0, -1]]
     (low, high), exponent = _scaled(ends)
     shares = (high - low) * np.arange(1, n_bins) / n_bins
     cuts = np.unique(np.ldexp(low + shares, exponent))
