@@ -6,18 +6,18 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import MODELS, ModelOptions, print_json
+from bayleaf.cli.options import MODELS, ModelOptions, Source, Strings, print_json
 
 
 def evaluate(
-    data: str,
+    data: Source,
     *,
     target: str,
-    model: Annotated[tuple[str, ...], Parameter(negative="")] = MODELS,
+    model: Strings = MODELS,
     folds: int = 10,
     repeats: int = 1,
-    drop: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    na: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    drop: Strings = (),
+    na: Strings = (),
     options: ModelOptions | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:

@@ -7,17 +7,17 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import print_json
+from bayleaf.cli.options import Source, Strings, print_json
 
 
 def explain(
     model: Path,
-    data: str,
+    data: Source,
     *,
     row: Annotated[tuple[int, ...], Parameter(negative="")] = (1,),
     against: str | None = None,
     terms: int = 10,
-    na: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    na: Strings = (),
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Explain the predicted class of rows: what each feature adds to the log-odds.

@@ -8,18 +8,18 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import ModelOptions, print_json
+from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
 
 
 def fit(
-    data: str,
+    data: Source,
     *,
     target: str,
     model: str = "kdb",
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    drop: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    drop: Strings = (),
     weight: str | None = None,
-    na: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    na: Strings = (),
     options: ModelOptions | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:

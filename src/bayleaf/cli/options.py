@@ -10,6 +10,10 @@ from cyclopts import Parameter
 
 from bayleaf.wording import near_names
 
+# A file's name, or a lone hyphen for a standard stream.
+Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
+Strings = Annotated[tuple[str, ...], Parameter(negative="")]
+
 MODELS = ("nb", "tan", "kdb", "aode")
 
 

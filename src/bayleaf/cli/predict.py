@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.cli.options import Source, Strings
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
 
 def predict(
     model: Path,
-    data: str,
+    data: Source,
     *,
-    output: Annotated[str, Parameter(name=["--output", "-o"])] = "-",
-    na: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    output: Annotated[
+        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
+    ] = "-",
+    na: Strings = (),
     probabilities: bool = True,
 ) -> int:
     """Predict the class of each row of a table.

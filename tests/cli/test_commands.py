@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+import pytest
+
+import bayleaf
+from bayleaf.datasets import load_heart
+
+Run = Callable[..., object]
+
+
+def test_version_is_printed(run: Run) -> None:
+    assert run("--version").out == f"bayleaf {bayleaf.__version__}\n"
+
+
+def test_version_imports_no_heavy_library() -> None:
+    script = (
+        "import sys\nfrom bayleaf.cli import main\nmain(['--version'])\n"
+        "print({'sklearn', 'numba', 'pyarrow', 'cyclopts'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+def test_predict_loads_no_scikit_learn(model: Path, heart: Path) -> None:
+    script = (
+        "import sys\nfrom bayleaf.cli import main\n"
+        f"main(['predict', {str(model)!r}, {str(heart)!r}, '-o', {str(model)!r} + 'x'])"
+        "\nprint({'sklearn', 'numba'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+@pytest.mark.parametrize(
+    "command", ["fit", "predict", "evaluate", "inspect", "explain", "demo"]
+)
+def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
+    done = run(command, "--help")
+    assert done.code == 0
+    assert f"bayleaf {command}" in done.out
+
+
+def test_fit_prints_the_summary_and_writes_a_model(model: Path) -> None:
+    loaded = bayleaf.load(model)
+    assert type(loaded).__name__ == "TANClassifier"
+    assert loaded.classes_.tolist() == ["absent", "present"]
+    assert loaded.model_.domain[-1].name == "disease"
+
+
+def test_predict_equals_the_estimator(run: Run, model: Path, heart: Path) -> None:
+    out = model.with_name("scored.csv")
+    assert run("predict", model, heart, "-o", out).code == 0
+    scored = pa_csv.read_csv(out)
+    table = load_heart()
+    loaded = bayleaf.load(model)
+    expected = loaded.predict_proba(table.X)
+    assert scored.column_names[:14] == table.frame.column_names
+    assert scored.column("prediction").to_pylist() == loaded.predict(table.X).tolist()
+    assert np.array_equal(scored.column("probability_absent"), expected[:, 0])
+    assert np.array_equal(scored.column("probability_present"), expected[:, 1])
+
+
+def test_predict_writes_parquet_like_csv(run: Run, model: Path, heart: Path) -> None:
+    parquet_in = model.with_name("in.parquet")
+    pa_parquet.write_table(load_heart().frame, parquet_in)
+    out_csv, out_parquet = model.with_name("a.csv"), model.with_name("b.parquet")
+    assert run("predict", model, heart, "-o", out_csv).code == 0
+    assert run("predict", model, parquet_in, "-o", out_parquet).code == 0
+    from_csv = pa_csv.read_csv(out_csv)
+    from_parquet = pa_parquet.read_table(out_parquet)
+    assert from_csv.column_names == from_parquet.column_names
+    assert from_csv.column("probability_absent").equals(
+        from_parquet.column("probability_absent")
+    )
+
+
+def test_predict_reads_and_writes_streams(model: Path, heart: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bayleaf", "predict", str(model), "-"],
+        input=heart.read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert pa_csv.read_csv(io.BytesIO(done.stdout)).num_rows == 270
+
+
+def test_predict_keeps_text_cells_as_they_are(
+    run: Run, model: Path, heart: Path
+) -> None:
+    lines = heart.read_text().splitlines()
+    header, first = lines[0] + ',"id"', lines[1] + ',"007"'
+    source = model.with_name("ids.csv")
+    source.write_text(f"{header}\n{first}\n")
+    out = run("predict", model, source).out.splitlines()
+    assert '"007"' in out[1]
+
+
+def test_columns_may_stand_in_any_order(run: Run, model: Path, heart: Path) -> None:
+    frame = load_heart().frame
+    turned = model.with_name("turned.csv")
+    pa_csv.write_csv(frame.select(frame.column_names[::-1]), turned)
+    plain, other = model.with_name("a.csv"), model.with_name("b.csv")
+    run("predict", model, heart, "-o", plain)
+    run("predict", model, turned, "-o", other)
+    assert (
+        pa_csv.read_csv(plain)
+        .column("probability_absent")
+        .equals(pa_csv.read_csv(other).column("probability_absent"))
+    )
+
+
+def test_unknown_values_are_counted_on_standard_error(
+    run: Run, model: Path, heart: Path
+) -> None:
+    source = model.with_name("odd.csv")
+    source.write_text(heart.read_text().replace("asymptomatic", "elsewhere"))
+    done = run("predict", model, source, "-o", model.with_name("out.csv"))
+    n_odd = source.read_text().count("elsewhere")
+    assert done.code == 0
+    assert f"column chest_pain: {n_odd} cells hold values not seen" in done.err
+
+
+def test_missing_marks_can_be_named(run: Run, model: Path, heart: Path) -> None:
+    blank, marked = model.with_name("blank.csv"), model.with_name("marked.csv")
+    lines = heart.read_text().splitlines()
+    header, cells = lines[0], lines[1].split(",")
+    blank.write_text("\n".join([header, ",".join(["", "", *cells[2:]])]) + "\n")
+    marked.write_text("\n".join([header, ",".join(["?", "?", *cells[2:]])]) + "\n")
+    one = run("predict", model, blank).out.splitlines()[1].split(",")[-2:]
+    other = run("predict", model, marked, "--na", "?").out.splitlines()[1]
+    assert one == other.split(",")[-2:]
+
+
+def test_an_interrupted_run_leaves_the_old_file(
+    run: Run, model: Path, heart: Path
+) -> None:
+    target = model.with_name("kept.csv")
+    target.write_text("old")
+    broken = model.with_name("broken.csv")
+    broken.write_text(heart.read_text() + "1,2,3\n")
+    assert run("predict", model, broken, "-o", target).code == 2
+    assert target.read_text() == "old"
+    assert list(target.parent.glob("*.part")) == []
+
+
+def test_evaluate_prints_json(run: Run, heart: Path) -> None:
+    done = run(
+        *("evaluate", heart, "--target", "disease", "--model", "nb"),
+        *("--folds", 3, "--json"),
+    )
+    [result] = json.loads(done.out)
+    assert result["model"] == "nb"
+    assert 0.75 < result["accuracy"]["mean"] < 0.95
+    assert len(result["folds"]) == 3
+
+
+def test_evaluate_compares_all_models_by_default(run: Run, heart: Path) -> None:
+    done = run("evaluate", heart, "--target", "disease", "--folds", 2)
+    assert done.code == 0
+    assert all(name in done.out for name in ("nb", "tan", "kdb", "aode"))
+
+
+def test_inspect_shows_summary_table_and_structure(run: Run, model: Path) -> None:
+    assert "TANClassifier" in run("inspect", model).out
+    assert "free parameters" in run("inspect", model).out
+    rows = json.loads(run("inspect", model, "--table", "disease", "--json").out)
+    assert sum(rows[0].values()) == pytest.approx(1.0)
+    dot = run("inspect", model, "--structure", "dot").out
+    assert dot.startswith("digraph")
+    assert '"disease" -> "age";' in dot
+    assert "disease" in run("inspect", model, "--structure", "text").out
+
+
+def test_explain_adds_up(run: Run, model: Path, heart: Path) -> None:
+    done = run("explain", model, heart, "--row", 2, "--row", 5, "--json")
+    found = json.loads(done.out)
+    assert [one["row"] for one in found] == [2, 5]
+    for one in found:
+        total = one["prior"] + sum(term["contribution"] for term in one["terms"])
+        assert total == pytest.approx(one["log_odds"], abs=1e-10)
+
+
+def test_explain_prints_text(run: Run, model: Path, heart: Path) -> None:
+    assert "log-odds" in run("explain", model, heart, "--row", 270).out
+
+
+def test_demo_ends_well(run: Run) -> None:
+    done = run("demo")
+    assert done.code == 0
+    assert "mushroom" in done.out
+    assert "log-odds" in done.out
+
+
+def test_verbose_work_stays_off_standard_output(run: Run, heart: Path) -> None:
+    done = run(
+        "fit", heart, "--target", "disease", "-o", heart.with_name("m.json"), "--json"
+    )
+    assert json.loads(done.out)["target"] == "disease"
