@@ -21,7 +21,7 @@ from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 # Cells of pair counts that are held at a time.
 _BLOCK_CELLS = 10_000_000
 # Cells up to which NumPy is done before numba is imported.
-_SMALL_CELLS = 60_000
+_SMALL_CELLS = 300_000
 # Cells, about a millisecond's work, for which a thread is started.
 _LEAST_CELLS = 200_000
 # Counts whose logarithms are looked up.
@@ -126,7 +126,7 @@ class LogTerms:
         # No term and no information of a table exceeds this; sums on the way may
         # wrap around, which leaves their differences exact.
         largest = total * max(abs(math.log(total)), 12.0) if total > 0.0 else 1.0
-        scale = math.ldexp(1.0, 62 - math.frexp(largest)[1])
+        scale = math.ldexp(1.0, 62 - max(math.frexp(largest)[1], -960))
         counts = np.arange(min(int(total), _LOGS) + 1, dtype=np.float64)
         return cls(scale, np.rint(xlogy(counts, counts) * scale).astype(np.int64))
 
@@ -226,7 +226,8 @@ def _blocks(cards: tuple[int, ...]) -> list[range]:
 def _pair_information(pairs: PairCounts, threads: int) -> NDArray[np.float64]:
     """Compute I(X;Y|C) of every pair; the diagonal of a triangle means nothing."""
     terms = LogTerms.up_to(float(pairs.class_counts.sum()))
-    if pairs.stored.size <= _SMALL_CELLS:
+    # Counts of planes are integers: whoever made them has imported numba.
+    if pairs.stored.dtype == np.float64 and pairs.stored.size <= _SMALL_CELLS:
         return _dense_information(pairs, terms)
     threads = worthwhile(threads, pairs.stored.size, _LEAST_CELLS)
     whole = [_is_whole(side) for side in (pairs.left_side, pairs.right_side)]

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from bayleaf.counts.information import (
+    LogTerms,
+    conditional_mutual_information,
+    conditional_mutual_information_matrix,
+    entropy,
+    mutual_information,
+    mutual_information_of_table,
+)
+from bayleaf.counts.stored import StoredCounts
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.data.codes import Codes
+from oracles import counting
+
+TABLES = {
+    "booleans": counting.random_codes([2] * 10 + [3], 150, seed=1),
+    "states": counting.random_codes([2, 3, 5, 4, 2], 200, seed=2),
+    "missing cells": counting.random_codes([2, 3, 5, 4, 2], 200, missing=0.2, seed=3),
+    "some missing": counting.random_codes([2, 3, 5, 4, 2], 200, missing=0.004, seed=4),
+    "whole weights": counting.random_codes([2, 3, 5, 2], 200, weights="whole", seed=5),
+    "weights": counting.random_codes(
+        [2, 3, 5, 2], 200, missing=0.1, weights="fractional", seed=6
+    ),
+    "wide": counting.random_codes([300, 3, 5, 2, 2], 300, missing=0.01, seed=7),
+    "one class": counting.random_codes([3, 2, 3, 1], 100, seed=8),
+    "one state": counting.random_codes([1, 2, 1, 2], 100, seed=9),
+    "two rows": counting.random_codes([2, 2, 2], 2, seed=10),
+    "no rows": counting.random_codes([2, 3, 2], 0),
+    "no features": counting.random_codes([2], 10),
+    "one feature": counting.random_codes([2, 2], 10),
+}
+
+
+@pytest.fixture(params=TABLES)
+def codes(request: pytest.FixtureRequest) -> Codes:
+    return TABLES[request.param]
+
+
+def expected_matrix(codes: Codes) -> np.ndarray:
+    """I(X;Y|C) of all pairs, from tables counted row by row."""
+    n_features = codes.n_variables - 1
+    information = np.zeros((n_features, n_features))
+    for i in range(n_features):
+        for j in range(i):
+            table = counting.dense_pair(codes, i, j)[:, :-1, :-1].transpose(1, 2, 0)
+            value = counting.conditional_mutual_information(table)
+            information[i, j] = information[j, i] = value
+    return information
+
+
+def test_conditional_information_equals_the_definition(
+    codes: Codes, engine: str
+) -> None:
+    information = conditional_mutual_information_matrix(TableCounts(codes))
+    np.testing.assert_allclose(information, expected_matrix(codes), rtol=0, atol=1e-13)
+
+
+def test_conditional_information_in_blocks_equals_the_definition(
+    codes: Codes, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.counts.information._BLOCK_CELLS", 80)
+    information = conditional_mutual_information_matrix(TableCounts(codes))
+    np.testing.assert_allclose(information, expected_matrix(codes), rtol=0, atol=1e-13)
+
+
+def test_mutual_information_equals_the_definition(codes: Codes, engine: str) -> None:
+    class_index = codes.n_variables - 1
+    expected = [
+        counting.conditional_mutual_information(
+            counting.family_counts(codes, (i, class_index))[:, :, None]
+        )
+        for i in range(class_index)
+    ]
+    information = mutual_information(TableCounts(codes))
+    np.testing.assert_allclose(information, expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("weights", ["unit", "whole"])
+def test_engines_agree_bit_for_bit(
+    use_engine: Callable[[str], None], weights: str
+) -> None:
+    codes = counting.random_codes(
+        [2, 2, 3, 5, 9, 2], 500, missing=0.05, weights=weights, seed=11
+    )
+    matrices = []
+    for engine in ("numpy", "planes", "keys"):
+        use_engine(engine)
+        matrices.append(conditional_mutual_information_matrix(TableCounts(codes)))
+    np.testing.assert_array_equal(matrices[0], matrices[1])
+    np.testing.assert_array_equal(matrices[0], matrices[2])
+
+
+@pytest.mark.usefixtures("eager_threads")
+def test_threads_agree_bit_for_bit(engine: str) -> None:
+    codes = counting.random_codes([2, 2, 3, 5, 9, 2] * 3 + [2], 500, seed=12)
+    one = conditional_mutual_information_matrix(TableCounts(codes))
+    three = conditional_mutual_information_matrix(TableCounts(codes, n_jobs=3))
+    np.testing.assert_array_equal(one, three)
+
+
+def test_renaming_states_changes_no_bit(engine: str) -> None:
+    codes = counting.random_codes([5, 4, 2, 7, 3], 900, seed=13)
+    columns = [codes.column(i) for i in range(5)]
+    turned = [
+        card - 1 - column for card, column in zip(codes.cards, columns, strict=True)
+    ]
+    renamed = Codes.from_columns(turned, codes.cards)
+    for measure in (mutual_information, conditional_mutual_information_matrix):
+        np.testing.assert_array_equal(
+            measure(TableCounts(codes)), measure(TableCounts(renamed))
+        )
+
+
+def test_a_negated_copy_ties_with_the_original(engine: str) -> None:
+    codes = counting.random_codes([2, 3, 2], 333, seed=14)
+    x, y, c = (codes.column(i) for i in range(3))
+    source = TableCounts(Codes.from_columns([x, 1 - x, y, c], [2, 2, 3, 2]))
+    information = conditional_mutual_information_matrix(source)
+    assert information[0, 2] == information[1, 2]
+    assert information[0, 2] > 0
+
+
+def test_stored_counts_give_the_same_information(engine: str) -> None:
+    codes = counting.random_codes([2, 3, 5, 4, 2], 200, missing=0.2, seed=15)
+    first = TableCounts(codes.rows(slice(0, 90)))
+    pairs = first.pair_counts(range(4), range(4)).dense()
+    stored = StoredCounts(TableCounts(codes))
+    assert pairs.sum() < stored.pair_counts(range(4), range(4)).dense().sum()
+    np.testing.assert_array_equal(
+        conditional_mutual_information_matrix(stored),
+        conditional_mutual_information_matrix(TableCounts(codes)),
+    )
+
+
+def test_the_information_of_many_states_is_accurate(engine: str) -> None:
+    codes = counting.random_codes([200, 250, 2], 3000, seed=16)
+    table = counting.dense_pair(codes, 0, 1)[:, :-1, :-1].transpose(1, 2, 0)
+    information = conditional_mutual_information_matrix(TableCounts(codes))
+    expected = counting.conditional_mutual_information(table)
+    assert information[0, 1] == pytest.approx(expected, abs=1e-13, rel=0)
+
+
+def test_counts_beyond_the_table_of_logarithms_are_accurate(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.counts.information._LOGS", 10)
+    codes = TABLES["missing cells"]
+    information = conditional_mutual_information_matrix(TableCounts(codes))
+    np.testing.assert_allclose(information, expected_matrix(codes), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("total", [1e-250, 1e-9, 1.0, 7.0, 1e6, 2e9, 1e15])
+def test_terms_of_any_total_fit_and_keep_their_precision(total: float) -> None:
+    terms = LogTerms.up_to(total)
+    halves = terms.of(np.array([total / 2, total / 2, total]))
+    information = terms.shares(halves[2:] - halves[:1] - halves[1:2], total)
+    assert information[0] == pytest.approx(math.log(2), rel=1e-13)
+
+
+def test_weights_next_to_nothing_hold_no_information_worth_a_number() -> None:
+    terms = LogTerms.up_to(5e-324)
+    assert np.isfinite(terms.shares(terms.of(np.array([5e-324])), 5e-324)).all()
+
+
+def test_no_weight_holds_no_information() -> None:
+    terms = LogTerms.up_to(0.0)
+    assert terms.shares(terms.of(np.zeros(1)), 0.0).tolist() == [0.0]
+
+
+def test_entropy_of_equal_shares_is_the_logarithm_of_their_number() -> None:
+    assert entropy(np.full((2, 5), 0.3)) == pytest.approx(math.log(10), rel=1e-15)
+
+
+def test_entropy_of_one_state_is_zero() -> None:
+    assert entropy(np.array([0.0, 7.0])) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 2), (2, 0, 1)])
+def test_empty_tables_hold_no_information(shape: tuple[int, int, int]) -> None:
+    empty = np.zeros(shape)
+    assert entropy(empty) == 0.0
+    assert mutual_information_of_table(empty[:, :, 0]) == 0.0
+    assert conditional_mutual_information(empty) == 0.0
+
+
+def test_information_of_a_table_equals_the_definition() -> None:
+    counts = np.random.default_rng(0).integers(0, 4, (3, 4, 5)).astype(float)
+    assert conditional_mutual_information(counts) == pytest.approx(
+        counting.conditional_mutual_information(counts), abs=1e-15
+    )
+
+
+def test_information_given_nothing_is_mutual_information() -> None:
+    counts = np.random.default_rng(0).random((3, 4))
+    joint = entropy(counts)
+    expected = entropy(counts.sum(0)) + entropy(counts.sum(1)) - joint
+    assert mutual_information_of_table(counts) == pytest.approx(expected, abs=1e-15)
+
+
+def test_independent_variables_tell_nothing() -> None:
+    counts = np.outer([1.0, 2.0, 5.0], [4.0, 8.0])
+    assert mutual_information_of_table(counts) == pytest.approx(0.0, abs=1e-15)

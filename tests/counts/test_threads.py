@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
+
+
+@pytest.mark.parametrize(("n_jobs", "threads"), [(None, 1), (1, 1), (3, 3), (-99, 1)])
+def test_n_jobs_has_the_meaning_of_scikit_learn(
+    n_jobs: int | None, threads: int
+) -> None:
+    assert thread_count(n_jobs) == threads
+
+
+def test_minus_one_is_one_thread_more_than_minus_two() -> None:
+    assert thread_count(-1) >= 1
+    assert thread_count(-2) == max(1, thread_count(-1) - 1)
+
+
+def test_zero_jobs_raise() -> None:
+    with pytest.raises(ValueError, match="n_jobs must not be 0; use 1"):
+        thread_count(0)
+
+
+def test_results_come_in_the_order_of_tasks() -> None:
+    assert run_tasks([lambda k=k: k for k in range(20)], 3) == list(range(20))
+
+
+def test_tasks_run_at_the_same_time() -> None:
+    barrier = threading.Barrier(2, timeout=10)
+    assert sorted(run_tasks([barrier.wait, barrier.wait], 2)) == [0, 1]
+
+
+def test_an_error_in_a_task_is_raised() -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        run_tasks([fail, fail], 2)
+
+
+@pytest.mark.parametrize(("n_items", "n_parts"), [(10, 3), (2, 5), (0, 4), (7, 1)])
+def test_stretches_cover_every_item_once(n_items: int, n_parts: int) -> None:
+    parts = stretches(n_items, n_parts)
+    assert [k for a, b in parts for k in range(a, b)] == list(range(n_items))
+    assert len(parts) <= n_parts
+
+
+@pytest.mark.parametrize(("work", "threads"), [(0, 1), (5, 1), (25, 2), (1000, 4)])
+def test_threads_are_started_for_enough_work_only(work: int, threads: int) -> None:
+    assert worthwhile(4, work, 10) == threads
