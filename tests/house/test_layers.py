@@ -28,7 +28,7 @@ ORDER = [
     ("__main__",),
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-SHARED_CLASSIFIER_MODULES = {"base", "incremental", "parameters", "saving"}
+SHARED_CLASSIFIER_MODULES = {"base", "incremental", "parameters", "saving", "training"}
 
 
 def imported_modules(path: Path) -> set[str]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
-import time
-import warnings
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -14,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.parameters import (
@@ -26,22 +22,16 @@ from bayleaf.classifiers.parameters import (
     random_generator,
 )
 from bayleaf.classifiers.saving import saved_model
+from bayleaf.classifiers.training import Stage, TrainingTable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.cpds.table import TableCPD, learn_table_cpds
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import (
-    Column,
-    Matrix,
-    column_names,
-    select_rows,
-    take_apart,
-)
+from bayleaf.data.columns import column_names, take_apart
 from bayleaf.data.discretize import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder import Target, learn_encoder
-from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.graph.dag import DAG
 from bayleaf.io.native import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -57,21 +47,6 @@ class Learned(NamedTuple):
 
     model: ClassModel
     log_likelihood: float
-
-
-class TrainingTable(NamedTuple):
-    """A training table taken apart: features, classes, and positive row weights."""
-
-    parts: Matrix | list[Column]
-    classes: NDArray[Any]
-    class_codes: NDArray[np.intp]
-    weights: NDArray[np.float64] | None
-
-    def row_weights(self) -> NDArray[np.float64]:
-        """Weight of each row; ones that cost no memory where none were given."""
-        if self.weights is not None:
-            return self.weights
-        return np.broadcast_to(np.float64(1.0), (len(self.class_codes),))
 
 
 class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -247,9 +222,9 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
             learned = self._learn(counts, domain, random_generator(self.random_state))
         self.model_, self.log_likelihood_ = learned
 
-    def _stage(self, what: str) -> _Stage:
+    def _stage(self, what: str) -> Stage:
         """Tell on standard error, when asked to, how long a stage took."""
-        return _Stage(f"{type(self).__name__}: {what}", told=bool(self.verbose))
+        return Stage(f"{type(self).__name__}: {what}", told=bool(self.verbose))
 
     def _training_table(
         self,
@@ -260,35 +235,20 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         *,
         reset: bool = True,
     ) -> TrainingTable:
-        """Check parameters, table, target and weights, and drop rows of weight zero.
+        """Check parameters and take the table apart; see `TrainingTable.from_arrays`.
 
-        Labels are numbered by `known_classes` where these are given; `reset` tells
-        whether the table sets the names and number of features or must match them.
+        `reset` tells whether the table sets the names and number of features or must
+        match them.
         """
         self._check_parameters()
         resolve_smoothing(self.smoothing)
         parts = take_apart(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
-        labels = _one_dimensional(y)
-        n_rows = _n_rows(parts)
-        if len(labels) != n_rows:
-            raise ValueError(
-                "Found input variables with inconsistent numbers of samples: the table "
-                f"has {n_rows} rows, the target {len(labels)}; give one label a row"
-            )
-        weights = _checked_weights(sample_weight, n_rows)
-        if weights is not None and not weights.all():
-            keep = weights > 0
-            parts, weights = select_rows(parts, keep), weights[keep]
-            labels = _select(labels, keep)
-        if known_classes is None:
-            classes, class_codes = encode_labels(labels)
-        else:
-            classes, class_codes = known_classes, label_codes(labels, known_classes)
-        checked_loss(self.loss, classes)
+        table = TrainingTable.from_arrays(parts, y, sample_weight, known_classes)
+        checked_loss(self.loss, table.classes)
         if self.class_prior is not None:
-            checked_class_prior(self.class_prior, classes)
-        return TrainingTable(parts, classes, class_codes, weights)
+            checked_class_prior(self.class_prior, table.classes)
+        return table
 
     def _class_variable(self, X: Any, y: Any) -> Variable:
         """The class as a variable, named after the target and unlike any feature."""
@@ -464,84 +424,3 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
             If the file cannot be written; an older file is then left as it was.
         """
         write_model(saved_model(self), path)
-
-
-class _Stage:
-    """A stage of fitting whose duration is told when it ends."""
-
-    def __init__(self, what: str, *, told: bool) -> None:
-        self._what, self._told = what, told
-
-    def __enter__(self) -> None:
-        self._start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        if self._told:
-            seconds = time.perf_counter() - self._start
-            print(f"{self._what} in {seconds:.3f} s", file=sys.stderr)
-
-
-def _n_rows(parts: Matrix | list[Column]) -> int:
-    """Number of rows of a table that was taken apart."""
-    if isinstance(parts, Matrix):
-        return len(parts.values)
-    first = parts[0]
-    return len(first.values if hasattr(first, "missing") else first.indices)
-
-
-def _one_dimensional(y: Any) -> Any:
-    """The target as a column; a matrix of one column is taken with a warning."""
-    if hasattr(y, "__array__") and not hasattr(y, "shape"):
-        y = np.asarray(y)
-    shape = getattr(y, "shape", None)
-    if shape is None or not isinstance(shape, tuple):
-        if not hasattr(y, "__len__"):
-            raise ValueError(f"y should be a 1d array, got {y!r}; pass one label a row")
-        return y
-    if len(shape) == 2 and shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change "
-            "the shape of y to (n_rows,), for example by y.ravel().",
-            DataConversionWarning,
-            stacklevel=5,
-        )
-        return np.asarray(y).ravel()
-    if len(shape) != 1:
-        raise ValueError(
-            f"y should be a 1d array, got an array of shape {shape} instead."
-        )
-    return y
-
-
-def _select(labels: Any, keep: NDArray[np.bool_]) -> Any:
-    """Labels of the rows kept, in a container that keeps their type."""
-    if isinstance(labels, np.ndarray):
-        return labels[keep]
-    if hasattr(labels, "filter") and not hasattr(labels, "iloc"):
-        return labels.filter(keep)
-    if hasattr(labels, "iloc"):
-        return labels[keep]
-    return [label for label, kept in zip(labels, keep, strict=True) if kept]
-
-
-def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Row weights as float64; None where every row counts one."""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have shape ({n_rows},), got {weights.shape}: "
-            "one weight a row"
-        )
-    if not np.isfinite(weights).all():
-        raise ValueError("sample_weight holds NaN or infinity; give finite weights")
-    if (weights < 0).any():
-        raise ValueError("sample_weight holds negative values; give weights >= 0")
-    if not weights.any():
-        raise ValueError(
-            "sample_weight is zero for every row; give at least one row a weight > 0"
-        )
-    return weights

@@ -206,6 +206,7 @@ class MDLPDiscretizer(_CutPointTransformer):
         n_classes: int,
         weights: NDArray[np.float64],
     ) -> tuple[float, ...]:
+        """Find the cut points of one column, see `mdlp_cut_points`."""
         return mdlp_cut_points(values, class_codes, n_classes, weights)
 
     def _training_table(
@@ -262,6 +263,7 @@ class StandardDeviationDiscretizer(_CutPointTransformer):
         n_classes: int,
         weights: NDArray[np.float64],
     ) -> tuple[float, ...]:
+        """Find the cut points of one column, see `standard_deviation_cut_points`."""
         return standard_deviation_cut_points(values, weights)
 
 
@@ -298,6 +300,7 @@ class EqualFrequencyDiscretizer(_BinTransformer):
         n_classes: int,
         weights: NDArray[np.float64],
     ) -> tuple[float, ...]:
+        """Find the cut points of one column, see `equal_frequency_cut_points`."""
         self._check_parameters()
         return equal_frequency_cut_points(values, weights, self.n_bins)
 
@@ -335,6 +338,7 @@ class EqualWidthDiscretizer(_BinTransformer):
         n_classes: int,
         weights: NDArray[np.float64],
     ) -> tuple[float, ...]:
+        """Find the cut points of one column, see `equal_width_cut_points`."""
         self._check_parameters()
         return equal_width_cut_points(values, weights, self.n_bins)
 
