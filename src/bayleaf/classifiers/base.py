@@ -213,7 +213,9 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
 
     def _count(self, codes: Codes) -> CountSource:
         """The source of counts over the training codes."""
-        return TableCounts(codes, n_jobs=self.n_jobs)
+        return TableCounts(
+            codes, n_jobs=self.n_jobs, max_table_cells=self.max_table_cells
+        )
 
     def _learn_from(self, counts: CountSource, class_variable: Variable) -> None:
         """Learn the model over the encoder's domain and the class."""

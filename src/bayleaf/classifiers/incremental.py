@@ -11,7 +11,6 @@ from bayleaf.classifiers.base import BayesianClassifier
 from bayleaf.classifiers.parameters import encoder_rules
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
-from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.discretize import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
@@ -28,7 +27,7 @@ class IncrementalClassifier(BayesianClassifier):
     """
 
     def _count(self, codes: Codes) -> CountSource:
-        self.stored_counts_ = StoredCounts(TableCounts(codes, n_jobs=self.n_jobs))
+        self.stored_counts_ = StoredCounts(super()._count(codes))
         return self.stored_counts_
 
     def _learn_from(self, counts: CountSource, class_variable: Variable) -> None:
@@ -131,7 +130,7 @@ class IncrementalClassifier(BayesianClassifier):
         before = Domain((*self.encoder_.domain.variables, class_variable))
         after = Domain((*encoder.domain.variables, class_variable))
         self.stored_counts_ = self.stored_counts_.grown(
-            before, after, TableCounts(codes, n_jobs=self.n_jobs)
+            before, after, super()._count(codes)
         )
         self.encoder_ = encoder
         self._learn_from(self.stored_counts_, class_variable)

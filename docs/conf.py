@@ -1,0 +1,27 @@
+"""Sphinx settings."""
+
+from __future__ import annotations
+
+import bayleaf
+
+project = "bayleaf"
+author = "bayleaf developers"
+copyright = "2026, bayleaf developers"
+version = release = bayleaf.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath"]
+autosummary_generate = True
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+html_theme = "pydata_sphinx_theme"
+html_title = "bayleaf"
+html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
