@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from oracles import mdlp as oracle
 from sklearn.datasets import load_iris
 
 from bayleaf.data import cut_points
@@ -23,6 +22,7 @@ from bayleaf.data.cut_points import (
     mdlp_cut_points,
     standard_deviation_cut_points,
 )
+from oracles import mdlp as oracle
 
 Table = tuple[NDArray[np.float64], NDArray[np.intp], int, NDArray[np.float64]]
 Rule = Callable[..., tuple[float, ...]]
