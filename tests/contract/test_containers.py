@@ -206,7 +206,7 @@ def test_a_constant_column_changes_no_probability(kind: Any) -> None:
     wider = frame.assign(same="always")
     expected = np.exp(kind().fit(frame, y).predict_joint_log_proba(frame))
     if issubclass(kind, AODEClassifier):
-        # The network of the constant super-parent, averaged in too, is naive Bayes.
+        # The constant super-parent's network, averaged in, is naive Bayes.
         naive = NaiveBayesClassifier().fit(frame, y)
         joint = np.exp(naive.predict_joint_log_proba(frame))
         expected = (len(columns) * expected + joint) / (len(columns) + 1)
