@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "bayleaf"
 FILES = sorted(SOURCE.rglob("*.py"))
 MAX_FILE, MAX_FUNCTION, MAX_NESTING = 600, 60, 3
-BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try)
+BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
 
 
 def body_lines(function: ast.FunctionDef) -> int:

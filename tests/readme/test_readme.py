@@ -13,12 +13,19 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# The command line is run; the others need a checkout or a network and are only read.
+PROGRAMS = {"bayleaf", "make", "pip", "git"}
+
+
+def blocks_of(text: str) -> list[tuple[str, str]]:
+    """What stands behind the opening fence, and the text, of each fenced block."""
+    return BLOCK.findall(text)
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Language and text of each fenced block."""
-    return BLOCK.findall(README.read_text(encoding="utf-8"))
+    """The fenced blocks of the README."""
+    return blocks_of(README.read_text(encoding="utf-8"))
 
 
 def commands(block: str) -> Iterator[list[str]]:
@@ -39,6 +46,32 @@ def test_every_block_has_a_language_that_is_run() -> None:
     assert {language for language, _ in blocks()} <= {"python", "console"}
 
 
+def test_blocks_without_a_plain_language_are_seen() -> None:
+    text = "```\na\n```\n\n```python title=x\nb\n```\n"
+    assert blocks_of(text) == [("", "a\n"), ("python title=x", "b\n")]
+
+
+def test_no_code_hides_in_other_fences_or_indents() -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if re.match(r"~~~|[ \t]+```| {4,}\S", line)] == [
+        line
+        for _, block in blocks()
+        for line in block.splitlines()
+        if line[:4] == "    "
+    ]
+
+
+def test_console_blocks_call_known_programs() -> None:
+    called = [
+        words[0]
+        for language, block in blocks()
+        if language == "console"
+        for words in commands(block)
+    ]
+    assert called
+    assert set(called) <= PROGRAMS
+
+
 def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
@@ -56,8 +89,10 @@ def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def run_bayleaf(arguments: list[str], folder: Path) -> None:
     """Run a command line of the README; it must succeed and print something."""
+    script = Path(sys.executable).with_name("bayleaf")
+    program = [str(script)] if script.exists() else [sys.executable, "-m", "bayleaf"]
     result = subprocess.run(
-        [sys.executable, "-m", "bayleaf", *arguments],
+        [*program, *arguments],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -28,6 +28,8 @@ _OWN_COUNTS_BYTES = 64_000_000
 # pack, and words of pairs of planes to multiply.
 _LEAST_PACKED = 400_000
 _LEAST_MULTIPLIED = 30_000_000
+# Work is cut finer than there are threads, so that one that is held up holds up little.
+_PARTS_A_THREAD = 4
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class Planes:
                 order.tiles[first : last + 1],
                 panels,
             )
-            for first, last in stretches(n_tiles, threads)
+            for first, last in stretches(n_tiles, _PARTS_A_THREAD * threads)
         ]
         run_tasks(tasks, threads)
         return cls(panels, starts, order)
@@ -194,7 +196,8 @@ def multiply(
     n_pairs = len(left.panels) * len(right.panels) * LANES**2
     threads = worthwhile(threads, n_pairs * left.order.n_words, _LEAST_MULTIPLIED)
     n_tiles = len(left.order.tiles) - 1
-    if threads > 1 and n_tiles >= 4 * threads and counts.nbytes <= _OWN_COUNTS_BYTES:
+    own_bytes = counts.nbytes * _PARTS_A_THREAD
+    if threads > 1 and n_tiles >= 4 * threads and own_bytes <= _OWN_COUNTS_BYTES:
         _multiply_by_rows(left, right, counts, threads)
         return
     # More strips than threads: in a triangle the first ones have the most to do.
@@ -219,7 +222,9 @@ def _multiply_by_rows(
 ) -> None:
     """Let each thread count its own tiles of rows, then add up."""
     first_segments = left.order.tiles[:, 1]
-    parts = [np.zeros_like(counts) for _ in range(threads)]
+    n_tiles = len(left.order.tiles) - 1
+    bounds = stretches(n_tiles, _PARTS_A_THREAD * threads)
+    parts = [np.zeros_like(counts) for _ in bounds]
     tasks = [
         partial(
             kernels.plane_counts,
@@ -230,9 +235,7 @@ def _multiply_by_rows(
             left is right,
             part,
         )
-        for part, (first, last) in zip(
-            parts, stretches(len(first_segments) - 1, threads), strict=True
-        )
+        for part, (first, last) in zip(parts, bounds, strict=True)
     ]
     run_tasks(tasks, threads)
     for part in parts:

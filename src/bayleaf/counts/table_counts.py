@@ -7,11 +7,14 @@ from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayleaf.counts import numpy_kernels
 from bayleaf.counts.keys import KeyEngine, family_counts_by_key
 from bayleaf.counts.pairs import PairCounts
 from bayleaf.counts.source import Counts, Family
-from bayleaf.counts.threads import run_tasks, thread_count
+from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
 from bayleaf.data.codes import Codes
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ _SMALL_INDICATORS = 2_000_000
 _SMALL_PRODUCTS = 200_000_000
 # Rows that a block function gets at a time.
 _BLOCK_ROWS = 131_072
+# Cells, about a millisecond's work, for which a thread is started.
+_LEAST_SEARCHED = 20_000_000
 
 
 class TableCounts:
@@ -188,7 +193,7 @@ class TableCounts:
         from bayleaf.counts import pair_counting, planes
 
         codes = self.codes
-        seen = codes.narrow.max(axis=1, initial=0)
+        seen = np.concatenate(self._highest_codes())
         n_states = tuple(
             card + int(slot < 0 or seen[slot] == card)
             for card, slot in zip(codes.cards, codes.slots, strict=True)
@@ -196,6 +201,17 @@ class TableCounts:
         orders = planes.class_orders(codes)
         return pair_counting.PairCounter(
             codes, n_states, orders, self._class_counts, self._threads
+        )
+
+    def _highest_codes(self) -> list[NDArray[np.uint8]]:
+        """Highest code of each narrow column, in stretches of columns."""
+        narrow = self.codes.narrow
+        return run_tasks(
+            [
+                partial(narrow[first:last].max, axis=1, initial=0)
+                for first, last in stretches(len(narrow), self._threads)
+            ],
+            worthwhile(self._threads, narrow.size, _LEAST_SEARCHED),
         )
 
     def _engine(self, n_children: int) -> KeyEngine:
