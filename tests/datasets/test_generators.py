@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 
@@ -65,6 +66,13 @@ def test_the_same_seed_gives_the_same_rows(make: Callable[..., object]) -> None:
         (lambda: make_monks(1, 433), "at most 432, got 433"),
         (lambda: make_corral(0), "n_samples must be an integer of at least 1"),
         (lambda: make_led7(noise=1.5), "noise must be between 0 and 1, got 1.5"),
+        (lambda: make_led7(noise="a"), "noise must be between 0 and 1, got 'a'"),  # type: ignore[arg-type]
+        (lambda: make_led7(noise=math.nan), "noise must be between 0 and 1, got nan"),
+        (lambda: make_monks(1.0), "problem must be 1, 2 or 3, got 1.0"),  # type: ignore[arg-type]
+        (lambda: make_monks(True), "problem must be 1, 2 or 3, got True"),
+        (lambda: make_monks(1, random_state="x"), "random_state must be None"),
+        (lambda: make_corral(random_state=-1), "integer of at least 0.*got -1"),
+        (lambda: make_led7(5, random_state=1.5), "random_state .* got 1.5"),
     ],
 )
 def test_bad_parameters_are_named(action: Callable[[], object], sentence: str) -> None:

@@ -61,21 +61,23 @@ def make_monks(
     Raises
     ------
     ValueError
-        If there is no such problem, or more rows are asked for than there are.
+        If there is no such problem, more rows are asked for than there are, or
+        `random_state` is not one of the kinds above.
 
     References
     ----------
     Thrun, S. B. et al. (1991). The MONK's problems. CMU-CS-91-197.
     """
-    if problem not in (1, 2, 3):
+    whole = isinstance(problem, numbers.Integral) and not isinstance(problem, bool)
+    if not whole or problem not in (1, 2, 3):
         raise ValueError(f"problem must be 1, 2 or 3, got {problem!r}")
+    rng = _generator(random_state)
     settings = np.array(
         list(itertools.product(*(range(1, n + 1) for n in _MONKS_STATES)))
     )
     classes = _monks_class(problem, settings)
     if n_samples is not None:
         _check_n_samples(n_samples, len(settings))
-        rng = np.random.default_rng(random_state)
         rows = rng.choice(len(settings), n_samples, replace=False)
         settings, classes = settings[rows], classes[rows]
         if problem == 3:
@@ -123,17 +125,23 @@ def make_corral(n_samples: int | None = None, *, random_state: Any = None) -> Ta
     Table
         Six features of 0 and 1 and the target `class` (0 or 1).
 
+    Raises
+    ------
+    ValueError
+        If fewer than one row is asked for, or `random_state` is not one of the kinds
+        above.
+
     References
     ----------
     John, G. H., Kohavi, R., Pfleger, K. (1994). Irrelevant features and the subset
     selection problem. ICML-94, 121-129.
     """
+    rng = _generator(random_state)
     if n_samples is None:
         settings = np.repeat(list(itertools.product((0, 1), repeat=5)), 4, axis=0)
         agrees = np.tile([True, True, True, False], 32)
     else:
         _check_n_samples(n_samples, None)
-        rng = np.random.default_rng(random_state)
         settings = rng.integers(0, 2, (n_samples, 5))
         agrees = rng.random(n_samples) < 0.75
     a0, a1, b0, b1, _ = settings.T
@@ -172,7 +180,8 @@ def make_led7(
     Raises
     ------
     ValueError
-        If the noise is no probability.
+        If fewer than one row is asked for, the noise is no probability, or
+        `random_state` is not one of the kinds above.
 
     References
     ----------
@@ -180,9 +189,9 @@ def make_led7(
     and regression trees, section 2.6.1.
     """
     _check_n_samples(n_samples, None)
-    if not 0.0 <= noise <= 1.0:
+    if not isinstance(noise, numbers.Real) or not 0.0 <= noise <= 1.0:
         raise ValueError(f"noise must be between 0 and 1, got {noise!r}")
-    rng = np.random.default_rng(random_state)
+    rng = _generator(random_state)
     digits = rng.integers(0, 10, n_samples)
     wrong = rng.random((n_samples, 7)) < noise
     lit = _SEGMENTS[digits] ^ wrong
@@ -193,6 +202,18 @@ def make_led7(
         "Digits on a seven-segment display, each segment wrong with a small chance.",
         "Breiman, Friedman, Olshen & Stone (1984), section 2.6.1.",
     )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """The generator that a seed stands for."""
+    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
+    known = random_state is None or isinstance(random_state, np.random.Generator)
+    if not (whole or known):
+        raise ValueError(
+            "random_state must be None, an integer of at least 0 or a "
+            f"numpy.random.Generator, got {random_state!r}"
+        )
+    return np.random.default_rng(random_state)
 
 
 def _check_n_samples(n_samples: Any, largest: int | None) -> None:
