@@ -22,6 +22,8 @@ myst_enable_extensions = ["dollarmath"]
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+# scikit-learn's inherited docstrings point into its own documentation.
+suppress_warnings = ["ref.ref"]
 html_theme = "pydata_sphinx_theme"
 html_title = "bayleaf"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}

@@ -172,9 +172,11 @@ def _pgmpy_tan(frame: Any, labels: Any) -> None:
 
 def _pyagrum_tan(frame: Any, labels: Any) -> None:
     """A TAN classifier by pyAgrum."""
+    from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
     from pyagrum.skbn import BNClassifier
 
-    BNClassifier(learningMethod="TAN").fit(frame, labels)
+    processor = DiscreteTypeProcessor()
+    BNClassifier(type_processor=processor, learningMethod="TAN").fit(frame, labels)
 
 
 def peak_memory(X: Any, y: Any, model: str) -> float:

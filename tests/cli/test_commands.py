@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -210,3 +211,19 @@ def test_verbose_work_stays_off_standard_output(run: Run, heart: Path) -> None:
         "fit", heart, "--target", "disease", "-o", heart.with_name("m.json"), "--json"
     )
     assert json.loads(done.out)["target"] == "disease"
+
+
+def test_a_linked_output_stays_a_link(run: Run, model: Path, heart: Path) -> None:
+    real, link = model.with_name("real.csv"), model.with_name("link.csv")
+    link.symlink_to(real)
+    assert run("predict", model, heart, "-o", link).code == 0
+    assert link.is_symlink()
+    assert real.read_text().count("\n") == 271
+
+
+def test_a_device_is_written_to_and_not_replaced(
+    run: Run, model: Path, heart: Path
+) -> None:
+    null = Path(os.devnull)
+    assert run("predict", model, heart, "-o", null).code == 0
+    assert null.is_char_device()

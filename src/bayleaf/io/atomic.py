@@ -20,8 +20,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
     OSError
         If the folder does not exist or cannot be written.
     """
-    target = Path(path)
+    # A link stays a link: what it points to is replaced.
+    target = Path(path).resolve()
     check_writable(target)
+    if target.exists() and not target.is_file():
+        # A device or pipe, such as /dev/null, has no older content to keep.
+        yield target
+        return
     try:
         handle, name = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}.", suffix=".part"
