@@ -44,7 +44,7 @@ def _in_batches(
     return model
 
 
-def _same_model(one: Any, other: Any, frame: Any) -> None:
+def _check_same_model(one: Any, other: Any, frame: Any) -> None:
     assert one.encoder_.domain == other.encoder_.domain
     assert one.classes_.tolist() == other.classes_.tolist()
     np.testing.assert_array_equal(
@@ -78,7 +78,7 @@ def test_any_split_of_nominal_columns_equals_one_fit(
     columns = {name: [table[row][j] for row in order] for j, name in enumerate("yabc")}
     y = columns.pop("y")
     frame = pd.DataFrame(columns, dtype=object)
-    _same_model(
+    _check_same_model(
         _in_batches(kind(), columns, y, sorted(cuts)), kind().fit(frame, y), frame
     )
 
@@ -88,7 +88,7 @@ def test_batches_of_one_row_equal_one_fit(kind: Any, missing: str) -> None:
     columns, y = nominal_columns(n_rows=40, missing=0.2)
     frame = pd.DataFrame(columns, dtype=object)
     batched = _in_batches(kind(missing=missing), columns, y, range(1, 40))
-    _same_model(batched, kind(missing=missing).fit(frame, y), frame)
+    _check_same_model(batched, kind(missing=missing).fit(frame, y), frame)
 
 
 def test_weighted_batches_equal_one_weighted_fit(kind: Any) -> None:
@@ -96,13 +96,13 @@ def test_weighted_batches_equal_one_weighted_fit(kind: Any) -> None:
     weights = np.random.default_rng(0).integers(1, 4, size=60).astype(float)
     frame = pd.DataFrame(columns, dtype=object)
     batched = _in_batches(kind(), columns, y, [7, 30], weights)
-    _same_model(batched, kind().fit(frame, y, sample_weight=weights), frame)
+    _check_same_model(batched, kind().fit(frame, y, sample_weight=weights), frame)
 
 
 def test_threads_change_no_bit_of_a_batched_model(kind: Any) -> None:
     columns, y = nominal_columns(n_rows=60, missing=0.2)
     frame = pd.DataFrame(columns, dtype=object)
-    _same_model(
+    _check_same_model(
         _in_batches(kind(n_jobs=2), columns, y, [20]),
         _in_batches(kind(n_jobs=1), columns, y, [20]),
         frame,
@@ -130,14 +130,14 @@ def test_fit_after_batches_starts_anew(kind: Any) -> None:
     other, other_y = nominal_columns(seed=5)
     frame = pd.DataFrame(columns)
     model = _in_batches(kind(), other, other_y, [30]).fit(frame, y)
-    _same_model(model, kind().fit(frame, y), frame)
+    _check_same_model(model, kind().fit(frame, y), frame)
 
 
 def test_a_batch_after_fit_adds_to_it(kind: Any) -> None:
     columns, y = nominal_columns()
     frame = pd.DataFrame(columns)
     model = kind().fit(frame[:50], y[:50]).partial_fit(frame[50:], y[50:])
-    _same_model(model, kind().fit(frame, y), frame)
+    _check_same_model(model, kind().fit(frame, y), frame)
 
 
 def test_classes_are_asked_for_in_the_first_call(kind: Any) -> None:
@@ -166,7 +166,7 @@ def test_a_refused_batch_leaves_the_model_as_it_was(kind: Any) -> None:
         model.partial_fit(frame[50:], ["attic"] * 40)
     np.testing.assert_array_equal(model.predict_joint_log_proba(frame), before)
     model.partial_fit(frame[50:], y[50:])
-    _same_model(model, kind().fit(frame, y), frame)
+    _check_same_model(model, kind().fit(frame, y), frame)
 
 
 def test_a_batch_with_other_columns_is_refused(kind: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 Run = Callable[..., object]
 
 
-def refused(done: object, *fragments: str) -> None:
+def check_refused(done: object, *fragments: str) -> None:
     """Check the exit code and that one line names each fragment."""
     assert done.code == 2, (done.out, done.err)  # type: ignore[attr-defined]
     lines = done.err.strip().splitlines()  # type: ignore[attr-defined]
@@ -47,46 +47,48 @@ def test_missing_target_column_offers_near_names(
     fit: Callable[..., object],
 ) -> None:
     text = GOOD.replace("y\n", "disease\n", 1)
-    refused(fit(text, target="diseas"), "diseas", "did you mean disease?")
+    check_refused(fit(text, target="diseas"), "diseas", "did you mean disease?")
 
 
 def test_empty_file(fit: Callable[..., object]) -> None:
-    refused(fit(""), "is empty")
+    check_refused(fit(""), "is empty")
 
 
 def test_header_without_rows(fit: Callable[..., object]) -> None:
-    refused(fit("a,b,y\n"), "has a header but no rows")
+    check_refused(fit("a,b,y\n"), "has a header but no rows")
 
 
 def test_column_without_any_value(fit: Callable[..., object]) -> None:
-    refused(fit("a,b,y\n1,,p\n2,,q\n"), "'b'", "no value")
+    check_refused(fit("a,b,y\n1,,p\n2,,q\n"), "'b'", "no value")
 
 
 def test_duplicate_column_names(fit: Callable[..., object]) -> None:
-    refused(fit("a,a,y\n1,2,p\n3,4,q\n"), "several columns called a")
+    check_refused(fit("a,a,y\n1,2,p\n3,4,q\n"), "several columns called a")
 
 
 def test_one_distinct_target_when_evaluating(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "one.csv"
     source.write_text("a,y\n1,p\n2,p\n")
-    refused(run("evaluate", source, "--target", "y"), "one value only")
+    check_refused(run("evaluate", source, "--target", "y"), "one value only")
 
 
 def test_empty_target_cell(fit: Callable[..., object]) -> None:
-    refused(fit("a,y\n1,p\n2,\n"), "'y'", "row 2")
+    check_refused(fit("a,y\n1,p\n2,\n"), "'y'", "row 2")
 
 
 def test_ragged_row_names_its_line(fit: Callable[..., object]) -> None:
-    refused(fit('a,b,y\n"1\n1",x,p\n\n2,x,p,9\n'), "line 5", "4 cells")
+    check_refused(fit('a,b,y\n"1\n1",x,p\n\n2,x,p,9\n'), "line 5", "4 cells")
 
 
 def test_identifier_column(fit: Callable[..., object]) -> None:
     rows = "".join(f"id{i},{'pq'[i % 2]}\n" for i in range(100_000))
-    refused(fit("id,y\n" + rows), "'id'", "100000 distinct values", "drop it")
+    check_refused(fit("id,y\n" + rows), "'id'", "100000 distinct values", "drop it")
 
 
 def test_negative_k(fit: Callable[..., object]) -> None:
-    refused(fit(GOOD, "--model", "kdb", "--k=-1"), "k must be an integer >= 0, got -1")
+    check_refused(
+        fit(GOOD, "--model", "kdb", "--k=-1"), "k must be an integer >= 0, got -1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,36 +104,38 @@ def test_negative_k(fit: Callable[..., object]) -> None:
 def test_unknown_option_value_lists_the_choices(
     fit: Callable[..., object], option: str, value: str, choice: str
 ) -> None:
-    refused(fit(GOOD, option, value), value, choice)
+    check_refused(fit(GOOD, option, value), value, choice)
 
 
 def test_setting_of_another_model(fit: Callable[..., object]) -> None:
-    refused(fit(GOOD, "--model", "nb", "--k", "2"), "--k", "kdb")
+    check_refused(fit(GOOD, "--model", "nb", "--k", "2"), "--k", "kdb")
 
 
 def test_unreadable_path(run: Run, tmp_path: Path) -> None:
-    refused(
+    check_refused(
         run("fit", tmp_path / "no.csv", "--target", "y", "-o", tmp_path / "m.json"),
         "no such file",
     )
-    refused(
+    check_refused(
         run("fit", tmp_path, "--target", "y", "-o", tmp_path / "m.json"), "is a folder"
     )
 
 
 def test_unwritable_path(run: Run, heart: Path, tmp_path: Path) -> None:
-    refused(
+    check_refused(
         run("fit", heart, "--target", "disease", "-o", tmp_path / "no" / "m.json"),
         "does not exist",
     )
-    refused(run("fit", heart, "--target", "disease", "-o", tmp_path), "is a folder")
+    check_refused(
+        run("fit", heart, "--target", "disease", "-o", tmp_path), "is a folder"
+    )
 
 
 def test_model_file_of_another_program(run: Run, heart: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"learner": {"name": "gbtree"}}))
-    refused(run("predict", other, heart), "no bayleaf model file")
-    refused(run("inspect", heart), "no bayleaf model file")
+    check_refused(run("predict", other, heart), "no bayleaf model file")
+    check_refused(run("inspect", heart), "no bayleaf model file")
 
 
 def test_missing_feature_when_predicting(
@@ -140,7 +144,9 @@ def test_missing_feature_when_predicting(
     text = heart.read_text().replace('"chest_pain"', '"chest_pian"', 1)
     source = tmp_path / "typo.csv"
     source.write_text(text)
-    refused(run("predict", model, source), "chest_pain", "did you mean chest_pian?")
+    check_refused(
+        run("predict", model, source), "chest_pain", "did you mean chest_pian?"
+    )
 
 
 def test_text_in_a_numeric_column_when_predicting(
@@ -150,29 +156,31 @@ def test_text_in_a_numeric_column_when_predicting(
     cells = lines[1].split(",")
     source = tmp_path / "word.csv"
     source.write_text("\n".join([lines[0], ",".join(["old", *cells[1:]])]) + "\n")
-    refused(run("predict", model, source), "'age'", "'old'")
+    check_refused(run("predict", model, source), "'age'", "'old'")
 
 
 def test_no_utf8(fit: Callable[..., object]) -> None:
-    refused(fit("a,y\n\xe9,p\nb,q\n".encode("latin-1")), "UTF-8")
+    check_refused(fit("a,y\n\xe9,p\nb,q\n".encode("latin-1")), "UTF-8")
 
 
 def test_row_beyond_the_table(run: Run, model: Path, heart: Path) -> None:
-    refused(run("explain", model, heart, "--row", 271), "271", "270 rows")
-    refused(run("explain", model, heart, "--row", 0), "at least 1")
+    check_refused(run("explain", model, heart, "--row", 271), "271", "270 rows")
+    check_refused(run("explain", model, heart, "--row", 0), "at least 1")
 
 
 def test_unknown_class_to_compare_with(run: Run, model: Path, heart: Path) -> None:
-    refused(run("explain", model, heart, "--against", "maybe"), "maybe", "absent")
+    check_refused(run("explain", model, heart, "--against", "maybe"), "maybe", "absent")
 
 
 def test_unknown_variable_to_inspect(run: Run, model: Path) -> None:
-    refused(run("inspect", model, "--table", "chestpain"), "did you mean chest_pain?")
+    check_refused(
+        run("inspect", model, "--table", "chestpain"), "did you mean chest_pain?"
+    )
 
 
 def test_unknown_command_and_missing_argument(run: Run) -> None:
-    refused(run("frobnicate"), "frobnicate")
-    refused(run("fit"), "data")
+    check_refused(run("frobnicate"), "frobnicate")
+    check_refused(run("fit"), "data")
 
 
 def test_input_that_has_a_prediction_already(
@@ -180,10 +188,10 @@ def test_input_that_has_a_prediction_already(
 ) -> None:
     source = tmp_path / "twice.csv"
     assert run("predict", model, heart, "-o", source).code == 0
-    refused(run("predict", model, source), "'prediction' already")
+    check_refused(run("predict", model, source), "'prediction' already")
 
 
 def test_too_many_folds(run: Run, heart: Path) -> None:
-    refused(
+    check_refused(
         run("evaluate", heart, "--target", "disease", "--folds", 200), "at most 150"
     )
