@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -67,7 +68,8 @@ class NumberColumn:
                 offsets[self.missing] = 0
             seen = np.zeros(high - low + 1, dtype=bool)
             seen[offsets if self.missing is None else offsets[~self.missing]] = True
-            distinct: NDArray[Any] = np.flatnonzero(seen) + low
+            distinct: NDArray[Any] = np.arange(len(seen), dtype=self.values.dtype)[seen]
+            distinct += self.values.dtype.type(low)
             indices = (np.cumsum(seen, dtype=np.int32) - 1).astype(np.int32)[offsets]
         else:
             distinct, inverse = np.unique(present, return_inverse=True)
@@ -154,8 +156,8 @@ def take_apart(table: Any) -> Matrix | list[Column]:
             "a sparse matrix was passed, but dense data is required; "
             "use X.toarray() to convert it"
         )
-    if hasattr(table, "iloc") and hasattr(table, "columns"):
-        # pandas allows what narwhals refuses with an error of its own.
+    if hasattr(table, "iloc") or isinstance(table, pa.Table):
+        # pandas and Arrow allow what narwhals refuses with an error of its own.
         _check_names(table)
     frame = nw.from_native(table, pass_through=True, eager_only=False)
     if isinstance(frame, nw.LazyFrame):
@@ -172,11 +174,13 @@ def column_names(table: Any) -> tuple[Name, ...] | None:
     if hasattr(table, "column_names"):
         return tuple(table.column_names)
     if hasattr(table, "columns") and not callable(table.columns):
-        return tuple(
-            int(name) if isinstance(name, np.integer) else name
-            for name in table.columns
-        )
+        return tuple(_plain_name(name) for name in table.columns)
     return None
+
+
+def _plain_name(name: Any) -> Any:
+    """A column's name, NumPy's integers as Python's."""
+    return int(name) if isinstance(name, np.integer) else name
 
 
 def value_column(values: Any, name: Name) -> ValueColumn:
@@ -196,7 +200,9 @@ def _check_names(table: Any) -> None:
     names = column_names(table)
     if names is None:
         return
-    strange = [name for name in names if not isinstance(name, str | int)]
+    strange = [
+        n for n in names if not isinstance(n, str | int) or n is True or n is False
+    ]
     if strange:
         raise TypeError(
             f"column names must be strings or integers, got {name_list(strange)}; "
@@ -228,6 +234,10 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 
 def _as_array(values: Any) -> NDArray[Any]:
     """An array in which mixed lists keep the types of their cells."""
+    if isinstance(values, np.ma.MaskedArray):
+        cells: NDArray[Any] = np.array(values.data, dtype=object)
+        cells[np.ma.getmaskarray(values)] = None
+        return cells
     if isinstance(values, np.ndarray):
         return values
     if hasattr(values, "__array__"):
@@ -255,7 +265,9 @@ def _array_column(name: Name, values: NDArray[Any]) -> Column:
     """One column of an array."""
     kind = values.dtype.kind
     if kind in "iu":
-        return NumberColumn(name, np.ascontiguousarray(values), None)
+        # Differences of narrower integers would wrap round.
+        wide = np.uint64 if values.dtype == np.uint64 else np.int64
+        return NumberColumn(name, np.ascontiguousarray(values, dtype=wide), None)
     if kind == "f":
         return _float_column(name, np.ascontiguousarray(values, dtype=np.float64))
     if kind == "b":
@@ -277,16 +289,13 @@ def _float_column(name: Name, values: NDArray[np.float64]) -> NumberColumn:
     """A column of floats whose NaN are missing cells."""
     missing = np.isnan(values)
     if np.isinf(values).any():
-        raise ValueError(
-            f"column {name!r} holds infinity; replace infinite values by numbers "
-            "or leave the cells empty"
-        )
+        raise _infinite(name)
     return NumberColumn(name, values, missing if missing.any() else None)
 
 
 def _series_column(series: nw.Series[Any]) -> Column:
     """One column of a data frame."""
-    name = series.name
+    name = _plain_name(series.name)
     dtype = series.dtype
     if dtype in (nw.Object, nw.Unknown):
         return _array_column(name, series.to_numpy())
@@ -344,6 +353,8 @@ def _dictionary_column(
             else (indices.cast(pa.int64()).fill_null(-1))
         )
     codes = np.asarray(indices).astype(np.int32, copy=False)
+    if any(isinstance(value, float) and math.isinf(value) for value in values):
+        raise _infinite(name)
     absent = [i for i, value in enumerate(values) if value is None or value != value]
     if absent:
         codes = np.where(np.isin(codes, absent), np.int32(-1), codes)
@@ -355,23 +366,31 @@ def _object_column(name: Name, values: NDArray[Any]) -> Column:
     index: dict[Hashable, int] = {}
     indices = np.empty(len(values), dtype=np.int32)
     for row, value in enumerate(values.tolist()):
-        if _is_missing(value):
+        if is_missing_cell(value):
             indices[row] = -1
             continue
         if not isinstance(value, str | bool | np.bool_ | numbers.Real):
             raise _unsupported(name, type(value).__name__)
         if isinstance(value, np.generic):
             value = value.item()
+        if isinstance(value, float) and math.isinf(value):
+            raise _infinite(name)
         indices[row] = index.setdefault(value, len(index))
     if index and all(isinstance(value, numbers.Real) for value in index):
         known: Any = [*index, np.nan]
-        floats = np.array([float(value) for value in known])
+        try:
+            floats = np.array([float(value) for value in known])
+        except OverflowError as error:
+            raise ValueError(
+                f"column {name!r} holds a number too large for a float; "
+                "pass such identifiers as text"
+            ) from error
         if not all(isinstance(value, bool | np.bool_) for value in index):
             return _float_column(name, floats[indices])
     return ValueColumn(name, indices, list(index))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing_cell(value: Any) -> bool:
     """Whether a Python object stands for an empty cell."""
     if value is None:
         return True
@@ -394,6 +413,14 @@ def _is_text(kind: pa.DataType) -> bool:
 def _is_signed(kind: pa.DataType) -> bool:
     """Whether an Arrow integer type can hold -1."""
     return bool(pa.types.is_signed_integer(kind))
+
+
+def _infinite(name: Name) -> ValueError:
+    """The error for a column with an infinite number."""
+    return ValueError(
+        f"column {name!r} holds infinity; replace infinite values by numbers "
+        "or leave the cells empty"
+    )
 
 
 def _unsupported(name: Name, what: str) -> TypeError:

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.columns import Matrix, ValueColumn, value_column
+from bayleaf.data.columns import (
+    Matrix,
+    ValueColumn,
+    is_missing_cell,
+    value_column,
+)
 from bayleaf.data.matrix import learn_matrix
 
 
@@ -89,7 +94,10 @@ def _label_column(target: Any) -> ValueColumn:
         return value_column(target, "target")
     except TypeError:
         index: dict[Hashable, int] = {}
-        indices = [index.setdefault(label, len(index)) for label in list(target)]
+        indices = [
+            -1 if is_missing_cell(label) else index.setdefault(label, len(index))
+            for label in list(target)
+        ]
         return ValueColumn("target", np.array(indices, dtype=np.int32), list(index))
 
 

@@ -1,0 +1,112 @@
+"""Variables and domains say what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bayleaf.data.domain import Domain, Variable, interval_labels, numeric_variable
+
+
+def test_a_state_listed_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="variable 'a' lists a state twice"):
+        Variable("a", ("x", "y", "x"))
+
+
+def test_one_and_true_are_the_same_state() -> None:
+    with pytest.raises(ValueError, match="lists a state twice"):
+        Variable("a", (1, True))
+
+
+@pytest.mark.parametrize("cuts", [(2.0, 1.0), (1.0, 1.0)])
+def test_cut_points_must_increase(cuts: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match="cut points of variable 'a' must increase"):
+        Variable("a", ("low", "mid", "high"), "numeric", cuts)
+
+
+@pytest.mark.parametrize(
+    ("states", "cuts"),
+    [(("x",), (1.0,)), (("x", "y", "z"), (1.0,)), (("x", None), (1.0,))],
+)
+def test_a_numeric_variable_has_a_state_more_than_cuts(
+    states: tuple[Any, ...], cuts: tuple[float, ...]
+) -> None:
+    with pytest.raises(ValueError, match="it needs one state more than cuts"):
+        Variable("a", states, "numeric", cuts)
+
+
+def test_a_missing_state_comes_on_top_of_the_intervals() -> None:
+    variable = numeric_variable("a", [1.0], missing_state=True)
+    assert variable.states == ("<= 1", "> 1", None)
+    assert variable.has_missing_state
+
+
+def test_kinds_are_nominal_and_numeric() -> None:
+    with pytest.raises(ValueError, match="must be 'nominal' or 'numeric', got 'odd'"):
+        Variable("a", ("x",), "odd")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("cuts", "labels"),
+    [
+        ([], ("any value",)),
+        ([0.5], ("<= 0.5", "> 0.5")),
+        ([-1.0, 2.0, 1e9], ("<= -1", "(-1, 2]", "(2, 1e+09]", "> 1e+09")),
+    ],
+)
+def test_intervals_are_closed_on_the_right(
+    cuts: list[float], labels: tuple[str, ...]
+) -> None:
+    assert interval_labels(cuts) == labels
+
+
+def test_labels_of_near_cut_points_stay_distinct() -> None:
+    labels = interval_labels([1.0000001, 1.0000002])
+    assert labels == ("<= 1.0000001", "(1.0000001, 1.0000002]", "> 1.0000002")
+
+
+@pytest.mark.parametrize(
+    ("states", "code", "label"),
+    [
+        (("x", "y"), 1, "y"),
+        (("x", "y"), 2, "missing"),
+        (("x", None), 1, "missing"),
+        ((1, 2), 0, "1"),
+        ((0.1 + 0.2,), 0, "0.3"),
+        ((False, True), 1, "True"),
+    ],
+)
+def test_states_are_named_for_a_reader(
+    states: tuple[Any, ...], code: int, label: str
+) -> None:
+    assert Variable("a", states).label(code) == label
+
+
+def test_codes_are_positions_of_states() -> None:
+    assert Variable("a", ("x", None)).state_index == {"x": 0, None: 1}
+
+
+def test_two_variables_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two variables are called a, b"):
+        Domain(tuple(Variable(name, ("x",)) for name in ("b", "a", "c", "a", "b")))
+
+
+def test_a_number_and_its_text_are_different_names() -> None:
+    domain = Domain((Variable(1, ("x",)), Variable("1", ("x", "y"))))
+    assert domain.index(1) == 0
+    assert domain.index("1") == 1
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+    domain = Domain((Variable("a", ("x",)), Variable("b", ("x",))))
+    with pytest.raises(KeyError, match="no variable 'c'; the variables are a, b"):
+        domain.index("c")
+
+
+def test_cards_and_names_stand_in_order() -> None:
+    domain = Domain((Variable("b", ("x", "y", None)), Variable("a", ("x",))))
+    assert domain.names == ("b", "a")
+    assert domain.cards == (3, 1)
+    assert [variable.name for variable in domain] == ["b", "a"]
+    assert len(domain) == 2
