@@ -30,6 +30,8 @@ _SMALL_PRODUCTS = 200_000_000
 _BLOCK_ROWS = 131_072
 # Cells, about a millisecond's work, for which a thread is started.
 _LEAST_SEARCHED = 20_000_000
+# Classes that are counted by comparing the class of every row with each.
+_COMPARED_CLASSES = 8
 
 
 class TableCounts:
@@ -182,6 +184,12 @@ class TableCounts:
     @cached_property
     def _class_counts(self) -> Counts:
         """Total weight of each class, shape (n_classes,)."""
+        column = self.codes.column(self.class_index)
+        n_classes = self.cards[self.class_index]
+        if self.codes.unit_weights and n_classes <= _COMPARED_CLASSES:
+            # Comparing bytes and counting runs in vectors, adding up by key does not.
+            rows = [np.count_nonzero(column == code) for code in range(n_classes)]
+            return np.array(rows, dtype=np.float64)
         (counts,) = family_counts_by_key(
             self.codes, [(self.class_index,)], self._engine(1), 1
         )
