@@ -44,6 +44,7 @@ def evaluate(
     json
         Print the figures as JSON.
     """
+    from bayleaf.cli.progress import progress
     from bayleaf.cli.training import training_table
     from bayleaf.evaluation.cross_validation import comparison_table, cross_validate
 
@@ -52,14 +53,16 @@ def evaluate(
         name: options.build(name, shared_only=len(model) > 1) for name in model
     }
     table = training_table(data, target, drop=drop, missing_values=na)
-    results = cross_validate(
-        estimators,
-        table.features,
-        table.target,
-        n_folds=folds,
-        n_repeats=repeats,
-        random_state=options.seed,
-    )
+    with progress() as tell:
+        results = cross_validate(
+            estimators,
+            table.features,
+            table.target,
+            n_folds=folds,
+            n_repeats=repeats,
+            random_state=options.seed,
+            tell=tell,
+        )
     if json:
         print_json([result.to_dict() for result in results])
     else:

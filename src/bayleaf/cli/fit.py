@@ -46,15 +46,21 @@ def fit(
     json
         Print the summary as JSON.
     """
+    from bayleaf.cli.progress import progress
     from bayleaf.cli.training import training_table
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
     options = options or ModelOptions()
     estimator = options.build(model)
-    table = training_table(data, target, drop=drop, weight=weight, missing_values=na)
-    estimator.fit(table.features, table.target, sample_weight=table.weights)
-    estimator.save(output)
+    with progress() as tell:
+        tell(f"reading {data}")
+        table = training_table(
+            data, target, drop=drop, weight=weight, missing_values=na
+        )
+        tell(f"learning from {table.features.num_rows:,} rows")
+        estimator.fit(table.features, table.target, sample_weight=table.weights)
+        estimator.save(output)
     summary = estimator.summary()
     if json:
         print_json(summary.to_dict())

@@ -50,20 +50,21 @@ def predict(
         Whether to add the probabilities.
     """
     from bayleaf.cli.coding import codes_of_batch
+    from bayleaf.cli.progress import progress
     from bayleaf.cli.tables import TableWriter, is_parquet, read_batches
     from bayleaf.io import read_model
 
     predictor = read_model(model).predictor
     unknown: Counter[str | int] = Counter()
     n_rows = 0
-    with _target_path(output) as path, _progress() as advance:
+    with _target_path(output) as path, progress() as tell:
         with TableWriter(path, parquet=is_parquet(output)) as writer:
             for batch in read_batches(data):
                 codes = codes_of_batch(predictor, batch, data, frozenset(na))
                 unknown.update(predictor.encoder.unknown_counts)
                 writer.write(_scored(predictor, codes, batch, probabilities))
                 n_rows += batch.num_rows
-                advance(n_rows)
+                tell(f"{n_rows:,} rows predicted")
         if n_rows == 0:
             raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
     for name, count in unknown.items():
@@ -110,23 +111,3 @@ def _target_path(output: str) -> Iterator[Path | None]:
         return
     with replacing(output) as temporary:
         yield temporary
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Any]:
-    """A function that tells the number of rows done, on a terminal after a second."""
-    if not sys.stderr.isatty():
-        yield lambda n_rows: None
-        return
-    import time
-
-    from rich.console import Console
-
-    start = time.monotonic()
-    with Console(stderr=True).status("") as status:
-
-        def advance(n_rows: int) -> None:
-            if time.monotonic() - start > 1:
-                status.update(f"{n_rows:,} rows predicted")
-
-        yield advance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -71,6 +71,7 @@ def cross_validate(
     n_folds: int = 10,
     n_repeats: int = 1,
     random_state: int = 0,
+    tell: Callable[[str], None] | None = None,
 ) -> list[CrossValidation]:
     """Score classifiers on the same stratified, shuffled folds.
 
@@ -90,6 +91,8 @@ def cross_validate(
         Number of shuffles; shuffle r uses the seed ``random_state + r``.
     random_state : int, default=0
         Seed of the first shuffle.
+    tell : callable, optional
+        Gets a line of text before each fit, for a progress display.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def cross_validate(
             warnings.filterwarnings("ignore", message="The least populated class")
             splits += list(dealer.split(np.zeros(len(truth)), truth))
     return [
-        _validate(name, estimator, X, classes, truth, splits)
+        _validate(name, estimator, X, classes, truth, splits, tell)
         for name, estimator in estimators.items()
     ]
 
@@ -146,13 +149,16 @@ def _validate(
     classes: NDArray[Any],
     truth: NDArray[np.intp],
     splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+    tell: Callable[[str], None] | None,
 ) -> CrossValidation:
     """Scores of one classifier on all splits."""
     index = {label: i for i, label in enumerate(classes.tolist())}
     folds: list[Scores] = []
     fit_seconds = predict_seconds = 0.0
     n_parameters = 0
-    for train, test in splits:
+    for place, (train, test) in enumerate(splits, 1):
+        if tell is not None:
+            tell(f"{name}: fold {place} of {len(splits)}")
         start = time.perf_counter()
         fitted = clone(estimator).fit(_take(X, train), classes[truth[train]])
         middle = time.perf_counter()
