@@ -13,7 +13,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.io.fields import Fields, ModelFileError
-from bayleaf.io.sidecar import Arrays
+from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.network_model import NetworkModel
@@ -86,7 +86,7 @@ def _variable_from(value: Any) -> Variable:
     return Variable(name, tuple(states), kind, tuple(map(float, cuts)))  # type: ignore[arg-type]
 
 
-def model_to(model: ClassModel, arrays: Arrays) -> dict[str, Any]:
+def model_to(model: ClassModel, arrays: ArrayWriter) -> dict[str, Any]:
     """A model as plain values; its tables go to `arrays`."""
     if isinstance(model, NetworkModel):
         return {
@@ -106,7 +106,7 @@ def model_to(model: ClassModel, arrays: Arrays) -> dict[str, Any]:
     raise TypeError(f"a model of type {type(model).__name__} has no file format")
 
 
-def model_from(fields: Fields, domain: Domain, arrays: Arrays) -> ClassModel:
+def model_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> ClassModel:
     """A model from plain values."""
     kind = fields.choice("type", ("network", "averaged_one_dependence"))
     if kind == "network":
@@ -114,7 +114,7 @@ def model_from(fields: Fields, domain: Domain, arrays: Arrays) -> ClassModel:
     return _one_dependence_from(fields, domain, arrays)
 
 
-def _network_from(fields: Fields, domain: Domain, arrays: Arrays) -> NetworkModel:
+def _network_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> NetworkModel:
     """A network model from plain values."""
     parents = fields.list("parents")
     tables = fields.list("tables")
@@ -143,12 +143,12 @@ def _network_from(fields: Fields, domain: Domain, arrays: Arrays) -> NetworkMode
 
 
 def _one_dependence_from(
-    fields: Fields, domain: Domain, arrays: Arrays
+    fields: Fields, domain: Domain, arrays: ArrayReader
 ) -> AveragedOneDependenceModel:
     """An averaged one-dependence model from plain values."""
     *cards, n_classes = domain.cards
     width = sum(cards) + len(cards)
-    prior = arrays.get(fields.list("prior"), (n_classes,), "the class prior")
+    prior = arrays.get(fields.values.get("prior"), (n_classes,), "the class prior")
     parents = arrays.get(
         fields.values.get("parent_probabilities"),
         (n_classes, width),

@@ -20,7 +20,7 @@ from bayleaf.data.encoder import EncoderRules, TableEncoder
 from bayleaf.io.atomic import replacing
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.models import domain_from, domain_to, model_from, model_to
-from bayleaf.io.sidecar import Arrays
+from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.predictor import Predictor
 
 FORMAT = "bayleaf-model"
@@ -65,7 +65,9 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         If the file cannot be written.
     """
     predictor = saved.predictor
-    arrays = Arrays()
+    arrays = ArrayWriter()
+    model: Any = model_to(predictor.model, arrays)
+    sha256 = arrays.write_beside(Path(path))
     document = {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
@@ -74,13 +76,13 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         "log_likelihood": saved.log_likelihood,
         "named_features": saved.named_features,
         "label_type": _label_type(predictor.classes),
-        "loss": None if predictor.loss is None else predictor.loss.tolist(),
+        "loss": None if predictor.loss is None else predictor.loss.ravel().tolist(),
         "rules": _rules_to(predictor.encoder.rules),
         "notes": [[name, note] for name, note in predictor.encoder.notes.items()],
         "domain": domain_to(predictor.model.domain),
-        "model": model_to(predictor.model, arrays),
+        "model": arrays.inlined(model) if sha256 is None else model,
+        "arrays_sha256": sha256,
     }
-    arrays.write_beside(Path(path), document)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
         json.dump(document, stream, allow_nan=False, ensure_ascii=False)
         stream.write("\n")
@@ -108,7 +110,7 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
     document = Fields(_parse(path, max_bytes), f"model file {path.name}")
     _check_header(document, path)
     try:
-        return _saved_model(document, Arrays.beside(path, document, max_bytes))
+        return _saved_model(document, ArrayReader.beside(path, document, max_bytes))
     except ModelFileError:
         raise
     except (ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
@@ -178,7 +180,7 @@ def _check_header(document: Fields, path: Path) -> None:
         )
 
 
-def _saved_model(document: Fields, arrays: Arrays) -> SavedModel:
+def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
     """Build the model from a document whose header is right."""
     domain = domain_from(document.list("domain"))
     if len(domain) < 2:
@@ -232,7 +234,7 @@ def _loss(document: Fields, n_classes: int) -> NDArray[np.float64] | None:
     """The loss matrix, or None."""
     if document.values.get("loss") is None:
         return None
-    return Arrays().get(document.list("loss"), (n_classes, n_classes), "loss")
+    return ArrayReader().get(document.list("loss"), (n_classes, n_classes), "loss")
 
 
 def _rules_to(rules: EncoderRules) -> dict[str, Any]:

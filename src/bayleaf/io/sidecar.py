@@ -1,11 +1,19 @@
-"""Arrays of a model file: inside the JSON, or in an ``.npz`` file beside it."""
+"""Arrays of a model file: inside the JSON, or in an ``.npz`` file beside it.
+
+Inside, an array is the flat list of its numbers; beside, ``{"array": i}`` stands for
+entry ``a<i>`` of the second file, whose SHA-256 the first one holds, so that two files
+that do not belong together are noticed.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import zipfile
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,58 +26,88 @@ MAX_INLINE = 1_000_000
 _HEADER_ALLOWANCE = 4096
 
 
-class Arrays:
-    """The arrays that belong to one document.
+def archive_path(path: Path) -> Path:
+    """Where the arrays of a large model lie: beside its file, with one suffix more."""
+    return path.with_name(path.name + ".npz")
 
-    While writing, `add` collects arrays and gives what stands for them in the JSON;
-    while reading, `get` gives them back once their shape is right.
+
+@dataclass
+class ArrayWriter:
+    """Collects the arrays of a document and puts them where they belong."""
+
+    collected: list[tuple[dict[str, Any], NDArray[np.float64]]] = field(
+        default_factory=list
+    )
+
+    def add(self, array: NDArray[np.float64]) -> dict[str, Any]:
+        """What stands for an array in the document until it is written."""
+        stand_in = {"array": len(self.collected)}
+        self.collected.append((stand_in, np.asarray(array, dtype=np.float64)))
+        return stand_in
+
+    def write_beside(self, path: Path) -> str | None:
+        """Write a second file if the arrays are large; its SHA-256, or None."""
+        if sum(array.size for _, array in self.collected) <= MAX_INLINE:
+            return None
+        content = io.BytesIO()
+        named: Any = {f"a{i}": array for i, (_, array) in enumerate(self.collected)}
+        np.savez_compressed(content, allow_pickle=False, **named)
+        with replacing(archive_path(path)) as temporary:
+            temporary.write_bytes(content.getbuffer())
+        return hashlib.sha256(content.getbuffer()).hexdigest()
+
+    def inlined(self, value: Any) -> Any:
+        """A document with each array's numbers in place of what stands for it."""
+        if isinstance(value, dict):
+            if set(value) == {"array"}:
+                return self.collected[value["array"]][1].ravel().tolist()
+            return {key: self.inlined(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.inlined(item) for item in value]
+        return value
+
+
+@dataclass(frozen=True)
+class ArrayReader:
+    """Gives the arrays of a document back, once their shape is right.
+
+    Parameters
+    ----------
+    archive : Path, optional
+        The second file, if there is one.
+    max_bytes : int, default=0
+        Largest array that is read from it.
     """
 
-    def __init__(self) -> None:
-        self._collected: list[NDArray[np.float64]] = []
-        self._archive: Path | None = None
-        self._max_bytes = 0
-
-    def add(self, array: NDArray[np.float64]) -> list[Any]:
-        """What stands for an array in the document: filled in when it is written."""
-        self._collected.append(np.asarray(array, dtype=np.float64))
-        placeholder: list[Any] = [len(self._collected) - 1]
-        self._placeholders = [*getattr(self, "_placeholders", []), placeholder]
-        return placeholder
-
-    def write_beside(self, path: Path, document: dict[str, Any]) -> None:
-        """Put the arrays into the document or, if large, into a second file."""
-        document["arrays"] = None
-        placeholders: list[list[Any]] = getattr(self, "_placeholders", [])
-        if sum(array.size for array in self._collected) <= MAX_INLINE:
-            for placeholder, array in zip(placeholders, self._collected, strict=True):
-                placeholder[:] = array.ravel().tolist()
-            return
-        archive = path.with_name(path.name + ".npz")
-        document["arrays"] = archive.name
-        with replacing(archive) as temporary, temporary.open("wb") as stream:
-            named = {f"a{i}": array for i, array in enumerate(self._collected)}
-            np.savez_compressed(stream, allow_pickle=False, **named)  # type: ignore[arg-type]
+    archive: Path | None = None
+    max_bytes: int = 0
 
     @classmethod
-    def beside(cls, path: Path, document: Fields, max_bytes: int) -> Arrays:
-        """The arrays of a document that was read from `path`."""
-        arrays = cls()
-        name = document.values.get("arrays")
-        if name is None:
-            return arrays
-        if name != path.name + ".npz":
+    def beside(cls, path: Path, document: Fields, max_bytes: int) -> ArrayReader:
+        """A reader for a document read from `path`; checks the second file.
+
+        Raises
+        ------
+        ModelFileError
+            If the second file is missing, too large, or another model's.
+        """
+        if document.values.get("arrays_sha256") is None:
+            return cls()
+        expected = document.text("arrays_sha256")
+        archive = archive_path(path)
+        if not archive.is_file():
             raise ModelFileError(
-                f"model file {path.name} points to arrays in {str(name)[:80]!r}; they "
-                f"belong into {path.name}.npz beside it"
+                f"model file {path.name} lacks its second file {archive.name}; "
+                "keep both together"
             )
-        arrays._archive = path.with_name(name)
-        arrays._max_bytes = max_bytes
-        if not arrays._archive.is_file():
+        if archive.stat().st_size > max_bytes:
+            raise ModelFileError(f"{archive.name} is larger than {max_bytes} bytes")
+        if hashlib.sha256(archive.read_bytes()).hexdigest() != expected:
             raise ModelFileError(
-                f"model file {path.name} lacks its second file {name}; keep both"
+                f"{archive.name} does not belong to model file {path.name}, or was "
+                "changed; save the model again"
             )
-        return arrays
+        return cls(archive, max_bytes)
 
     def get(self, value: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
         """The array that a value of the document stands for.
@@ -79,50 +117,54 @@ class Arrays:
         ModelFileError
             If it has another shape or holds something that is no finite number.
         """
-        if not isinstance(value, list):
-            raise ModelFileError(f"{what} should be a list of numbers")
-        if self._archive is not None and len(value) == 1 and prod(shape) != 1:
-            array = self._from_archive(value[0], shape, what)
-        else:
+        if isinstance(value, dict) and self.archive is not None:
+            array = self._from_archive(self.archive, value.get("array"), shape, what)
+        elif isinstance(value, list):
             array = _from_list(value, shape, what)
+        else:
+            raise ModelFileError(f"{what} should be a list of numbers")
         if not np.isfinite(array).all():
             raise ModelFileError(f"{what} holds something that is no finite number")
         return array
 
     def _from_archive(
-        self, index: Any, shape: tuple[int, ...], what: str
+        self, path: Path, index: Any, shape: tuple[int, ...], what: str
     ) -> NDArray[np.float64]:
-        """One array of the second file, its declared size checked before it is read."""
-        assert self._archive is not None
+        """One array of the second file."""
         try:
-            with zipfile.ZipFile(self._archive) as archive:
-                entry = archive.getinfo(f"a{int(index)}.npy")
-                expected = prod(shape) * 8 + _HEADER_ALLOWANCE
-                if entry.file_size > min(expected, self._max_bytes):
-                    raise ModelFileError(
-                        f"{what} is larger than its shape {shape} allows"
-                    )
+            with zipfile.ZipFile(path) as archive:
+                entry = archive.getinfo(f"a{index}.npy")
+                largest = min(prod(shape) * 8 + _HEADER_ALLOWANCE, self.max_bytes)
+                if entry.file_size > largest:
+                    raise ModelFileError(f"{what} is larger than its shape allows")
                 with archive.open(entry) as stream:
-                    array: NDArray[Any] = np.lib.format.read_array(
-                        stream, allow_pickle=False
-                    )
+                    return _from_npy(stream, shape, what)
         except (zipfile.BadZipFile, KeyError, OSError, EOFError) as error:
             raise ModelFileError(
-                f"the second file {self._archive.name} is damaged: {what} is unreadable"
+                f"the second file {path.name} is damaged: {what} is unreadable"
             ) from error
-        if array.shape != shape or array.dtype != np.float64:
-            raise ModelFileError(f"{what} should have shape {shape}, not {array.shape}")
-        return array
+
+
+def _from_npy(
+    stream: IO[bytes], shape: tuple[int, ...], what: str
+) -> NDArray[np.float64]:
+    """An array in NumPy's format; its declared shape is checked before it is read."""
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ModelFileError(f"{what} is in an unknown format")
+    found, fortran_order, dtype = np.lib.format.read_array_header_1_0(stream)
+    if found != shape or fortran_order or dtype != np.float64:
+        raise ModelFileError(f"{what} should have shape {shape}, not {found}")
+    n_bytes = prod(shape) * 8
+    content = stream.read(n_bytes)
+    if len(content) != n_bytes:
+        raise ModelFileError(f"{what} is cut short")
+    return np.frombuffer(content, dtype=np.float64).reshape(shape)
 
 
 def _from_list(
     values: list[Any], shape: tuple[int, ...], what: str
 ) -> NDArray[np.float64]:
-    """An array from a flat or nested list of numbers."""
-    if values and isinstance(values[0], list):
-        values = [
-            item for row in values for item in (row if isinstance(row, list) else [row])
-        ]
+    """An array from a flat list of numbers."""
     if len(values) != prod(shape):
         raise ModelFileError(
             f"{what} should hold {prod(shape)} numbers for its shape {shape}, "
