@@ -297,7 +297,9 @@ def _series_column(series: nw.Series[Any]) -> Column:
     """One column of a data frame."""
     name = _plain_name(series.name)
     dtype = series.dtype
-    if dtype in (nw.Object, nw.Unknown):
+    # What polars has no type for, such as a column of nulls, Arrow may know.
+    unknown = dtype == nw.Unknown and not series.implementation.is_polars()
+    if dtype == nw.Object or unknown:
         return _array_column(name, series.to_numpy())
     if dtype.is_numeric() and not dtype.is_decimal() and series.null_count() == 0:
         return _array_column(name, series.to_numpy())
@@ -342,7 +344,7 @@ def _dictionary_column(
 ) -> ValueColumn:
     """A dictionary-encoded column; nulls in indices or dictionary are missing."""
     values = array.dictionary.to_pylist()
-    for value in values[:1]:
+    for value in [value for value in values if value is not None][:1]:
         if not isinstance(value, str | bool | numbers.Real):
             raise _unsupported(name, type(value).__name__)
     indices = array.indices

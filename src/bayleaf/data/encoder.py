@@ -25,6 +25,8 @@ from bayleaf.wording import name_list
 
 # An integer column with at most this many distinct values is taken as nominal.
 MAX_NOMINAL_INTEGERS = 10
+# One state is left for missing cells.
+_MOST_STATES = Codes.MAX_STATES - 1
 MISSING_RULES = ("marginalize", "state", "error")
 UNKNOWN_RULES = ("missing", "error")
 
@@ -225,7 +227,7 @@ class TableEncoder:
         gains_missing = may_gain_missing and bool((values.indices < 0).any())
         states = variable.states
         if variable.kind == "nominal":
-            _check_same_sort(variable, values.values)
+            _check_same_sort(variable, values)
             known = [state for state in states if state is not None]
             added = [value for value in _used(values) if value not in set(known)]
             states = tuple(_ordered(known + added))
@@ -283,6 +285,8 @@ def learn_encoder(
     encoded = [None] * len(names)
     if isinstance(parts, Matrix):
         encoded = learn_matrix(parts, nominal, MAX_NOMINAL_INTEGERS)
+        for variable, _ in filter(None, encoded):
+            _check_max_states(variable.name, variable.n_states, rules.max_states)
         parts = parts.columns() if any(e is None for e in encoded) else []
     notes: dict[Name, str] = {}
     learned = [
@@ -370,11 +374,10 @@ class _Learner:
         cuts = self.discretizer.cut_points(
             values, self.target.codes, self.target.variable.n_states, self.weights
         )
-        limit = Codes.MAX_STATES - 2
-        if len(cuts) > limit:
+        if len(cuts) >= _MOST_STATES:
             raise ValueError(
                 f"the discretizer cuts column {column.name!r} at {len(cuts)} points; "
-                f"at most {limit} are possible, so choose fewer bins"
+                f"at most {_MOST_STATES - 1} are possible, so choose fewer bins"
             )
         return numeric_variable(
             column.name, cuts, missing_state=missing_state
@@ -410,10 +413,16 @@ def _check_max_states(name: Name, n_states: int, limit: int) -> None:
             f"max_states={limit}, like an identifier; drop it, group its values, "
             "or raise max_states"
         )
+    if n_states > _MOST_STATES:
+        raise ValueError(
+            f"column {name!r} has {n_states} distinct values, but at most "
+            f"{_MOST_STATES} are possible; drop it or group its values"
+        )
 
 
-def _check_same_sort(variable: Variable, values: Sequence[Hashable]) -> None:
+def _check_same_sort(variable: Variable, column: ValueColumn) -> None:
     """Raise if a nominal column turned from text into numbers or back."""
+    values = _used(column)
     known = [state for state in variable.states if state is not None]
     if not known or not values:
         return
@@ -433,7 +442,7 @@ def _state_codes(
     variable: Variable, column: ValueColumn
 ) -> tuple[NDArray[np.integer[Any]], int, list[Hashable]]:
     """Codes of a nominal column, number of unknown cells, and the unknown values."""
-    _check_same_sort(variable, column.values)
+    _check_same_sort(variable, column)
     absent = variable.n_states - variable.has_missing_state
     index = variable.state_index
     found = [
@@ -464,13 +473,14 @@ def _interval_codes(
 ) -> tuple[NDArray[np.integer[Any]], NDArray[np.bool_]]:
     """Codes of a numeric column, and which cells are missing."""
     if isinstance(column, ValueColumn):
-        if column.values and not all(isinstance(v, bool) for v in column.values):
+        text = [value for value in _used(column) if isinstance(value, str)]
+        if text:
             raise ValueError(
                 f"column {variable.name!r} held numbers in training but holds text "
-                f"now, such as {column.values[0]!r}; convert it to numbers"
+                f"now, such as {text[0]!r}; convert it to numbers"
             )
-        table = np.array([*map(float, column.values), np.nan])  # type: ignore[arg-type]
-        values = table[column.indices]
+        numbers = [v if isinstance(v, int | float) else np.nan for v in column.values]
+        values = np.array([*numbers, np.nan], dtype=np.float64)[column.indices]
     else:
         values = column.floats()
     is_missing = np.isnan(values)

@@ -2,6 +2,8 @@
 
 Rows are worked off in tiles that are first copied as they lie in memory, which runs at
 the memory's full speed; the strided reads of single columns then hit the first cache.
+Differences are taken without a sign, because compiled code may take it for granted that
+signed ones never wrap round.
 """
 
 from __future__ import annotations
@@ -41,13 +43,14 @@ def offset_codes(
             for i in range(size):
                 column[i] = tile[i, j]
             out = codes[j, start : start + size]
-            spread = np.int64(0)
+            lowest = np.uint64(low[j])
+            spread = np.uint64(0)
             for i in range(size):
-                offset = column[i] - low[j]
-                # The sign bit and every bit above the lowest eight survive in `spread`.
+                offset = np.uint64(column[i]) - lowest
+                # Every bit above the lowest eight survives in `spread`.
                 spread |= offset
-                out[i] = np.uint8(offset & 255)
-            if spread < 0 or spread > 255:
+                out[i] = np.uint8(offset & np.uint64(255))
+            if spread > np.uint64(255):
                 fits[j] = False
             _mark_seen(out, spread, seen[j])
         # A byte of 255 is no code: it is kept for numbers outside a table.
@@ -58,10 +61,10 @@ def offset_codes(
 
 @compiled
 def _mark_seen(
-    out: NDArray[np.uint8], spread: np.int64, seen: NDArray[np.bool_]
+    out: NDArray[np.uint8], spread: np.uint64, seen: NDArray[np.bool_]
 ) -> None:
     """Mark the bytes that occur; below 64 by one vectorised OR."""
-    if spread < 0 or spread > 63:
+    if spread > np.uint64(63):
         for i in range(out.size):
             seen[out[i]] = True
         return
@@ -83,8 +86,8 @@ def table_codes(
     """Look every number up in its column's table of codes.
 
     `table` (n_columns, 256) gives the code of ``values - low``; its last entry is for
-    numbers outside the table. `low` is as in `offset_codes`, and so are the values,
-    up to the sign. Fills `codes` (n_columns, n_rows).
+    numbers outside the table. `low` is as in `offset_codes`. Fills `codes`
+    (n_columns, n_rows).
     """
     n_rows, n_columns = values.shape
     tile = np.empty((_TILE, n_columns), dtype=np.int64)
@@ -95,11 +98,10 @@ def table_codes(
             for j in range(n_columns):
                 tile[i, j] = values[start + i, j]
         for j in range(n_columns):
+            lowest = np.uint64(low[j])
             for i in range(size):
-                value = tile[i, j]
-                offset = value - low[j]
-                outside = (value < low[j]) | (offset < 0) | (offset > 254)
-                offsets[i] = np.uint8(255 if outside else offset)
+                offset = np.uint64(tile[i, j]) - lowest
+                offsets[i] = np.uint8(min(offset, np.uint64(255)))
             lookup = table[j]
             out = codes[j, start : start + size]
             for i in range(size):

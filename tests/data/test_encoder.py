@@ -1,0 +1,419 @@
+"""What columns come to mean, and how later tables are read by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from bayleaf.data import matrix
+from bayleaf.data.codes import Codes
+from bayleaf.data.columns import take_apart
+from bayleaf.data.domain import Variable, numeric_variable
+from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
+
+MakeFrame = Callable[[dict[str, Any]], Any]
+MIXED = {
+    "text": ["b", "a", None, "b", "c", "a"],
+    "flag": [True, None, False, True, True, False],
+    "small": [3, 1, 2, None, 1, 3],
+    "real": [0.5, 2.5, None, 1.5, 4.0, -1.0],
+}
+
+
+class Halves:
+    """A discretizer that cuts every column at one."""
+
+    def cut_points(
+        self,
+        values: NDArray[np.float64],
+        class_codes: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64],
+    ) -> tuple[float, ...]:
+        return (1.0,)
+
+
+class Fine(Halves):
+    """A discretizer that cuts finer than codes can tell."""
+
+    def cut_points(self, *_: Any) -> tuple[float, ...]:
+        return tuple(np.arange(70_000.0))
+
+
+def learn(
+    table: Any, rules: EncoderRules | None = None, **options: Any
+) -> tuple[TableEncoder, Codes]:
+    """Encoder and codes of a table whose classes alternate."""
+    parts = take_apart(table)
+    n_rows = len(table) if not hasattr(table, "num_rows") else table.num_rows
+    target = Target(Variable("target", (0, 1)), np.arange(n_rows) % 2)
+    discretizer = options.pop("discretizer", Halves())
+    return learn_encoder(
+        parts, target, np.ones(n_rows), discretizer, rules or EncoderRules(), **options
+    )
+
+
+def columns_of(codes: Codes) -> list[list[int]]:
+    """Codes of all variables as lists."""
+    return [codes.column(i).tolist() for i in range(codes.n_variables)]
+
+
+@pytest.fixture
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The short way for matrices, however small they are."""
+    monkeypatch.setattr(matrix, "MIN_CELLS", 0)
+
+
+def test_every_frame_gives_the_same_domain_and_codes(make_frame: MakeFrame) -> None:
+    encoder, codes = learn(make_frame(MIXED))
+    assert encoder.domain.variables[:2] == (
+        Variable("text", ("a", "b", "c")),
+        Variable("flag", (False, True)),
+    )
+    assert encoder.domain[3] == numeric_variable("real", [1.0])
+    assert columns_of(codes) == [
+        [1, 0, 3, 1, 2, 0],
+        [1, 2, 0, 1, 1, 0],
+        columns_of(codes)[2],
+        [0, 1, 2, 1, 1, 0],
+        [0, 1, 0, 1, 0, 1],
+    ]
+
+
+def test_integers_with_missing_cells_are_nominal_where_the_table_says_so() -> None:
+    for table in (pl.DataFrame(MIXED), pa.table(MIXED)):
+        encoder, codes = learn(table)
+        assert encoder.domain[2] == Variable("small", (1, 2, 3))
+        assert codes.column(2).tolist() == [2, 0, 1, 3, 0, 2]
+    # pandas keeps the same integers as fractions.
+    assert learn(pd.DataFrame(MIXED))[0].domain[2].kind == "numeric"
+
+
+@pytest.mark.parametrize("convert", ["object", "string", "category"])
+def test_text_of_every_pandas_type_gives_the_same_codes(convert: str) -> None:
+    frame = pd.DataFrame({"text": pd.Series(MIXED["text"], dtype=convert)})
+    assert learn(frame)[1].column(0).tolist() == [1, 0, 3, 1, 2, 0]
+
+
+def test_training_codes_are_those_of_transforming_again(make_frame: MakeFrame) -> None:
+    frame = make_frame(MIXED)
+    for missing in ("marginalize", "state"):
+        encoder, codes = learn(frame, EncoderRules(missing=missing))  # type: ignore[arg-type]
+        again = encoder.transform(take_apart(frame))
+        assert columns_of(again) == columns_of(codes)[:-1]
+        assert again.cards == encoder.domain.cards
+
+
+def test_a_declared_order_of_categories_is_kept() -> None:
+    sizes = pd.Categorical(["mid", "low", "high"], ["low", "mid", "high"], ordered=True)
+    encoder, codes = learn(pd.DataFrame({"size": sizes}))
+    assert encoder.domain[0].states == ("low", "mid", "high")
+    assert codes.column(0).tolist() == [1, 0, 2]
+
+
+def test_categories_that_occur_nowhere_are_no_states() -> None:
+    text = pd.Categorical(["a", "c"], ["a", "b", "c"])
+    assert learn(pd.DataFrame({"text": text}))[0].domain[0].states == ("a", "c")
+
+
+def test_ten_integers_are_nominal_and_eleven_numeric() -> None:
+    frame = pd.DataFrame({"ten": np.arange(22) % 10, "eleven": np.arange(22) % 11})
+    encoder, _ = learn(frame)
+    assert [variable.kind for variable in encoder.domain] == ["nominal", "numeric"]
+    assert encoder.notes["ten"] == "integers, 10 values, taken as nominal"
+
+
+@pytest.mark.parametrize(
+    "declared", [("b",), (1,), (np.int64(1),), (False, True), (np.False_, np.True_)]
+)
+def test_nominal_columns_are_declared_by_name_position_or_mask(declared: Any) -> None:
+    frame = pd.DataFrame({"a": [1, 2, 1], "b": [0.5, 1.5, 0.5]})
+    encoder, codes = learn(frame, EncoderRules(categorical_features=declared))
+    assert encoder.domain[0].kind == "numeric"
+    assert encoder.domain[1] == Variable("b", (0.5, 1.5))
+    assert codes.column(1).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("declared", [("c",), (2,), (-1,)])
+def test_an_unknown_declared_column_is_named(declared: Any) -> None:
+    frame = pd.DataFrame({"a": [1], "b": [2]})
+    with pytest.raises(ValueError, match=rf"names {declared[0]!r}, but the columns"):
+        learn(frame, EncoderRules(categorical_features=declared))
+
+
+def test_a_mask_must_have_an_entry_a_column() -> None:
+    with pytest.raises(ValueError, match="mask of 3 entries for 1 columns"):
+        learn([[1], [2]], EncoderRules(categorical_features=(True, False, True)))  # type: ignore[arg-type]
+
+
+def test_an_integer_name_comes_before_a_position() -> None:
+    frame = pd.DataFrame([[1, 2], [3, 4]], columns=[1, 0])
+    encoder, _ = learn(frame, EncoderRules(categorical_features=(1,)))
+    assert [variable.kind for variable in encoder.domain] == ["nominal", "numeric"]
+
+
+def test_an_identifier_is_refused(make_frame: MakeFrame) -> None:
+    frame = make_frame({"id": [f"row {i}" for i in range(1001)]})
+    with pytest.raises(ValueError, match=r"'id' has 1001 distinct.*max_states=1000"):
+        learn(frame)
+
+
+def test_an_allowed_identifier_takes_two_bytes() -> None:
+    frame = pd.DataFrame({"id": [f"{i:04}" for i in range(1001)]})
+    encoder, codes = learn(frame, EncoderRules(max_states=1001))
+    assert encoder.domain.cards == (1001,)
+    assert codes.column(0).dtype == np.uint16
+    np.testing.assert_array_equal(codes.column(0), np.arange(1001))
+
+
+def test_more_states_than_codes_are_refused_whatever_is_allowed() -> None:
+    frame = pl.DataFrame({"id": np.arange(65_535).astype(str)})
+    with pytest.raises(ValueError, match="65535 distinct values, but at most 65534"):
+        learn(frame, EncoderRules(max_states=10**6))
+
+
+@pytest.mark.slow
+def test_as_many_states_as_there_are_codes_are_kept_apart() -> None:
+    frame = pl.DataFrame({"id": [None, *np.arange(65_534).astype(str)]})
+    for missing in ("marginalize", "state"):
+        rules = EncoderRules(max_states=10**6, missing=missing)  # type: ignore[arg-type]
+        codes = learn(frame, rules)[1]
+        assert len(set(codes.column(0).tolist())) == 65_535
+
+
+@pytest.mark.usefixtures("any_size")
+def test_max_states_holds_for_a_matrix_of_integers() -> None:
+    table = np.arange(40).reshape(-1, 1) % 8
+    with pytest.raises(ValueError, match=r"'x0' has 8 distinct values.*max_states=5"):
+        learn(table, EncoderRules(max_states=5))
+
+
+def test_too_many_cut_points_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"'x0' at 70000 points; at most 65533"):
+        learn([[0.5], [1.5]], discretizer=Fine())
+
+
+@pytest.mark.parametrize("empty", [[None, None], [np.nan, np.nan]])
+def test_a_wholly_missing_column_is_refused(empty: list[Any]) -> None:
+    frame = pd.DataFrame({"a": [1, 2], "gone": empty})
+    with pytest.raises(ValueError, match=r"column 'gone' has no value in any training"):
+        learn(frame)
+
+
+def test_a_wholly_missing_column_may_be_a_state_of_its_own() -> None:
+    frame = pl.DataFrame({"gone": [None, None]})
+    encoder, codes = learn(frame, EncoderRules(missing="state"))
+    assert encoder.domain[0].states == (None,)
+    assert codes.column(0).tolist() == [0, 0]
+
+
+def test_a_wholly_missing_column_may_wait_for_a_later_batch() -> None:
+    frame = pl.DataFrame({"gone": [None, None]})
+    encoder, codes = learn(frame, allow_empty=True)
+    assert encoder.domain[0].states == ()
+    assert codes.missing(0).all()
+    later = encoder.extended(take_apart(pl.DataFrame({"gone": ["b", "a"]})))
+    assert later.domain[0].states == ("a", "b")
+
+
+def test_missing_cells_become_the_last_state(make_frame: MakeFrame) -> None:
+    frame = make_frame({"text": ["b", None, "a"], "real": [0.5, None, 1.5]})
+    encoder, codes = learn(frame, EncoderRules(missing="state"))
+    assert encoder.domain[0].states == ("a", "b", None)
+    assert encoder.domain[1].states == ("<= 1", "> 1", None)
+    assert columns_of(codes)[:2] == [[1, 2, 0], [0, 2, 1]]
+
+
+def test_without_missing_cells_there_is_no_missing_state() -> None:
+    encoder, _ = learn([["a"], ["b"]], EncoderRules(missing="state"))
+    assert encoder.domain[0].states == ("a", "b")
+    codes = encoder.transform(take_apart([[None], ["a"]]))
+    assert codes.missing(0).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("cells", [["a", None, "b", None], [1.5, None, 2.0, None]])
+def test_missing_cells_are_refused_with_column_count_and_row(
+    make_frame: MakeFrame, cells: list[Any]
+) -> None:
+    rules = EncoderRules(missing="error")
+    sentence = r"column 'a' has 2 missing cells \(the first in row 1\)"
+    with pytest.raises(ValueError, match=sentence):
+        learn(make_frame({"a": cells}), rules)
+    encoder, _ = learn(make_frame({"a": [cells[0], cells[2]]}), rules)
+    with pytest.raises(ValueError, match=sentence):
+        encoder.transform(take_apart(make_frame({"a": cells})))
+
+
+def test_unknown_values_are_missing_and_counted(make_frame: MakeFrame) -> None:
+    encoder, _ = learn(make_frame({"a": ["x", "y"], "b": ["x", "y"]}))
+    frame = make_frame({"a": ["x", "z", "w", "z"], "b": ["y", "y", None, "x"]})
+    codes = encoder.transform(take_apart(frame))
+    assert columns_of(codes) == [[0, 2, 2, 2], [1, 1, 2, 0]]
+    assert encoder.unknown_counts == {"a": 3}
+    encoder.transform(take_apart(make_frame({"a": ["x"], "b": ["y"]})))
+    assert encoder.unknown_counts == {}
+
+
+def test_unknown_values_are_refused_by_name() -> None:
+    encoder, _ = learn([["x"], ["y"]], EncoderRules(unknown="error"))
+    with pytest.raises(ValueError, match=r"'x0' holds values \(z, w\) that training"):
+        encoder.transform(take_apart([["z"], ["x"], ["w"], ["z"]]))
+
+
+def test_unused_unknown_categories_are_nothing_unknown() -> None:
+    encoder, _ = learn(pd.DataFrame({"a": ["x", "y"]}), EncoderRules(unknown="error"))
+    frame = pd.DataFrame({"a": pd.Categorical(["y"], ["y", "z"])})
+    assert encoder.transform(take_apart(frame)).column(0).tolist() == [1]
+
+
+def test_numbers_outside_the_cuts_fall_into_the_outer_intervals() -> None:
+    encoder, _ = learn([[0.5], [2.5]])
+    codes = encoder.transform(take_apart([[-1e300], [1.0], [1.0 + 1e-15], [1e300]]))
+    assert codes.column(0).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("trained", "passed", "was", "now"),
+    [
+        (["a", "b"], [1, 2], "text", "numbers"),
+        (["a", "b"], [1.5, 2.5], "text", "numbers"),
+        (["a", "b"], [True, False], "text", "numbers"),
+        ([1, 2], ["1", "2"], "numbers", "text"),
+        ([True, False], ["True", "False"], "numbers", "text"),
+        ([0.5, 1.5], ["0.5", "1.5"], "numbers", "text"),
+    ],
+    ids=str,
+)
+def test_text_that_turned_into_numbers_is_refused(
+    make_frame: MakeFrame, trained: list[Any], passed: list[Any], was: str, now: str
+) -> None:
+    encoder, _ = learn(make_frame({"a": trained}))
+    with pytest.raises(
+        ValueError,
+        match=rf"column 'a' held {was} .*holds {now} now.*convert it to {was}",
+    ) as caught:
+        encoder.transform(take_apart(make_frame({"a": passed})))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("trained", [["a", "b"], [1, 2], [0.5, 1.5], [True, False]])
+@pytest.mark.parametrize(
+    "empty",
+    [
+        pd.Series([np.nan, np.nan]),
+        pd.Series([None, None], dtype=object),
+        pd.Series([None, None], dtype="string"),
+        pd.Series(pd.Categorical([None, None], ["p", "q"])),
+        pd.Series(pd.Categorical([None, None], [7, 8])),
+    ],
+    ids=["float", "object", "string", "text-category", "number-category"],
+)
+def test_an_empty_column_of_any_type_is_missing(
+    trained: list[Any], empty: pd.Series
+) -> None:
+    encoder, _ = learn(pd.DataFrame({"a": trained}))
+    codes = encoder.transform(take_apart(empty.to_frame("a")))
+    assert codes.missing(0).tolist() == [True, True]
+
+
+def test_a_dictionary_of_nothing_but_null_is_missing() -> None:
+    encoder, _ = learn(pa.table({"a": ["x", "y"]}))
+    nothing = pa.DictionaryArray.from_arrays(
+        pa.array([0, 0], pa.int8()), pa.array([None], pa.string())
+    )
+    codes = encoder.transform(take_apart(pa.table({"a": nothing})))
+    assert codes.missing(0).tolist() == [True, True]
+
+
+def test_the_text_among_numbers_is_shown() -> None:
+    encoder, _ = learn([[0.5], [1.5]])
+    with pytest.raises(ValueError, match="holds text now, such as 'oops'"):
+        encoder.transform(take_apart([[0.5], ["oops"]]))
+
+
+@pytest.mark.parametrize("cells", [[1.0, 0.0], [True, False], np.array([1, 0], "u1")])
+def test_equal_numbers_of_other_types_are_the_same_state(cells: Any) -> None:
+    encoder, _ = learn(pd.DataFrame({"a": [0, 1]}))
+    codes = encoder.transform(take_apart(pd.DataFrame({"a": cells})))
+    assert codes.column(0).tolist() == [1, 0]
+    assert encoder.unknown_counts == {}
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"a": [1]}, "the table lacks b; pass the columns of training"),
+        (
+            {"a": [1], "b": [1], "c": [1]},
+            "has c, unknown in training; pass the columns",
+        ),
+        ({"a": [1], "c": [1]}, "lacks b and has c, unknown in training"),
+        ({"b": [1], "a": [1]}, "stand in another order.*select them as a, b"),
+    ],
+    ids=["lacking", "more", "other", "order"],
+)
+def test_other_columns_are_named(
+    make_frame: MakeFrame, columns: dict[str, Any], sentence: str
+) -> None:
+    encoder, _ = learn(make_frame({"a": [1, 2], "b": [1, 2]}))
+    with pytest.raises(ValueError, match=sentence):
+        encoder.transform(take_apart(make_frame(columns)))
+
+
+def test_columns_without_information_are_noted() -> None:
+    frame = pd.DataFrame({"same": ["x", "x"], "real": [0.5, np.nan]})
+
+    class Uncut(Halves):
+        def cut_points(self, *_: Any) -> tuple[float, ...]:
+            return ()
+
+    encoder, _ = learn(frame, discretizer=Uncut())
+    assert encoder.notes == {
+        "same": "constant (x), so it carries no information",
+        "real": "no cut point found, so it carries no information",
+    }
+    encoder, _ = learn(frame, EncoderRules(missing="state"), discretizer=Uncut())
+    assert "only missing or not tells anything" in encoder.notes["real"]
+
+
+def test_a_later_table_adds_states_in_order(make_frame: MakeFrame) -> None:
+    encoder, _ = learn(make_frame({"a": ["b", "d"], "r": [0.5, 1.5]}))
+    later = encoder.extended(take_apart(make_frame({"a": ["c", "a"], "r": [9.5, 8.5]})))
+    assert later.domain[0].states == ("a", "b", "c", "d")
+    assert later.domain[1] == encoder.domain[1]
+
+
+def test_a_later_table_adds_a_missing_state(make_frame: MakeFrame) -> None:
+    rules = EncoderRules(missing="state")
+    encoder, _ = learn(make_frame({"a": ["b", "d"], "r": [0.5, 1.5]}), rules)
+    missing = take_apart(make_frame({"a": ["c", None], "r": [None, 0.5]}))
+    later = encoder.extended(missing)
+    assert later.domain[0].states == ("b", "c", "d", None)
+    assert later.domain[1].states == ("<= 1", "> 1", None)
+    assert later.extended(missing) is later
+
+
+def test_a_later_table_without_news_changes_nothing() -> None:
+    encoder, _ = learn([["a"], ["b"]])
+    assert encoder.extended(take_apart([["b"], [None]])) is encoder
+
+
+def test_a_later_table_may_not_turn_text_into_numbers() -> None:
+    encoder, _ = learn([["a"], ["b"]])
+    with pytest.raises(ValueError, match="held text in training but holds numbers"):
+        encoder.extended(take_apart([[1], [2]]))
+
+
+def test_a_later_table_may_not_add_too_many_states() -> None:
+    encoder, _ = learn([["a"], ["b"]], EncoderRules(max_states=3))
+    with pytest.raises(
+        ValueError, match="has 4 distinct values, more than max_states=3"
+    ):
+        encoder.extended(take_apart([["c"], ["d"]]))
