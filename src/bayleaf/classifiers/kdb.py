@@ -19,16 +19,16 @@ THETA_UNITS = ("nats", "bits")
 class KDBClassifier(BayesianClassifier):
     """k-dependence Bayesian classifier (Sahami 1996).
 
-    Features are ordered by I(X;C); beside the class each takes as parents the k
-    earlier features with the largest I(X;X'|C). ``k=0`` is naive Bayes, ``k >= n - 1``
-    the full Bayesian classifier over the order.
+    Features are ordered by ``I(X;C)``; beside the class each takes as parents the k
+    earlier features with the largest ``I(X;X'|C)``. ``k=0`` is naive Bayes,
+    ``k >= n - 1`` the full Bayesian classifier over the order.
 
     Parameters
     ----------
     k : int, default=1
         Largest number of features among a feature's parents.
     theta : float, optional
-        Of the k best, only arcs with I(X;X'|C) above this are kept.
+        Of the k best, only arcs with ``I(X;X'|C)`` above this are kept.
     theta_unit : {"nats", "bits"}, default="nats"
         Unit of `theta`.
     **shared

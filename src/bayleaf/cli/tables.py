@@ -204,7 +204,7 @@ def _open_csv(source: str) -> IO[bytes]:
     if source == "-":
         return sys.stdin.buffer
     _check_readable(source)
-    stream: IO[bytes] = io.BufferedReader(pa.input_stream(source, compression="detect"))  # type: ignore[arg-type]
+    stream: IO[bytes] = io.BufferedReader(pa.input_stream(source, compression="detect"))
     return stream
 
 
