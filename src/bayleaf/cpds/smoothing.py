@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,7 +34,7 @@ class Smoothing(Protocol):
 
 def _positive(name: str, value: float) -> None:
     """Raise unless a strength is a positive finite number."""
-    if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+    if not (isinstance(value, numbers.Real) and math.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a number > 0, got {value!r}")
 
 
@@ -84,7 +85,8 @@ class Dirichlet:
         """Return ``(N + s / n_states) / (N_parents + s)``."""
         weight = self.equivalent_sample_size
         totals = counts.sum(axis=-1, keepdims=True)
-        return np.asarray((counts + weight / counts.shape[-1]) / (totals + weight))
+        prior = _uniform(counts.shape[-1])
+        return np.asarray((counts + weight * prior) / (totals + weight))
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class Backoff:
     def estimate(self, counts: Table) -> Table:
         """Return ``(N + m P_shorter) / (N_parents + m)``, recursively."""
         if counts.ndim <= 2:
-            prior = np.full(counts.shape, 1.0 / counts.shape[-1])
+            prior = np.full(counts.shape, _uniform(counts.shape[-1]))
         else:
             prior = np.expand_dims(self.estimate(counts.sum(axis=-2)), -2)
         totals = counts.sum(axis=-1, keepdims=True)
@@ -166,11 +168,16 @@ class MaximumLikelihood:
         return np.where((counts == 0) & seen_parents, floor, proportions)
 
 
+def _uniform(n_states: int) -> float:
+    """Probability of each of so many states; a first batch may show none."""
+    return 1.0 / n_states if n_states else 0.0
+
+
 def _proportions(counts: Table) -> Table:
     """Counts divided by their sum along the last axis; uniform where that is zero."""
     totals = counts.sum(axis=-1, keepdims=True)
-    uniform = 1.0 / counts.shape[-1] if counts.shape[-1] else 0.0
-    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), uniform)
+    shares = counts / np.where(totals > 0, totals, 1.0)
+    return np.where(totals > 0, shares, _uniform(counts.shape[-1]))
 
 
 _BY_NAME: dict[str, Smoothing] = {

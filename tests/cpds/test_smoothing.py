@@ -1,0 +1,196 @@
+"""Smoothing rules by hand, as exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayleaf.cpds.smoothing import (
+    Backoff,
+    Dirichlet,
+    Lidstone,
+    MaximumLikelihood,
+    MEstimate,
+    resolve_smoothing,
+)
+
+F = Fraction
+# Axes: a parent of two states (the class), a second parent of two, a child of three.
+COUNTS = np.array([[[4, 0, 1], [0, 0, 0]], [[0, 3, 0], [1, 1, 2]]], dtype=float)
+PROPER = [Lidstone(0.5), Dirichlet(2.0), MEstimate(3.0), Backoff(2.0)]
+
+
+def _floats(fractions: Any) -> list[Any]:
+    return np.array(fractions, dtype=object).astype(float).tolist()
+
+
+def test_lidstone_adds_alpha_to_every_cell() -> None:
+    expected = [
+        [[F(9, 13), F(1, 13), F(3, 13)], [F(1, 3)] * 3],
+        [[F(1, 9), F(7, 9), F(1, 9)], [F(3, 11), F(3, 11), F(5, 11)]],
+    ]
+    np.testing.assert_allclose(
+        Lidstone(0.5).estimate(COUNTS), _floats(expected), rtol=1e-15
+    )
+
+
+def test_dirichlet_spreads_its_weight_over_the_states() -> None:
+    expected = [
+        [[F(14, 21), F(2, 21), F(5, 21)], [F(1, 3)] * 3],
+        [[F(2, 15), F(11, 15), F(2, 15)], [F(5, 18), F(5, 18), F(8, 18)]],
+    ]
+    np.testing.assert_allclose(
+        Dirichlet(2.0).estimate(COUNTS), _floats(expected), rtol=1e-15
+    )
+
+
+def test_dirichlet_of_weight_n_states_is_laplace() -> None:
+    np.testing.assert_array_equal(
+        Dirichlet(3.0).estimate(COUNTS), Lidstone(1.0).estimate(COUNTS)
+    )
+
+
+def test_m_estimate_pulls_towards_the_marginal() -> None:
+    # The marginal of the child is 5/12, 4/12, 3/12.
+    prior = [F(5, 12), F(4, 12), F(3, 12)]
+    expected = [
+        [[(n + 3 * p) / (sum(row) + 3) for n, p in zip(row, prior)] for row in block]
+        for block in COUNTS.astype(int).tolist()
+    ]
+    np.testing.assert_allclose(
+        MEstimate(3.0).estimate(COUNTS), _floats(expected), rtol=1e-15
+    )
+
+
+def test_backoff_pulls_towards_the_table_without_its_last_parent() -> None:
+    third = F(1, 3)
+    by_class = [
+        [(n + 2 * third) / (total + 2) for n in row]
+        for row, total in (((4, 0, 1), 5), ((1, 4, 2), 7))
+    ]
+    expected = [
+        [[(n + 2 * p) / (sum(row) + 2) for n, p in zip(row, prior)] for row in block]
+        for block, prior in zip(COUNTS.astype(int).tolist(), by_class, strict=True)
+    ]
+    np.testing.assert_allclose(
+        Backoff(2.0).estimate(COUNTS), _floats(expected), rtol=1e-15
+    )
+
+
+def test_backoff_of_a_class_distribution_is_dirichlet() -> None:
+    for counts in (COUNTS[0, 0], COUNTS.sum(axis=1)):
+        np.testing.assert_allclose(
+            Backoff(2.0).estimate(counts), Dirichlet(2.0).estimate(counts), rtol=1e-15
+        )
+
+
+def test_maximum_likelihood_gives_proportions_and_a_floor() -> None:
+    floor = F(1, 4) / 12
+    expected = [
+        [[F(4, 5), floor, F(1, 5)], [F(1, 3)] * 3],
+        [[floor, F(1), floor], [F(1, 4), F(1, 4), F(1, 2)]],
+    ]
+    np.testing.assert_allclose(
+        MaximumLikelihood(0.25).estimate(COUNTS), _floats(expected), rtol=1e-15
+    )
+
+
+@pytest.mark.parametrize("rule", [*PROPER, MaximumLikelihood()], ids=repr)
+def test_without_counts_every_distribution_is_uniform(rule: Any) -> None:
+    np.testing.assert_allclose(rule.estimate(np.zeros((2, 4))), 0.25, rtol=1e-15)
+
+
+@pytest.mark.parametrize("rule", [*PROPER, MaximumLikelihood()], ids=repr)
+def test_a_child_without_states_has_an_empty_table(rule: Any) -> None:
+    assert rule.estimate(np.zeros((2, 0))).shape == (2, 0)
+
+
+@pytest.mark.parametrize("rule", [*PROPER, MaximumLikelihood()], ids=repr)
+def test_counts_stay_as_they_are(rule: Any) -> None:
+    counts = COUNTS.copy()
+    counts.setflags(write=False)
+    rule.estimate(counts)
+    np.testing.assert_array_equal(counts, COUNTS)
+
+
+@pytest.mark.parametrize("rule", PROPER, ids=repr)
+@given(data=st.data())
+def test_distributions_are_positive_and_sum_to_one(
+    rule: Any, data: st.DataObject
+) -> None:
+    shape = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    size = int(np.prod(shape))
+    cells = st.one_of(st.integers(0, 5), st.floats(0, 1e6))
+    counts = data.draw(st.lists(cells, min_size=size, max_size=size))
+    estimated = rule.estimate(np.array(counts, dtype=float).reshape(shape))
+    np.testing.assert_allclose(estimated.sum(axis=-1), 1.0, rtol=1e-12)
+    assert (estimated >= 0).all()
+
+
+@pytest.mark.parametrize("rule", [*PROPER, MaximumLikelihood(0.25)], ids=repr)
+def test_reordering_states_reorders_probabilities(rule: Any) -> None:
+    order = [2, 0, 1]
+    np.testing.assert_allclose(
+        rule.estimate(COUNTS[..., order]), rule.estimate(COUNTS)[..., order], rtol=1e-15
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "parameter"),
+    [
+        (Lidstone, "alpha"),
+        (Dirichlet, "equivalent_sample_size"),
+        (MEstimate, "m"),
+        (Backoff, "m"),
+        (MaximumLikelihood, "floor"),
+    ],
+)
+@pytest.mark.parametrize(
+    "value", [0, -1.0, float("nan"), float("inf"), "1", None, [1.0]], ids=str
+)
+def test_a_strength_that_is_no_positive_number_is_refused(
+    rule: Any, parameter: str, value: Any
+) -> None:
+    with pytest.raises(ValueError, match=rf"^{parameter} must be a number > 0, got"):
+        rule(value)
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), np.int64(2), np.float64(0.5)])
+def test_numbers_of_numpy_are_strengths(value: Any) -> None:
+    found = Lidstone(value).estimate(np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found.sum(), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("laplace", Lidstone(1.0)),
+        ("dirichlet", Dirichlet(1.0)),
+        ("m_estimate", MEstimate(5.0)),
+        ("backoff", Backoff(1.0)),
+        ("maximum_likelihood", MaximumLikelihood(1e-6)),
+    ],
+)
+def test_rules_have_names(name: str, rule: Any) -> None:
+    assert resolve_smoothing(name) == rule
+
+
+def test_a_rule_stands_for_itself() -> None:
+    rule = Lidstone(0.1)
+    assert resolve_smoothing(rule) is rule
+
+
+def test_an_unknown_name_is_answered_with_the_choices() -> None:
+    with pytest.raises(ValueError, match=r"one of laplace, dirichlet,.*got 'laplac'"):
+        resolve_smoothing("laplac")
+
+
+@pytest.mark.parametrize("value", [None, 1.0, Lidstone])
+def test_what_is_no_rule_is_refused(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"smoothing must be a name \(laplace"):
+        resolve_smoothing(value)

@@ -1,0 +1,83 @@
+"""Conditional probability tables and their likelihood."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds import Lidstone, TableCPD, learn_table_cpds
+from bayleaf.data.codes import Codes
+
+
+def test_a_table_is_a_copy_that_nobody_can_change() -> None:
+    given = np.array([[0.5, 0.5], [0.25, 0.75]])
+    cpd = TableCPD((1, 0), given)
+    given[:] = 0.0
+    assert cpd.probabilities[1, 1] == 0.75
+    with pytest.raises(ValueError, match="read-only"):
+        cpd.probabilities[0, 0] = 1.0
+
+
+def test_the_child_is_the_last_of_its_family() -> None:
+    cpd = TableCPD((3, 1, 2), np.full((2, 2, 2), 0.5))
+    assert (cpd.parents, cpd.child) == ((3, 1), 2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_parameters"), [((4,), 3), ((3, 2), 3), ((2, 5, 3), 20), ((2, 1), 0)]
+)
+def test_free_parameters_are_states_less_one_for_each_parent_state(
+    shape: tuple[int, ...], n_parameters: int
+) -> None:
+    cpd = TableCPD(tuple(range(len(shape))), np.full(shape, 1.0 / shape[-1]))
+    assert cpd.n_parameters == n_parameters
+
+
+def test_a_child_without_states_has_no_parameters() -> None:
+    assert TableCPD((0, 1), np.zeros((2, 0))).n_parameters == 0
+
+
+def test_a_family_has_an_axis_a_variable() -> None:
+    with pytest.raises(ValueError, match=r"table with 2 axes .* family of 1 variables"):
+        TableCPD((0,), np.full((2, 2), 0.5))
+
+
+def test_the_logarithm_of_zero_is_minus_infinity() -> None:
+    logs = TableCPD((0,), np.array([0.0, 1.0])).log_probabilities()
+    assert logs.tolist() == [-math.inf, 0.0]
+
+
+def test_likelihood_sums_over_the_cells_that_were_seen() -> None:
+    cpd = TableCPD((0,), np.array([0.0, 0.25, 0.75]))
+    found = cpd.log_likelihood(np.array([0.0, 2.0, 0.5]))
+    assert found == pytest.approx(2 * math.log(0.25) + 0.5 * math.log(0.75), rel=1e-15)
+
+
+def test_an_impossible_count_has_likelihood_zero() -> None:
+    cpd = TableCPD((0,), np.array([0.0, 1.0]))
+    assert cpd.log_likelihood(np.array([1.0, 1.0])) == -math.inf
+
+
+def test_tables_are_learned_from_the_rows_that_show_the_family() -> None:
+    first, second = np.array([0, 0, 1, 2, 2]), np.array([0, 1, 1, 0, 2])
+    classes = np.array([0, 0, 1, 1, 1])
+    # Code 2 is missing in both features.
+    codes = Codes.from_columns([first, second, classes], (2, 2, 2))
+    cpds, log_likelihood = learn_table_cpds(
+        TableCounts(codes), [(2, 0), (0, 1), (2,)], Lidstone(1.0)
+    )
+    np.testing.assert_allclose(cpds[0].probabilities, [[3 / 4, 1 / 4], [1 / 3, 2 / 3]])
+    np.testing.assert_allclose(cpds[1].probabilities, [[1 / 2, 1 / 2], [1 / 3, 2 / 3]])
+    np.testing.assert_allclose(cpds[2].probabilities, [3 / 7, 4 / 7])
+    expected = [3 / 4, 3 / 4, 2 / 3] + [1 / 2, 1 / 2, 2 / 3] + [3 / 7] * 2 + [4 / 7] * 3
+    assert log_likelihood == pytest.approx(math.fsum(map(math.log, expected)))
+
+
+def test_a_table_survives_pickling() -> None:
+    cpd = pickle.loads(pickle.dumps(TableCPD((1, 0), np.full((2, 2), 0.5))))
+    assert cpd.family == (1, 0)
+    np.testing.assert_array_equal(cpd.probabilities, 0.5)
