@@ -115,8 +115,11 @@ def log_normalize(log_scores: LogScores) -> LogScores:
 
 def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """Logarithm of the sum of exponentials along an axis; empty sums are -inf."""
-    highest = np.max(values, axis=axis, keepdims=True, initial=-np.inf)
+    highest = np.max(values, axis=axis, initial=-np.inf)
     anchor = np.where(np.isfinite(highest), highest, 0.0)
+    # Term by term, so that a sum does not depend on how many others there are.
+    total = np.zeros_like(anchor)
+    for terms in np.moveaxis(values, axis, 0):
+        total += np.exp(terms - anchor)
     with np.errstate(divide="ignore"):
-        total = np.log(np.exp(values - anchor).sum(axis=axis, keepdims=True)) + anchor
-    return np.asarray(np.squeeze(total, axis=axis))
+        return np.asarray(np.log(total) + anchor)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.models.class_model import log_sum_exp
 from bayleaf.models.factors import Factor
 from bayleaf.wording import name_list
 
@@ -220,7 +221,7 @@ class Eliminator:
             assert product is not None
             axis = 2 + scope.index(variable)
             rest = tuple(v for v in scope if v != variable)
-            tables.append((rest, _log_sum(product, axis)))
+            tables.append((rest, log_sum_exp(product, axis)))
         for _, table in tables:
             log_scale += table
         return log_scale
@@ -254,12 +255,3 @@ def _aligned(
     sizes = iter(moved.shape[2:])
     shape = [next(sizes) if v in axes else 1 for v in scope]
     return moved.reshape(*moved.shape[:2], *shape)
-
-
-def _log_sum(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Logarithm of the sum of exponentials along an axis, minus infinity for zero."""
-    highest = values.max(axis=axis, keepdims=True)
-    anchor = np.where(np.isfinite(highest), highest, 0.0)
-    with np.errstate(divide="ignore"):
-        total = np.log(np.exp(values - anchor).sum(axis=axis, keepdims=True))
-    return np.asarray(np.squeeze(total + anchor, axis=axis))

@@ -301,7 +301,7 @@ def _log_logarithmic_mean(
     high, low = np.maximum(log_a, log_b), np.minimum(log_a, log_b)
     result = high.copy()
     differ = (high > low) & np.isfinite(low)
-    gap = (high - low)[differ]
+    gap = high[differ] - low[differ]
     result[differ] = high[differ] + np.log(-np.expm1(-gap)) - np.log(gap)
     result[(high > low) & ~np.isfinite(low)] = -np.inf
     return result

@@ -1,0 +1,68 @@
+"""Log scores turned into log posteriors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bayleaf.models.class_model import log_normalize, log_sum_exp
+
+NO = -math.inf
+
+
+def test_posteriors_are_scores_over_their_sum() -> None:
+    scores = np.log([[0.1, 0.3], [0.02, 0.06]])
+    np.testing.assert_allclose(np.exp(log_normalize(scores)), [[0.25, 0.75]] * 2)
+
+
+@pytest.mark.parametrize("shift", [-1e6, -800.0, 0.0, 800.0])
+def test_posteriors_do_not_depend_on_the_scale(shift: float) -> None:
+    found = np.exp(log_normalize(np.log([[0.25, 0.75]]) + shift))
+    np.testing.assert_allclose(found, [[0.25, 0.75]], rtol=1e-9)
+
+
+def test_an_impossible_class_has_probability_zero() -> None:
+    assert np.exp(log_normalize(np.array([[NO, -5.0]]))).tolist() == [[0.0, 1.0]]
+
+
+def test_a_row_that_no_class_allows_is_named() -> None:
+    scores = np.array([[-1.0, NO], [NO, NO], [NO, NO]])
+    with pytest.raises(ValueError, match="row 1 has probability zero under every cl"):
+        log_normalize(scores)
+
+
+def test_scores_stay_as_they_are() -> None:
+    scores = np.log([[0.1, 0.3]])
+    scores.setflags(write=False)
+    log_normalize(scores)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 9, 30])
+def test_a_row_is_normalised_alike_alone_and_among_others(n_classes: int) -> None:
+    scores = np.random.default_rng(0).normal(size=(50, n_classes)) * 30
+    together = log_normalize(scores)
+    alone = np.concatenate([log_normalize(row[None]) for row in scores])
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(log_normalize(scores.T.copy().T), together)
+
+
+def test_sums_of_exponentials_need_no_range() -> None:
+    values = np.array([[1000.0, 1000.0], [NO, -1000.0], [NO, NO]])
+    found = log_sum_exp(values, axis=1)
+    assert found.tolist() == pytest.approx([1000.0 + math.log(2), -1000.0, NO])
+
+
+def test_an_empty_sum_is_zero() -> None:
+    assert log_sum_exp(np.zeros((2, 0)), axis=1).tolist() == [NO, NO]
+
+
+@pytest.mark.parametrize("n_terms", [3, 9, 40])
+def test_a_sum_does_not_depend_on_its_neighbours(n_terms: int) -> None:
+    values = np.random.default_rng(0).normal(size=(2, n_terms, 60)) * 10
+    together = log_sum_exp(values, axis=1)
+    for i in range(60):
+        np.testing.assert_array_equal(
+            log_sum_exp(values[:, :, i : i + 1].copy(), axis=1)[:, 0], together[:, i]
+        )
