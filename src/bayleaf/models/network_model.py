@@ -17,6 +17,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.inference import Eliminator
+from bayleaf.wording import name_list
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +32,24 @@ class NetworkModel:
         Features in the order of the codes, then the class.
     max_table_cells : int, default=20_000_000
         Largest table that summing out missing features may build.
+
+    Raises
+    ------
+    ValueError
+        If the class has parents.
     """
 
     network: BayesianNetwork
     max_table_cells: int = 20_000_000
+
+    def __post_init__(self) -> None:
+        parents = self.network.cpds[-1].parents
+        if parents:
+            names = [self.domain[parent].name for parent in parents]
+            raise ValueError(
+                f"the class {self.domain[-1].name!r} has parents {name_list(names)}; "
+                "turn those arcs round"
+            )
 
     @property
     def domain(self) -> Domain:
