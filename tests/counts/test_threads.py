@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 
 import pytest
@@ -51,3 +52,20 @@ def test_stretches_cover_every_item_once(n_items: int, n_parts: int) -> None:
 @pytest.mark.parametrize(("work", "threads"), [(0, 1), (5, 1), (25, 2), (1000, 4)])
 def test_threads_are_started_for_enough_work_only(work: int, threads: int) -> None:
     assert worthwhile(4, work, 10) == threads
+
+
+def test_tasks_may_run_tasks_of_their_own() -> None:
+    def outer() -> list[int]:
+        return run_tasks([lambda: 1, lambda: 2], 2)
+
+    assert run_tasks([outer, outer, outer, outer], 2) == [[1, 2]] * 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    assert run_tasks([lambda: 1, lambda: 2], 2) == [1, 2]
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if run_tasks([lambda: 3, lambda: 4], 2) == [3, 4] else 1)
+    assert os.waitpid(child, 0)[1] == 0

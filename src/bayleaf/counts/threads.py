@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_THREAD_NAME = "bayleaf-counts"
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -44,10 +48,23 @@ def _processors() -> int:
 
 def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     """Run tasks that share no state, and return their results in order."""
-    if n_threads == 1 or len(tasks) < 2:
+    # A task that waited for tasks of its own could wait for the thread it holds.
+    inside = threading.current_thread().name.startswith(_THREAD_NAME)
+    if n_threads == 1 or len(tasks) < 2 or inside:
         return [task() for task in tasks]
-    with ThreadPoolExecutor(min(n_threads, len(tasks))) as pool:
-        return [done.result() for done in [pool.submit(task) for task in tasks]]
+    pool = _pool(n_threads)
+    return [done.result() for done in [pool.submit(task) for task in tasks]]
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Threads that stay for the next pass, because starting them takes a while."""
+    return ThreadPoolExecutor(n_threads, thread_name_prefix=_THREAD_NAME)
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads do not live on in a forked process, which therefore starts its own.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def worthwhile(threads: int, work: float, least: float) -> int:
