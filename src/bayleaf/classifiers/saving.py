@@ -84,15 +84,26 @@ def load(path: str | Path) -> BayesianClassifier:
             f"model file {Path(path).name} holds a {saved.classifier[:60]!r}; "
             f"known are {', '.join(kinds)}"
         )
-    kind = kinds[saved.classifier]
+    try:
+        return _fitted(kinds[saved.classifier], saved)
+    except ModelFileError:
+        raise
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ModelFileError(
+            f"a parameter in model file {Path(path).name} is wrong: {error}"
+        ) from error
+
+
+def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassifier:
+    """A classifier as it was when it was saved."""
     parameters = {
         str(name): _parameter_from(value) for name, value in saved.parameters.items()
     }
     strange = sorted(set(parameters) - set(kind().get_params()))
     if strange:
         raise ModelFileError(
-            f"model file {Path(path).name} has parameters that {saved.classifier} "
-            f"lacks: {', '.join(strange)}"
+            f"the model file has parameters that {saved.classifier} lacks: "
+            f"{', '.join(strange)}"
         )
     classifier = kind(**parameters)
     classifier._check_parameters()
@@ -105,6 +116,8 @@ def load(path: str | Path) -> BayesianClassifier:
     classifier.n_features_in_ = len(names)
     if saved.named_features:
         classifier.feature_names_in_ = np.array(names, dtype=object)
+    # A loss must fit the classes.
+    classifier._predictor()
     return classifier
 
 
@@ -121,7 +134,10 @@ def _parameter_to(name: str, value: Any) -> Any:
         return None
     if type(value).__name__ in _PARAMETER_OBJECTS:
         inner = value.get_params() if hasattr(value, "get_params") else vars(value)
-        return {"object": type(value).__name__, "parameters": dict(inner)}
+        return {
+            "object": type(value).__name__,
+            "parameters": {key: _parameter_to(name, inner[key]) for key in inner},
+        }
     if isinstance(value, numbers.Integral):
         return int(value)
     raise TypeError(
@@ -139,9 +155,4 @@ def _parameter_from(value: Any) -> Any:
     kind = _PARAMETER_OBJECTS.get(str(value.get("object")))
     if kind is None or not isinstance(value.get("parameters"), dict):
         raise ModelFileError("a parameter of the model file is of an unknown kind")
-    try:
-        return kind(**value["parameters"])
-    except (TypeError, ValueError) as error:
-        raise ModelFileError(
-            f"a parameter of the model file is wrong: {error}"
-        ) from error
+    return kind(**value["parameters"])

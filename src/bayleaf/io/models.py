@@ -68,11 +68,10 @@ def _variable_from(value: Any) -> Variable:
         raise ModelFileError(f"variable {name!r} has too many states: {len(states)}")
     for position, state in enumerate(states):
         last = position == len(states) - 1
-        if not (
-            isinstance(state, str | bool | int | float) or (state is None and last)
-        ):
+        plain = isinstance(state, str | bool | int) or (state is None and last)
+        if not plain and not (isinstance(state, float) and math.isfinite(state)):
             raise ModelFileError(
-                f"variable {name!r} has a state that is no plain value"
+                f"variable {name!r} has a state that is neither text nor finite number"
             )
     cuts = fields.list("cut_points")
     for cut in cuts:
@@ -87,15 +86,25 @@ def _variable_from(value: Any) -> Variable:
 
 
 def model_to(model: ClassModel, arrays: ArrayWriter) -> dict[str, Any]:
-    """A model as plain values; its tables go to `arrays`."""
+    """A model as plain values; its tables go to `arrays`.
+
+    Raises
+    ------
+    ModelFileError
+        If a table does not hold distributions, so that no reader would take it.
+    """
     if isinstance(model, NetworkModel):
+        for variable, cpd in zip(model.domain, model.network.cpds, strict=True):
+            what = f"the table of variable {variable.name!r}"
+            _check_distributions(cpd.probabilities, what)
         return {
             "type": "network",
             "parents": [list(parents) for parents in model.network.dag.parents],
             "tables": [arrays.add(cpd.probabilities) for cpd in model.network.cpds],
-            "max_table_cells": model.max_table_cells,
+            "max_table_cells": int(model.max_table_cells),
         }
     if isinstance(model, AveragedOneDependenceModel):
+        _check_one_dependence(model)
         return {
             "type": "averaged_one_dependence",
             "prior": arrays.add(model.prior),
@@ -165,13 +174,14 @@ def _one_dependence_from(
     model = AveragedOneDependenceModel(
         domain, prior, parents, children, np.array(usable, dtype=bool)
     )
-    _check_distributions(prior, "the class prior")
-    _check_one_dependence(model, cards)
+    _check_one_dependence(model)
     return model
 
 
-def _check_one_dependence(model: AveragedOneDependenceModel, cards: list[int]) -> None:
+def _check_one_dependence(model: AveragedOneDependenceModel) -> None:
     """Raise unless every block of an averaged model is a set of distributions."""
+    _check_distributions(model.prior, "the class prior")
+    cards = model.domain.cards[:-1]
     for i, (start, card) in enumerate(zip(model.offsets, cards, strict=True)):
         states = slice(start, start + card)
         what = f"the tables of feature {model.domain[i].name!r}"

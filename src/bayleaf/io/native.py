@@ -7,9 +7,11 @@ file beside it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from bayleaf.data.encoder import EncoderRules, TableEncoder
 from bayleaf.io.atomic import replacing
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.models import domain_from, domain_to, model_from, model_to
-from bayleaf.io.sidecar import ArrayReader, ArrayWriter
+from bayleaf.io.sidecar import ArrayReader, ArrayWriter, archive_path
 from bayleaf.models.predictor import Predictor
 
 FORMAT = "bayleaf-model"
@@ -60,14 +62,16 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
     Raises
     ------
     TypeError
-        If a label cannot stand in JSON.
+        If a label or parameter cannot stand in JSON.
+    ValueError
+        If a table does not hold distributions, or a number is not finite.
     OSError
         If the file cannot be written.
     """
     predictor = saved.predictor
     arrays = ArrayWriter()
     model: Any = model_to(predictor.model, arrays)
-    sha256 = arrays.write_beside(Path(path))
+    archive = arrays.archive()
     document = {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
@@ -80,12 +84,17 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         "rules": _rules_to(predictor.encoder.rules),
         "notes": [[name, note] for name, note in predictor.encoder.notes.items()],
         "domain": domain_to(predictor.model.domain),
-        "model": arrays.inlined(model) if sha256 is None else model,
-        "arrays_sha256": sha256,
+        "model": arrays.inlined(model) if archive is None else model,
+        "arrays_sha256": None if archive is None else sha256(archive).hexdigest(),
     }
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        json.dump(document, stream, allow_nan=False, ensure_ascii=False)
-        stream.write("\n")
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False)
+    with contextlib.ExitStack() as both:
+        # Neither file takes its place before both are written.
+        if archive is not None:
+            beside = both.enter_context(replacing(archive_path(Path(path))))
+            beside.write_bytes(archive)
+        temporary = both.enter_context(replacing(path))
+        temporary.write_text(f"{text}\n", encoding="utf-8")
 
 
 def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
@@ -122,13 +131,15 @@ def _parse(path: Path, max_bytes: int) -> Any:
     if path.is_dir():
         raise IsADirectoryError(f"cannot read {path}: it is a folder")
     try:
-        size = path.stat().st_size
-        if size > max_bytes:
+        with path.open("rb") as stream:
+            # A pipe or device does not tell its size.
+            content = stream.read(max_bytes + 1)
+        if len(content) > max_bytes:
             raise ModelFileError(
-                f"model file {path.name} has {size} bytes, more than the limit of "
-                f"{max_bytes}; raise max_bytes if you trust it"
+                f"model file {path.name} has more bytes than the limit of {max_bytes}; "
+                "raise max_bytes if you trust it"
             )
-        text = path.read_bytes().decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ModelFileError(
             f"{path.name} is no bayleaf model file: it is not JSON text"
@@ -185,6 +196,8 @@ def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
     domain = domain_from(document.list("domain"))
     if len(domain) < 2:
         raise ModelFileError("a model needs at least one feature and the class")
+    if not domain[-1].states or domain[-1].has_missing_state:
+        raise ModelFileError("the class needs at least one state, and none for missing")
     model = model_from(document.object("model"), domain, arrays)
     classes = _labels(document, domain[-1].states)
     rules = _rules_from(document.object("rules"))
@@ -223,11 +236,11 @@ def _labels(document: Fields, states: tuple[Any, ...]) -> NDArray[Any]:
         return labels
     letter = kind.lstrip("<>=|")[:1]
     wanted = _LABEL_KINDS.get(letter)
-    if wanted is None or not all(isinstance(state, wanted) for state in states):
-        raise ModelFileError(f"label_type {kind!r} does not fit the class labels")
-    if letter == "U":
-        return np.array(states, dtype=np.str_)
-    return np.array(states, dtype=np.dtype(kind))
+    fits = wanted is not None and all(type(state) is wanted for state in states)
+    # Longer names than NumPy's own describe records or arrays of arrays.
+    if not fits or (letter != "U" and np.dtype(kind).str != kind):
+        raise ModelFileError(f"label_type {kind[:50]!r} does not fit the class labels")
+    return np.array(states, dtype=np.str_ if letter == "U" else np.dtype(kind))
 
 
 def _loss(document: Fields, n_classes: int) -> NDArray[np.float64] | None:
@@ -244,7 +257,7 @@ def _rules_to(rules: EncoderRules) -> dict[str, Any]:
         "categorical_features": None if declared is None else list(declared),
         "missing": rules.missing,
         "unknown": rules.unknown,
-        "max_states": rules.max_states,
+        "max_states": int(rules.max_states),
     }
 
 
@@ -254,7 +267,10 @@ def _rules_from(values: Fields) -> EncoderRules:
     return EncoderRules(
         categorical_features=None
         if declared is None
-        else tuple(Fields.name(name) for name in values.list("categorical_features")),
+        else tuple(
+            item if isinstance(item, bool) else Fields.name(item)
+            for item in values.list("categorical_features")
+        ),
         missing=values.choice("missing", ("marginalize", "state", "error")),  # type: ignore[arg-type]
         unknown=values.choice("unknown", ("missing", "error")),  # type: ignore[arg-type]
         max_states=values.count("max_states"),

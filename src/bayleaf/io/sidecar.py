@@ -18,7 +18,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.atomic import replacing
 from bayleaf.io.fields import Fields, ModelFileError
 
 # Models with more numbers than this keep them in a second file.
@@ -45,16 +44,14 @@ class ArrayWriter:
         self.collected.append((stand_in, np.asarray(array, dtype=np.float64)))
         return stand_in
 
-    def write_beside(self, path: Path) -> str | None:
-        """Write a second file if the arrays are large; its SHA-256, or None."""
+    def archive(self) -> bytes | None:
+        """Content of the second file if the arrays are large, else None."""
         if sum(array.size for _, array in self.collected) <= MAX_INLINE:
             return None
         content = io.BytesIO()
         named: Any = {f"a{i}": array for i, (_, array) in enumerate(self.collected)}
         np.savez_compressed(content, allow_pickle=False, **named)
-        with replacing(archive_path(path)) as temporary:
-            temporary.write_bytes(content.getbuffer())
-        return hashlib.sha256(content.getbuffer()).hexdigest()
+        return content.getvalue()
 
     def inlined(self, value: Any) -> Any:
         """A document with each array's numbers in place of what stands for it."""
@@ -101,7 +98,10 @@ class ArrayReader:
                 "keep both together"
             )
         if archive.stat().st_size > max_bytes:
-            raise ModelFileError(f"{archive.name} is larger than {max_bytes} bytes")
+            raise ModelFileError(
+                f"{archive.name} is larger than {max_bytes} bytes; raise max_bytes if "
+                "you trust it"
+            )
         if hashlib.sha256(archive.read_bytes()).hexdigest() != expected:
             raise ModelFileError(
                 f"{archive.name} does not belong to model file {path.name}, or was "
@@ -139,7 +139,10 @@ class ArrayReader:
                     raise ModelFileError(f"{what} is larger than its shape allows")
                 with archive.open(entry) as stream:
                     return _from_npy(stream, shape, what)
-        except (zipfile.BadZipFile, KeyError, OSError, EOFError) as error:
+        except ModelFileError:
+            raise
+        except Exception as error:
+            # A damaged archive makes its readers raise errors of a dozen types.
             raise ModelFileError(
                 f"the second file {path.name} is damaged: {what} is unreadable"
             ) from error

@@ -1,0 +1,601 @@
+"""Damaged, foreign and malicious files give one sentence, and run nothing."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import io
+import itertools
+import json
+import os
+import pickle
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayleaf
+from bayleaf.io import ModelFileError, read_model, sidecar
+
+MUTANTS: list[Any] = [
+    None,
+    [],
+    {},
+    [[]],
+    {"object": "Lidstone", "parameters": {"alpha": "x"}},
+    "",
+    "text",
+    "\ud800",
+    -1,
+    0,
+    1,
+    2.5,
+    True,
+    10**30,
+    10**400,
+    -(10**400),
+    1e308,
+]
+
+
+def _refuse(path: Path) -> str:
+    """The sentence with which a file is refused."""
+    with pytest.raises(ModelFileError) as caught:
+        bayleaf.load(path)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert len(sentence) < 400
+    return sentence
+
+
+def _load_or_refuse(path: Path, table: Any) -> None:
+    """Load a file; a model that comes out must be usable."""
+    try:
+        model = bayleaf.load(path)
+    except ModelFileError as error:
+        sentence = str(error)
+        assert "\n" not in sentence
+        assert 10 < len(sentence) < 400
+        return
+    str(model.summary())
+    try:
+        found = model.predict_proba(table)
+    except (ValueError, TypeError):
+        # The encoder may ask for other columns or values now.
+        return
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Paths to all values inside a document, but only to a few of long lists."""
+    if path:
+        yield path
+    items: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+        items = items if len(items) < 8 else [*items[:2], items[-1]]
+    for key, item in items:
+        yield from _leaves(item, (*path, key))
+
+
+def _changed(document: Any, path: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
+    """A copy of a document with one value changed."""
+    document = copy.deepcopy(document)
+    inner = document
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = change(inner[path[-1]])
+    return document
+
+
+@pytest.fixture
+def document(model_file: Path) -> Any:
+    """The parsed file of each kind of classifier."""
+    return json.loads(model_file.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def table() -> Any:
+    """A table that the models can predict."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "text": ["blau", None],
+            "number": pd.array([1, None], dtype="Int64"),
+            "real": [0.5, None],
+        }
+    )
+
+
+def _write(path: Path, document: Any) -> Path:
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+def test_a_value_of_another_type_anywhere_is_refused_or_harmless(
+    document: Any, model_file: Path, table: Any
+) -> None:
+    for path in _leaves(document):
+        for mutant in MUTANTS:
+            _write(model_file, _changed(document, path, lambda _, new=mutant: new))
+            _load_or_refuse(model_file, table)
+
+
+def test_a_value_of_another_type_at_the_top_is_refused_or_harmless(
+    document: Any, model_file: Path, table: Any
+) -> None:
+    for key in document:
+        for mutant in MUTANTS:
+            _write(model_file, {**document, key: mutant})
+            _load_or_refuse(model_file, table)
+
+
+def test_a_field_left_out_anywhere_is_refused_or_harmless(
+    document: Any, model_file: Path, table: Any
+) -> None:
+    for path in _leaves(document):
+        if isinstance(path[-1], str):
+            changed = copy.deepcopy(document)
+            inner = changed
+            for key in path[:-1]:
+                inner = inner[key]
+            del inner[path[-1]]
+            _write(model_file, changed)
+            _load_or_refuse(model_file, table)
+
+
+def test_every_required_field_is_named_when_it_lacks(
+    document: Any, model_file: Path
+) -> None:
+    for key in ("domain", "model", "rules", "classifier", "parameters", "label_type"):
+        _write(model_file, {k: v for k, v in document.items() if k != key})
+        assert f"lacks the field {key!r}" in _refuse(model_file)
+
+
+def test_a_file_cut_short_anywhere_is_refused(model_file: Path) -> None:
+    content = model_file.read_bytes()
+    # Without its last newline a file is still whole.
+    for length in sorted({*range(0, len(content) - 1, 97), len(content) - 2}):
+        model_file.write_bytes(content[:length])
+        assert "no bayleaf model file" in _refuse(model_file)
+
+
+@pytest.mark.parametrize("version", [0, 2, 99, -1, 1.5, "1", None, True, [1], 10**30])
+def test_another_schema_version_is_refused(
+    document: Any, model_file: Path, version: Any
+) -> None:
+    _write(model_file, {**document, "schema_version": version})
+    assert "this bayleaf reads version 1; use the" in _refuse(model_file)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b" \n",
+        b"null",
+        b"7",
+        b'"bayleaf-model"',
+        b"[1, 2]",
+        b"{}",
+        b'{"format": "pmml"}',
+        b'{"learner": {"gradient_booster": {}}, "version": [2, 1, 0]}',
+        b"feature,class\n1,2\n",
+        b"\x80\x04\x95",
+        b"PK\x03\x04",
+        b"\xff\xfe\x00\x00",
+        b"\xef\xbb\xbf{}",
+        bytes(range(256)),
+    ],
+    ids=repr,
+)
+def test_another_programs_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+    assert _refuse(path).startswith("other.json is no bayleaf model file")
+
+
+def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return os.mkdir, (str(tmp_path / "sprung"),)
+
+    path = tmp_path / "model.json"
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        path.write_bytes(pickle.dumps(Trap(), protocol))
+        _refuse(path)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[{"a":'])
+def test_a_million_deep_nesting_is_refused(tmp_path: Path, opening: bytes) -> None:
+    path = tmp_path / "deep.json"
+    path.write_bytes(opening * 1_000_000)
+    assert "nested too deeply" in _refuse(path)
+
+
+@pytest.mark.parametrize("key", ["parameters", "domain", "notes", "loss"])
+def test_deep_nesting_inside_a_model_is_refused(
+    document: Any, model_file: Path, key: str
+) -> None:
+    text = json.dumps({**document, key: "@"})
+    deep = "[" * 1_000_000 + "]" * 1_000_000
+    model_file.write_text(text.replace('"@"', deep))
+    assert "nested too deeply" in _refuse(model_file)
+
+
+def test_nesting_just_within_the_parsers_limit_is_refused_or_harmless(
+    document: Any, model_file: Path, table: Any
+) -> None:
+    for depth in (100, 500, 800, 900, 950, 980):
+        for opening, closing in (("[", "]"), ('{"a":', "}")):
+            deep = f'{{"alpha": {opening * depth}1{closing * depth}}}'
+            text = json.dumps({**document, "parameters": "@"})
+            model_file.write_text(text.replace('"@"', deep))
+            _load_or_refuse(model_file, table)
+
+
+NO_NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000]
+# A state and a limit may be whole numbers of any size.
+TOO_LARGE = [(place, "9" * 400) for place in ("probability", "likelihood", "cut")]
+
+
+@pytest.mark.parametrize(
+    ("place", "literal"),
+    [
+        *itertools.product(
+            ("probability", "likelihood", "cut", "state", "cells"), NO_NUMBERS
+        ),
+        *TOO_LARGE,
+    ],
+)
+def test_numbers_that_are_none_are_refused(
+    document: Any, model_file: Path, place: str, literal: str
+) -> None:
+    model = document["model"]
+    if place == "probability":
+        table = model["tables"][0] if "tables" in model else model["prior"]
+        table[0] = "@"
+    elif place == "likelihood":
+        document["log_likelihood"] = "@"
+    elif place == "cut":
+        document["domain"][2]["cut_points"][0] = "@"
+    elif place == "state":
+        document["domain"][1]["states"][0] = "@"
+    elif "max_table_cells" in model:
+        model["max_table_cells"] = "@"
+    else:
+        model["usable"][0] = "@"
+    model_file.write_text(json.dumps(document).replace('"@"', literal))
+    _refuse(model_file)
+
+
+def test_a_probability_below_zero_is_refused(document: Any, model_file: Path) -> None:
+    model = document["model"]
+    table = model["tables"][-1] if "tables" in model else model["prior"]
+    table[0], table[1] = -0.25, 1.25
+    _write(model_file, document)
+    assert "holds a negative probability" in _refuse(model_file)
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.99, 1.01, 1e300])
+def test_probabilities_that_do_not_sum_to_one_are_refused(
+    document: Any, model_file: Path, factor: float
+) -> None:
+    model = document["model"]
+    name = "tables" if "tables" in model else "parent_probabilities"
+    table = model[name][0] if name == "tables" else model[name]
+    table[0] *= factor
+    _write(model_file, document)
+    assert "do not sum to 1" in _refuse(model_file)
+
+
+@pytest.mark.parametrize("cyclic", [[[1, 3], [0, 3], [3], []], [[0], [3], [3], []]])
+def test_a_cyclic_graph_is_refused(tmp_path: Path, cyclic: Any) -> None:
+    path = _network_file(tmp_path, lambda model: model.update(parents=cyclic))
+    assert "close a cycle" in _refuse(path)
+
+
+@pytest.mark.parametrize(
+    ("parents", "words"),
+    [
+        ([[3, 3], [3], [3], []], "lists a parent twice"),
+        ([[4], [3], [3], []], "parent outside"),
+        ([[-1], [3], [3], []], "parent outside"),
+        ([[10**400], [3], [3], []], "parent outside"),
+        ([[3.0], [3], [3], []], "list of indices"),
+        ([[True], [3], [3], []], "list of indices"),
+        ([[3], [3], []], "3 parent lists and 4 tables for 4 variables"),
+        ([[], [3], [3], []], "should hold 2 numbers"),
+        ([[1, 3], [3], [3], []], "should hold .* numbers"),
+    ],
+)
+def test_a_graph_that_does_not_fit_is_refused(
+    tmp_path: Path, parents: Any, words: str
+) -> None:
+    path = _network_file(tmp_path, lambda model: model.update(parents=parents))
+    sentence = _refuse(path)
+    assert all(part in sentence for part in words.split(" .* "))
+
+
+def test_a_class_with_parents_is_refused(tmp_path: Path) -> None:
+    def turn(model: Any) -> None:
+        # The arc from the class to the first feature, turned round.
+        model["parents"][0], model["parents"][3] = [], [0]
+        model["tables"][0], model["tables"][3] = [0.5, 0.5], [0.5, 0.5, 0.5, 0.5]
+
+    assert "the class 'class' has parents" in _refuse(_network_file(tmp_path, turn))
+
+
+def _network_file(folder: Path, change: Callable[[Any], Any]) -> Path:
+    """The file of a naive Bayes model whose graph was changed."""
+    import pandas as pd
+
+    frame = pd.DataFrame({name: ["x", "y"] * 3 for name in "abc"})
+    model = bayleaf.NaiveBayesClassifier().fit(frame, [0, 1, 1] * 2)
+    path = folder / "model.json"
+    model.save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    change(document["model"])
+    return _write(path, document)
+
+
+def test_huge_declared_sizes_take_no_memory(tmp_path: Path) -> None:
+    path = _network_file(tmp_path, lambda _: None)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for variable in document["domain"]:
+        variable["states"] = [f"s{i}" for i in range(65_535)]
+    document["model"]["parents"] = [[1, 2, 3], [2, 3], [3], []]
+    document["label_type"] = "<U6"
+    assert "should hold 18445618199572250625" in _refuse(_write(path, document))
+
+
+def test_too_many_states_are_refused(tmp_path: Path) -> None:
+    path = _network_file(tmp_path, lambda _: None)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["domain"][0]["states"] = list(range(70_000))
+    assert "variable 'a' has too many states: 70000" in _refuse(_write(path, document))
+
+
+@pytest.mark.parametrize(
+    ("states", "label_type"),
+    [
+        ([0, 1], "<U1"),
+        (["a", "b"], "<i8"),
+        ([0, 300], "|i1"),
+        ([0, 1], "f8,i4"),
+        ([0, 1], "(2,)i8"),
+        ([0, 1], "i8"),
+        ([0, 1], "M8[D]"),
+        ([0, 1], "i999999999999"),
+        ([True, False], "<i8"),
+        ([0, 1], ""),
+        ([0, 1], "O8"),
+        ([0, None], "O"),
+        ([], "O"),
+    ],
+    ids=str,
+)
+def test_labels_that_do_not_fit_are_refused(
+    tmp_path: Path, states: list[Any], label_type: str
+) -> None:
+    path = _network_file(tmp_path, lambda _: None)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["domain"][3]["states"] = states
+    document["label_type"] = label_type
+    _refuse(_write(path, document))
+
+
+def test_a_key_that_stands_twice_is_refused(model_file: Path) -> None:
+    text = model_file.read_text(encoding="utf-8")
+    model_file.write_text(
+        text.replace('"format"', '"schema_version": 1, "format"', 1), encoding="utf-8"
+    )
+    assert "a key stands twice in one object" in _refuse(model_file)
+
+
+@pytest.mark.parametrize(
+    "name", ["Predictor", "os.system", "", "__class__", "x" * 10**5]
+)
+def test_an_unknown_classifier_is_refused(
+    document: Any, model_file: Path, name: str
+) -> None:
+    _write(model_file, {**document, "classifier": name})
+    assert "known are NaiveBayesClassifier" in _refuse(model_file)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"smoothing": {"object": "system", "parameters": {}}},
+        {"smoothing": {"object": "Lidstone", "parameters": {"beta": 1}}},
+        {"smoothing": {"object": "Lidstone", "parameters": {"alpha": -1}}},
+        {"smoothing": {"object": "Lidstone", "parameters": {"alpha": 10**400}}},
+        {"smoothing": {"object": "Lidstone"}},
+        {"smoothing": {"__class__": "Lidstone"}},
+        {"smoothing": "os.system"},
+        {"max_states": "many"},
+        {"max_states": 10**400},
+        {"missing": ["state"]},
+        {"n_jobs": 0},
+        {"class_prior": [1e308, -1]},
+        {"__init__": 1},
+        {"self": 1},
+        {"x" * 10**5: 1},
+    ],
+    ids=lambda parameters: str(parameters)[:60],
+)
+def test_strange_parameters_are_refused_or_harmless(
+    document: Any, model_file: Path, table: Any, parameters: Any
+) -> None:
+    _write(model_file, {**document, "parameters": parameters})
+    _load_or_refuse(model_file, table)
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError, match=r"cannot read .*: it is a folder"):
+        read_model(tmp_path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        FileNotFoundError, match=r"cannot read .*gone.json: there is no"
+    ):
+        read_model(tmp_path / "gone.json")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs file modes")
+def test_a_file_that_may_not_be_read_is_named(model_file: Path) -> None:
+    model_file.chmod(0)
+    with pytest.raises(PermissionError, match=r"cannot read .*: permission denied"):
+        read_model(model_file)
+
+
+# The second file of large models.
+
+
+@pytest.fixture
+def archived(
+    fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[bytes], Path]:
+    """Replace the second file of a model, its hash in the first one made to fit."""
+    monkeypatch.setattr(sidecar, "MAX_INLINE", 0)
+    path = tmp_path / "model.json"
+    fitted.save(path)
+
+    def replace(content: bytes) -> Path:
+        path.with_name("model.json.npz").write_bytes(content)
+        document = json.loads(path.read_text(encoding="utf-8"))
+        document["arrays_sha256"] = hashlib.sha256(content).hexdigest()
+        return _write(path, document)
+
+    return replace
+
+
+def _npz(header: bytes, body: bytes = b"", n_arrays: int = 5) -> bytes:
+    """An archive in which every array has the same header and body."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for i in range(n_arrays):
+            archive.writestr(f"a{i}.npy", header + body)
+    return stream.getvalue()
+
+
+def _npy_header(text: bytes) -> bytes:
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+def test_a_second_file_that_lacks_is_named(
+    archived: Callable[[bytes], Path], tmp_path: Path
+) -> None:
+    path = archived(b"")
+    (tmp_path / "model.json.npz").unlink()
+    assert "lacks its second file model.json.npz" in _refuse(path)
+
+
+def test_another_models_second_file_is_refused(
+    archived: Callable[[bytes], Path], tmp_path: Path
+) -> None:
+    path = archived(b"one")
+    (tmp_path / "model.json.npz").write_bytes(b"other")
+    assert "does not belong to model file model.json" in _refuse(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no archive",
+        b"PK\x05\x06" + bytes(18),
+        _npz(b""),
+        _npz(b"\x93NUMPY"),
+        _npz(b"\x93NUMPY\x09\x09"),
+        _npz(_npy_header(b"")),
+        _npz(_npy_header(b"(" * 9000)),
+        _npz(_npy_header(b"-" * 9000 + b"1")),
+        _npz(_npy_header(b"__import__('os').mkdir('sprung')")),
+        _npz(_npy_header(b"{'descr': '|O', 'fortran_order': False, 'shape': (2,)}")),
+        _npz(_npy_header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}")),
+        _npz(
+            _npy_header(
+                b"{'descr': '<f8', 'fortran_order': False, 'shape': (1"
+                + b"0" * 30
+                + b",)}"
+            )
+        ),
+    ],
+    ids=len,
+)
+def test_a_damaged_second_file_is_refused(
+    archived: Callable[[bytes], Path], content: bytes
+) -> None:
+    _refuse(archived(content))
+    assert not Path("sprung").exists()
+
+
+def test_a_second_file_cut_short_anywhere_is_refused(
+    archived: Callable[[bytes], Path], tmp_path: Path
+) -> None:
+    content = (tmp_path / "model.json.npz").read_bytes()
+    for length in range(0, len(content), max(1, len(content) // 60)):
+        _refuse(archived(content[:length]))
+
+
+def test_a_second_file_with_flipped_bits_is_refused_or_harmless(
+    archived: Callable[[bytes], Path], tmp_path: Path, table: Any
+) -> None:
+    content = bytearray((tmp_path / "model.json.npz").read_bytes())
+    for position in range(0, len(content), max(1, len(content) // 25)):
+        for bit in (0, 4, 7):
+            content[position] ^= 1 << bit
+            _load_or_refuse(archived(bytes(content)), table)
+            content[position] ^= 1 << bit
+
+
+def test_a_bomb_in_the_second_file_takes_no_memory(
+    archived: Callable[[bytes], Path],
+) -> None:
+    assert "larger than its shape allows" in _refuse(
+        archived(_npz(_npy_header(b""), bytes(5_000_000)))
+    )
+
+
+@pytest.mark.parametrize(
+    "index", ["../../etc/passwd", "/etc/passwd", -1, 10**400, None, [0], {"a": 0}, 1.0]
+)
+def test_an_array_that_is_not_there_is_refused(
+    archived: Callable[[bytes], Path], tmp_path: Path, index: Any
+) -> None:
+    path = archived((tmp_path / "model.json.npz").read_bytes())
+    document = json.loads(path.read_text(encoding="utf-8"))
+    model = document["model"]
+    (model["tables"][0] if "tables" in model else model["prior"])["array"] = index
+    _refuse(_write(path, document))
+
+
+@pytest.mark.parametrize("sha256", [True, 1, [], {}, "", "../model.json.npz"])
+def test_a_strange_hash_is_refused(
+    archived: Callable[[bytes], Path], tmp_path: Path, sha256: Any
+) -> None:
+    path = archived((tmp_path / "model.json.npz").read_bytes())
+    document = json.loads(path.read_text(encoding="utf-8"))
+    _refuse(_write(path, {**document, "arrays_sha256": sha256}))
+
+
+def test_reading_a_model_imports_no_module_that_it_names(
+    document: Any, model_file: Path
+) -> None:
+    for name in ("antigravity", "this", "lib2to3.pgen2.driver"):
+        before = set(sys.modules)
+        for key in ("classifier", "label_type"):
+            _write(model_file, {**document, key: name})
+            _refuse(model_file)
+        assert name not in set(sys.modules) - before
