@@ -119,7 +119,6 @@ def _write(path: Path, document: Any) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_a_value_of_another_type_anywhere_is_refused_or_harmless(
     document: Any, model_file: Path, table: Any
 ) -> None:
