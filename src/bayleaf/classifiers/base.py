@@ -422,6 +422,8 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         ------
         TypeError
             If a parameter or label has no place in the file, naming it.
+        ValueError
+            If a table does not hold distributions, as after a large floor.
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
