@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 def maximum_spanning_forest(
     weights: NDArray[np.float64], above: float | None = None
 ) -> list[tuple[int, int]]:
-    """Edges of a spanning forest of largest total weight (Kruskal 1956).
+    """Edges of a spanning forest of largest total weight (Prim 1957).
 
     Parameters
     ----------
@@ -23,33 +23,32 @@ def maximum_spanning_forest(
     Returns
     -------
     list of (int, int)
-        Edges with the lower node first. Among equal weights the lower pair is taken.
+        Edges with the lower node first, heaviest edge first. Among equal weights the
+        lower pair is taken, which makes the forest unique.
     """
     n_nodes = len(weights)
-    first, second = np.triu_indices(n_nodes, 1)
-    values = weights[first, second]
-    if above is not None:
-        kept = values > above
-        first, second, values = first[kept], second[kept], values[kept]
-    root = list(range(n_nodes))
-
-    def find(node: int) -> int:
-        while root[node] != node:
-            root[node] = root[root[node]]
-            node = root[node]
-        return node
-
-    edges: list[tuple[int, int]] = []
-    # The pairs stand in lexicographic order, which a stable sort keeps among ties.
-    for position in np.argsort(-values, kind="stable"):
-        one, other = int(first[position]), int(second[position])
-        one_root, other_root = find(one), find(other)
-        if one_root != other_root:
-            root[one_root] = other_root
-            edges.append((one, other))
-            if len(edges) == n_nodes - 1:
-                break
-    return edges
+    limit = -np.inf if above is None else above
+    nodes = np.arange(n_nodes)
+    outside = np.ones(n_nodes, dtype=bool)
+    # The best edge from the trees to each node outside: its weight, and its pair as
+    # one number that orders pairs.
+    best = np.full(n_nodes, -np.inf)
+    pairs = np.zeros(n_nodes, dtype=np.int64)
+    found: list[tuple[float, int]] = []
+    for _ in range(n_nodes):
+        strength = np.where(outside, best, -np.inf)
+        heaviest = strength.max()
+        if heaviest > limit:
+            ties = np.flatnonzero(strength == heaviest)
+            node = int(ties[np.argmin(pairs[ties])])
+            found.append((-float(heaviest), int(pairs[node])))
+        else:
+            node = int(np.argmax(outside))
+        outside[node] = False
+        own = np.minimum(nodes, node) * n_nodes + np.maximum(nodes, node)
+        better = (weights[node] > best) | ((weights[node] == best) & (own < pairs))
+        best[better], pairs[better] = weights[node][better], own[better]
+    return [divmod(pair, n_nodes) for _, pair in sorted(found)]
 
 
 def rooted_parents(
