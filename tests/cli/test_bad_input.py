@@ -195,3 +195,20 @@ def test_too_many_folds(run: Run, heart: Path) -> None:
     check_refused(
         run("evaluate", heart, "--target", "disease", "--folds", 200), "at most 150"
     )
+
+
+def test_semicolons_and_tabs_between_cells(fit: Callable[..., object]) -> None:
+    check_refused(fit("a;y\n1;p\n2;q\n"), "separated by semicolons", "commas")
+    check_refused(fit("a\ty\n1\tp\n2\tq\n"), "separated by tabs", "commas")
+
+
+def test_a_quote_that_is_never_closed(fit: Callable[..., object]) -> None:
+    check_refused(fit('a,y\n1,p\n2,"q\n3,p\n'), "line 3", "quote")
+
+
+def test_a_lone_quote_inside_a_cell_is_text(fit: Callable[..., object]) -> None:
+    assert fit('a,y\n5" pipe,p\n6 pipe,q\n').code == 0  # type: ignore[attr-defined]
+
+
+def test_a_column_of_dates(fit: Callable[..., object]) -> None:
+    check_refused(fit("d,y\n2020-01-01,p\n2020-01-02,q\n"), "'d' holds dates")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import sys
@@ -44,14 +45,18 @@ def read_table(source: str, missing_values: Sequence[str] = ()) -> pa.Table:
             quoted_strings_can_be_null=True,
         )
         content = _csv_bytes(source)
+        _check_quotes(content, source)
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(content),
+                read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES),
                 parse_options=pa_csv.ParseOptions(newlines_in_values=True),
                 convert_options=convert,
             )
         except pa.ArrowInvalid as error:
             raise _csv_error(source, error, io.BytesIO(content)) from error
+        if content.count(b'"') % 2:
+            _check_quotes_closed(source, io.BytesIO(content))
     check_columns(table.schema, source)
     if table.num_rows == 0:
         raise ValueError(f"{_shown(source)} has a header but no rows")
@@ -65,9 +70,10 @@ def read_batches(source: str) -> Iterator[pa.RecordBatch]:
         check_columns(file.schema_arrow, source)
         yield from file.iter_batches(batch_size=BATCH_ROWS)
         return
-    with _open_csv(source) as stream:
-        first = stream.readline()
+    with _unpacking(source), _open_csv(source) as stream:
+        first = _header_lines(stream, source)
         names = _header(first, source)
+        rejoined = _Rejoined(first, stream)
         options = pa_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
             null_values=[""],
@@ -81,7 +87,7 @@ def read_batches(source: str) -> Iterator[pa.RecordBatch]:
 
         try:
             yield from pa_csv.open_csv(
-                _Rejoined(first, stream),
+                rejoined,
                 read_options=pa_csv.ReadOptions(
                     block_size=BLOCK_BYTES, use_threads=False
                 ),
@@ -92,6 +98,9 @@ def read_batches(source: str) -> Iterator[pa.RecordBatch]:
             )
         except pa.ArrowInvalid as error:
             raise _csv_error(source, error, None, failed) from error
+    if rejoined.n_quotes % 2 and source != "-":
+        with _open_csv(source) as stream:
+            _check_quotes_closed(source, stream)
 
 
 def select_columns(
@@ -107,9 +116,17 @@ def select_columns(
     present = table.schema.names
     absent = [name for name in names if name not in present]
     if absent:
-        hint = near_names(absent[0], present)
+        hint = _separator_hint(present) or near_names(absent[0], present)
         raise ValueError(f"{_shown(source)} has no column {name_list(absent)}; {hint}")
     return table.select(list(names))
+
+
+def _separator_hint(names: Sequence[str]) -> str:
+    """What to say if the only column's name looks like a whole header."""
+    for mark, what in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+        if len(names) == 1 and mark in names[0]:
+            return f"its cells are separated by {what}; separate them by commas"
+    return ""
 
 
 def check_columns(schema: pa.Schema, source: str) -> None:
@@ -151,7 +168,13 @@ class TableWriter:
         """Append a batch; the first one sets the columns."""
         if self._writer is None:
             self._writer = self._open(batch.schema)
-        self._writer.write_batch(batch)
+        try:
+            self._writer.write_batch(batch)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise ValueError(
+                f"the output cannot hold a column of the input ({error}); write "
+                "Parquet instead of CSV, or leave the column out"
+            ) from error
 
     def _open(self, schema: pa.Schema) -> Any:
         """The writer for batches of a schema."""
@@ -210,10 +233,39 @@ def _open_csv(source: str) -> IO[bytes]:
 
 def _csv_bytes(source: str) -> bytes:
     """The whole content of a CSV source."""
-    with _open_csv(source) as stream:
+    with _unpacking(source), _open_csv(source) as stream:
         content = stream.read()
-    _header(content[: content.find(b"\n") + 1] or content, source)
+    _header(_header_lines(io.BytesIO(content), source), source)
     return content
+
+
+@contextlib.contextmanager
+def _unpacking(source: str) -> Iterator[None]:
+    """Name the file in an error of its decompression."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None or Path(source).suffix in {"", ".csv"}:
+            raise
+        raise ValueError(
+            f"cannot unpack {_shown(source)}: {error}; mend or rename the file"
+        ) from error
+
+
+def _header_lines(stream: IO[bytes], source: str) -> bytes:
+    """The first line that is not blank, and those that its quotes hold together."""
+    line = stream.readline(BLOCK_BYTES)
+    while line and not line.strip():
+        line = stream.readline(BLOCK_BYTES)
+    while line.count(b'"') % 2:
+        more = stream.readline(BLOCK_BYTES)
+        line += more
+        if not more or len(line) > BLOCK_BYTES:
+            raise ValueError(
+                f"the header of {_shown(source)} opens a quote that is not closed; "
+                "mend it"
+            )
+    return line
 
 
 def _header(line: bytes, source: str) -> list[str]:
@@ -224,9 +276,23 @@ def _header(line: bytes, source: str) -> list[str]:
         raise ValueError(
             f"{_shown(source)} is no UTF-8 text; save the file as UTF-8"
         ) from error
+    if "\0" in text:
+        raise ValueError(f"{_shown(source)} is no UTF-8 text; save the file as UTF-8")
     if not text.strip():
         raise ValueError(f"{_shown(source)} is empty; a header line was expected")
-    names = next(csv.reader([text.rstrip("\r\n")]))
+    try:
+        names = next(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        raise ValueError(
+            f"the header of {_shown(source)} cannot be read; end each line with a "
+            "line feed and quote names that hold line ends"
+        ) from error
+    for separator, called in ((";", "semicolons"), ("\t", "tabs")):
+        if len(names) == 1 and separator in names[0]:
+            raise ValueError(
+                f"the cells of {_shown(source)} are separated by {called}; "
+                "save the file with commas between cells"
+            )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(
@@ -234,6 +300,23 @@ def _header(line: bytes, source: str) -> list[str]:
             "give every column a name of its own"
         )
     return names
+
+
+def _check_quotes(content: bytes, source: str) -> None:
+    """Raise if a quoted cell is never closed, which would swallow all later rows."""
+    if content.count(b'"') % 2 == 0:
+        return
+    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace")
+    reader = csv.reader(text, strict=True)
+    line = 1
+    try:
+        for _ in reader:
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(
+            f"a quoted cell that begins in line {line} of {_shown(source)} is not "
+            "closed properly; add the missing quote"
+        ) from error
 
 
 def _csv_error(
@@ -258,7 +341,30 @@ def _csv_error(
             f"row {row.number} of {_shown(source)} has {row.actual_columns} cells, but "
             f"the header has {row.expected_columns}; mend it or quote its commas"
         )
+    if "invalid UTF8" in str(error):
+        return ValueError(f"{_shown(source)} is no UTF-8 text; save the file as UTF-8")
+    if "straddl" in str(error):
+        return ValueError(
+            f"a row of {_shown(source)} is longer than {BLOCK_BYTES >> 20} MiB; "
+            "shorten it, or close its quote"
+        )
     return ValueError(f"cannot read {_shown(source)} as CSV: {error}")
+
+
+def _check_quotes_closed(source: str, content: IO[bytes]) -> None:
+    """Raise if the last quote of a CSV source is not closed, which Arrow allows."""
+    text = io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline="")
+    reader = csv.reader(text, strict=True)
+    start = 1
+    try:
+        for _ in reader:
+            start = reader.line_num + 1
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            raise ValueError(
+                f"line {start} of {_shown(source)} opens a quote that is not closed; "
+                "close it"
+            ) from error
 
 
 def _ragged_line(content: IO[bytes]) -> tuple[int, int, int] | None:
@@ -279,10 +385,14 @@ def _ragged_line(content: IO[bytes]) -> tuple[int, int, int] | None:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose first line was read already and is given out again."""
+    """A stream whose first line was read already and is given out again.
+
+    Counts the quotation marks that went through it.
+    """
 
     def __init__(self, first: bytes, rest: IO[bytes]) -> None:
         self._first, self._rest = first, rest
+        self.n_quotes = 0
 
     def readable(self) -> bool:
         return True
@@ -290,5 +400,7 @@ class _Rejoined(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if self._first:
             taken, self._first = self._first, b""
-            return taken
-        return self._rest.read(size)
+        else:
+            taken = self._rest.read(size)
+        self.n_quotes += taken.count(b'"')
+        return taken

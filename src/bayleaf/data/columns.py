@@ -336,7 +336,7 @@ def _arrow_column(
         return _float_column(name, floats)
     if pa.types.is_boolean(kind) or _is_text(kind):
         return _dictionary_column(name, array.dictionary_encode())
-    raise _unsupported(name, str(kind))
+    raise _unsupported(name, "dates" if pa.types.is_temporal(kind) else str(kind))
 
 
 def _dictionary_column(
