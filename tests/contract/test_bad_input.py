@@ -128,3 +128,55 @@ def test_an_unfitted_classifier_says_so(kind: Any) -> None:
     for ask in ("predict", "predict_proba", "explain"):
         with pytest.raises(ValueError, match="not fitted yet"):
             getattr(kind(), ask)(frame)
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        (["a"] * 30, "sample_weight must hold real numbers"),
+        ([1j] * 30, "sample_weight must hold real numbers"),
+        ({}, "sample_weight must hold real numbers"),
+        ([[1], [1, 2]] * 15, "sample_weight must have rows of one length"),
+        ([10**400] * 30, "sample_weight holds a number too large"),
+        ([1e300] * 30, "sample_weight sums to .* divide all weights"),
+        ([1.7e308] * 30, "sample_weight sums to inf"),
+    ],
+)
+def test_weights_that_cannot_be_counted_are_refused(
+    kind: Any, weights: Any, sentence: str
+) -> None:
+    frame, y = _frame()
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        kind().fit(frame, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "labels", [[(1,), (2,)] * 15, [{}] * 30, pl.Series([[1]] * 30)]
+)
+def test_labels_that_are_no_single_values_are_refused(kind: Any, labels: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"1d array|single value"):
+        kind().fit(_frame()[0], labels)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("class_prior", "x"),
+        ("class_prior", {"p": 1}),
+        ("loss", "x"),
+        ("categorical_features", 5),
+        ("random_state", -1),
+    ],
+)
+def test_a_parameter_of_the_wrong_kind_is_named(
+    kind: Any, name: str, value: Any
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=name):
+        kind(**{name: value}).fit(*_frame())
+
+
+def test_integers_of_128_bits_are_numbers(kind: Any) -> None:
+    wide = pl.DataFrame({"a": pl.Series([1, 2, 3] * 10, dtype=pl.Int128)})
+    y = ["p", "p", "q"] * 10
+    expected = kind().fit(wide.cast(pl.Float64), y).predict_proba(wide)
+    np.testing.assert_array_equal(kind().fit(wide, y).predict_proba(wide), expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -69,6 +70,11 @@ def encoder_rules(estimator: Any) -> EncoderRules:
                 "categorical_features must be a list of columns, got the string "
                 f"{declared!r}; write [{declared!r}]"
             )
+        if not hasattr(declared, "__iter__"):
+            raise TypeError(
+                "categorical_features must be a list of columns or None, got "
+                f"{declared!r}"
+            )
         declared = tuple(
             item.item() if isinstance(item, np.generic) else item for item in declared
         )
@@ -80,6 +86,31 @@ def encoder_rules(estimator: Any) -> EncoderRules:
     )
 
 
+def numbers_of(name: str, values: Any) -> NDArray[np.float64]:
+    """A parameter as an array of floats.
+
+    Raises
+    ------
+    TypeError
+        If it holds something other than real numbers.
+    ValueError
+        If its rows differ in length or a number is too large for a float.
+    """
+    refusal = f"{name} must hold real numbers, got {reprlib.repr(values)}"
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must have rows of one length") from error
+    if array.dtype.kind not in "biufO":
+        raise TypeError(refusal)
+    try:
+        return array.astype(np.float64)
+    except OverflowError as error:
+        raise ValueError(f"{name} holds a number too large for a float") from error
+    except (TypeError, ValueError) as error:
+        raise TypeError(refusal) from error
+
+
 def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     """A class prior as an array, once it fits the classes.
 
@@ -88,7 +119,7 @@ def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.f
     ValueError
         If it has another length, a negative entry, or does not sum to 1.
     """
-    prior = np.asarray(class_prior, dtype=np.float64)
+    prior = numbers_of("class_prior", class_prior)
     if prior.shape != (len(classes),):
         raise ValueError(
             f"class_prior must have one entry for each of the {len(classes)} classes "
@@ -111,7 +142,7 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
     """
     if loss is None:
         return None
-    matrix = np.asarray(loss, dtype=np.float64)
+    matrix = numbers_of("loss", loss)
     n_classes = len(classes)
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(
@@ -130,6 +161,8 @@ def random_generator(random_state: Any) -> np.random.Generator:
     if random_state is None:
         return np.random.default_rng()
     if isinstance(random_state, numbers.Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state must be >= 0, got {random_state!r}")
         return np.random.default_rng(int(random_state))
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
 

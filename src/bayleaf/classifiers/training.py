@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from bayleaf.classifiers.parameters import numbers_of
 from bayleaf.data.columns import Column, Matrix, select_rows
 from bayleaf.data.labels import encode_labels, label_codes
+
+# n log n of a larger total could overflow.
+_MOST_WEIGHT = 1e300
 
 
 class TrainingTable(NamedTuple):
@@ -136,7 +140,7 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | N
     """Row weights as float64; None where every row counts one."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = numbers_of("sample_weight", sample_weight)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -148,6 +152,13 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | N
         raise ValueError("sample_weight holds NaN or infinity; give finite weights")
     if (weights < 0).any():
         raise ValueError("sample_weight holds negative values; give weights >= 0")
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > _MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}, too much to count with; divide all "
+            "weights by one number"
+        )
     if not weights.any():
         raise ValueError(
             "sample_weight is zero for every row; give at least one row a weight > 0"

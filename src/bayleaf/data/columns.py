@@ -297,6 +297,9 @@ def _series_column(series: nw.Series[Any]) -> Column:
     """One column of a data frame."""
     name = _plain_name(series.name)
     dtype = series.dtype
+    if dtype in (nw.Int128, nw.UInt128):
+        # Neither NumPy nor Arrow has integers that wide.
+        series, dtype = series.cast(nw.Float64), nw.Float64()
     # What polars has no type for, such as a column of nulls, Arrow may know.
     unknown = dtype == nw.Unknown and not series.implementation.is_polars()
     if dtype == nw.Object or unknown:

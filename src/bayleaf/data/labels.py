@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import reprlib
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -43,6 +44,8 @@ def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if short is not None:
         return short
     column = _label_column(target)
+    if column.indices.ndim != 1:
+        raise ValueError("y should be a 1d array: one label a row, not a list of them")
     absent = np.flatnonzero(column.indices < 0)
     if len(absent):
         raise ValueError(
@@ -93,12 +96,23 @@ def _label_column(target: Any) -> ValueColumn:
     try:
         return value_column(target, "target")
     except TypeError:
-        index: dict[Hashable, int] = {}
+        return _hashed_labels(list(target))
+
+
+def _hashed_labels(labels: list[Any]) -> ValueColumn:
+    """Labels that are neither text nor numbers, told apart by their hash."""
+    index: dict[Hashable, int] = {}
+    try:
         indices = [
             -1 if is_missing_cell(label) else index.setdefault(label, len(index))
-            for label in list(target)
+            for label in labels
         ]
-        return ValueColumn("target", np.array(indices, dtype=np.int32), list(index))
+    except TypeError as error:
+        raise TypeError(
+            f"a class label must be a single value, got {reprlib.repr(labels[0])}; "
+            "give text or whole numbers as labels"
+        ) from error
+    return ValueColumn("target", np.array(indices, dtype=np.int32), list(index))
 
 
 def _whole_number_labels(
