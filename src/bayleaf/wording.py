@@ -11,9 +11,15 @@ def format_number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def shown_name(name: object) -> str:
+    """A name as it is; in quotes if it would not be seen without, such as ``' a'``."""
+    text = str(name)
+    return text if text and text == text.strip() else repr(text)
+
+
 def name_list(names: Sequence[object], *, limit: int = 8) -> str:
     """Join names with commas, cutting a long list short and saying so."""
-    shown = ", ".join(str(name) for name in names[:limit])
+    shown = ", ".join(shown_name(name) for name in names[:limit])
     hidden = len(names) - limit
     return f"{shown} and {hidden} more" if hidden > 0 else shown
 
@@ -27,5 +33,5 @@ def near_names(name: str, known: Iterable[str]) -> str:
         match = difflib.get_close_matches(str(name).lower(), lowered, n=3, cutoff=0.6)
         close = [lowered[key] for key in match]
     if close:
-        return f"did you mean {' or '.join(close)}?"
+        return f"did you mean {' or '.join(shown_name(name) for name in close)}?"
     return f"there are: {name_list(choices)}"

@@ -6,7 +6,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pa_parquet
 import pytest
+
+from bayleaf.datasets import load_heart
 
 Run = Callable[..., object]
 
@@ -208,7 +212,78 @@ def test_a_quote_that_is_never_closed(fit: Callable[..., object]) -> None:
 
 def test_a_lone_quote_inside_a_cell_is_text(fit: Callable[..., object]) -> None:
     assert fit('a,y\n5" pipe,p\n6 pipe,q\n').code == 0  # type: ignore[attr-defined]
+    assert fit('5" pipe,y\n1,p\n2,q\n').code == 0  # type: ignore[attr-defined]
 
 
 def test_a_column_of_dates(fit: Callable[..., object]) -> None:
     check_refused(fit("d,y\n2020-01-01,p\n2020-01-02,q\n"), "'d' holds dates")
+
+
+def test_names_that_cannot_be_seen_are_quoted(fit: Callable[..., object]) -> None:
+    check_refused(fit("a, y\n1,p\n2,q\n"), "did you mean ' y'?")
+    check_refused(fit(",,y\n1,2,p\n3,4,q\n"), "several columns called ''")
+
+
+def test_a_quote_that_is_not_closed(
+    fit: Callable[..., object], run: Run, tmp_path: Path
+) -> None:
+    check_refused(fit('"a,y\n1,p\n2,q\n'), "header", "quote that is not closed")
+    check_refused(fit('a,"y\n' + "1,p\n" * 200), "header", "quote")
+    assert fit(GOOD).code == 0  # type: ignore[attr-defined]
+    source = tmp_path / "open.csv"
+    source.write_text('a,b,y\n1,x,p\n2,z,"q\n')
+    check_refused(run("predict", tmp_path / "m.json", source), "line 3", "not closed")
+
+
+def test_text_of_another_encoding(fit: Callable[..., object]) -> None:
+    check_refused(fit(GOOD.encode("utf-16-le")), "UTF-8")
+
+
+def test_a_file_that_cannot_be_unpacked(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "in.csv.gz"
+    source.write_text(GOOD)
+    words = ("--target", "y", "-o", tmp_path / "m.json")
+    check_refused(run("fit", source, *words), "cannot unpack", "in.csv.gz")
+
+
+@pytest.mark.parametrize("column", [["x", "y"], [True, False], [1, 2]])
+def test_text_where_training_had_none(
+    fit: Callable[..., object], run: Run, tmp_path: Path, column: list[object]
+) -> None:
+    rows = [f"{str(cell).lower()},{label}" for cell, label in zip(column, "pq")]
+    text = "\n".join(["a,y", *rows * 9, ""])
+    fitted = fit(text, "--categorical", "a")
+    assert fitted.code == 0  # type: ignore[attr-defined]
+    source = tmp_path / "new.csv"
+    source.write_text("a\nodd\n")
+    done = run("predict", tmp_path / "m.json", source)
+    if isinstance(column[0], str):
+        assert done.code == 0  # type: ignore[attr-defined]
+    else:
+        wanted = "true or false" if column[0] is True else "a number"
+        check_refused(done, "'odd'", wanted, "row 1 below the header")
+
+
+def test_the_row_of_a_bad_cell_is_counted_through_all_batches(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.cli.tables.BLOCK_BYTES", 512)
+    source = tmp_path / "numbers.csv"
+    rows = "".join(f"{i},{'pq'[i // 200]}\n" for i in range(400))
+    source.write_text(f"a,y\n{rows}")
+    model = tmp_path / "m.json"
+    assert run("fit", source, "--target", "y", "-o", model).code == 0  # type: ignore[attr-defined]
+    source.write_text(f"a,y\n{rows}1_000,p\n")
+    check_refused(run("predict", model, source), "'1_000'", "row 401 below the header")
+
+
+def test_a_column_that_no_csv_file_can_hold(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "nested.parquet"
+    frame = load_heart().frame
+    notes = pa.array([[1]] * frame.num_rows)
+    pa_parquet.write_table(frame.append_column("notes", notes), source)
+    check_refused(run("predict", model, source), "list<", "write Parquet instead")
+    output = tmp_path / "out.parquet"
+    assert run("predict", model, source, "-o", output).code == 0  # type: ignore[attr-defined]

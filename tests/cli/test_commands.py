@@ -3,12 +3,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
@@ -227,3 +229,46 @@ def test_a_device_is_written_to_and_not_replaced(
     null = Path(os.devnull)
     assert run("predict", model, heart, "-o", null).code == 0
     assert null.is_char_device()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_unwinds_the_command_and_leaves_the_old_file(
+    name: str, run: Run, model: Path, heart: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = heart.with_name("old.csv")
+    old.write_text("old")
+
+    def interrupt(*_: object, **__: object) -> None:
+        signal.raise_signal(getattr(signal, name))
+
+    monkeypatch.setattr("bayleaf.cli.coding.codes_of_batch", interrupt)
+    if name == "SIGINT":
+        assert run("predict", model, heart, "-o", old).code == 130
+    else:
+        with pytest.raises(SystemExit) as stop:
+            run("predict", model, heart, "-o", old)
+        assert stop.value.code == 128 + getattr(signal, name)
+    assert old.read_text() == "old"
+    assert not list(heart.parent.glob(".*"))
+
+
+def test_blank_lines_and_names_of_several_lines_stand_before_the_rows(
+    run: Run, tmp_path: Path
+) -> None:
+    source, model = tmp_path / "in.csv", tmp_path / "m.json"
+    source.write_text('\n\n"a\nb",y\n1,p\n2,q\n')
+    assert run("fit", source, "--target", "y", "-o", model).code == 0
+    done = run("predict", model, source)
+    assert done.code == 0
+    assert done.out.startswith('"a\nb","y","prediction"')
+
+
+def test_labels_wider_than_a_signed_integer_are_written_as_text(
+    run: Run, tmp_path: Path
+) -> None:
+    source, model = tmp_path / "in.parquet", tmp_path / "m.json"
+    labels = pa.array([2**63 + 1, 5] * 9, pa.uint64())
+    pa_parquet.write_table(pa.table({"a": ["x", "z"] * 9, "y": labels}), source)
+    assert run("fit", source, "--target", "y", "-o", model).code == 0
+    lines = run("predict", model, source).out.splitlines()
+    assert lines[1].split(",")[2] == f'"{2**63 + 1}"'

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FrameType
 
 from cyclopts import App, CycloptsError
 
@@ -24,6 +27,7 @@ app = App(
     help_format="markdown",
     print_error=False,
     exit_on_error=False,
+    suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
 for _command in (fit, predict, evaluate, inspect, explain, demo):
@@ -33,7 +37,8 @@ for _command in (fit, predict, evaluate, inspect, explain, demo):
 def run(words: Sequence[str]) -> int:
     """Run a command; input that cannot be used ends in one sentence and exit code 2."""
     try:
-        result = app(list(words))
+        with _stopping_tidily():
+            result = app(list(words))
     except CycloptsError as error:
         return _refuse(str(error))
     except BrokenPipeError:
@@ -50,6 +55,24 @@ def run(words: Sequence[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+@contextlib.contextmanager
+def _stopping_tidily() -> Iterator[None]:
+    """Let a request to end the program unwind it, so that no half file is left."""
+    # SIGHUP, a closed terminal, does not exist everywhere.
+    kinds = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    former = {kind: signal.signal(kind, _stop) for kind in kinds if kind is not None}
+    try:
+        yield
+    finally:
+        for kind, handler in former.items():
+            signal.signal(kind, handler)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """End the program with the exit code that shells give to a signal."""
+    raise SystemExit(128 + number)
+
+
 def _refuse(message: str) -> int:
     """Print one sentence on standard error and give the exit code for bad input."""
     sentence = " ".join(message.split())
@@ -61,4 +84,4 @@ def _sentence_of(error: OSError) -> str:
     """What went wrong with a file, without Python's error number."""
     if error.filename and error.strerror:
         return f"cannot use {error.filename}: {error.strerror}"
-    return str(error)
+    return f"cannot read or write: {error.strerror}" if error.strerror else str(error)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +21,12 @@ def codes_of_batch(
     batch: pa.RecordBatch,
     source: str,
     missing_values: frozenset[str],
+    *,
+    row_numbers: Sequence[int],
 ) -> Codes:
     """Encode the features of a batch, whatever else it holds and in whatever order.
+
+    `row_numbers` are those of the batch's rows in its file, for messages.
 
     Cells of a CSV file come as text and are read as the model's domain asks: numbers
     for a numeric feature, the state's own type for a nominal one.
@@ -30,7 +34,7 @@ def codes_of_batch(
     Raises
     ------
     ValueError
-        If a feature's column is missing, or a numeric feature's cell is no number.
+        If a feature's column is missing, or text stands where a number belongs.
     """
     domain = predictor.encoder.domain
     names = [str(name) for name in domain.names]
@@ -38,7 +42,8 @@ def codes_of_batch(
     columns: list[Column] = []
     for variable, column in zip(domain, features.columns, strict=True):
         if _is_text(column.type):
-            columns.append(_read_text(variable, column, missing_values))
+            cells = _TextCells(variable, column, row_numbers)
+            columns.append(_read_text(cells, missing_values))
         else:
             table = pa.table({str(variable.name): column})
             parsed = take_apart(table)
@@ -47,69 +52,76 @@ def codes_of_batch(
     return predictor.encoder.transform(columns)
 
 
-def _read_text(
-    variable: Variable, cells: pa.Array, missing_values: frozenset[str]
-) -> Column:
+class _TextCells(NamedTuple):
+    """The cells of a variable as a file has them, with their rows' numbers."""
+
+    variable: Variable
+    texts: pa.Array
+    row_numbers: Sequence[int]
+
+    def refusal(self, text: str) -> ValueError:
+        """What to say of a text that stands where a number belongs."""
+        row = self.row_numbers[pc.index(self.texts, text).as_py()]
+        truth = any(isinstance(state, bool) for state in self.variable.states)
+        wanted = "true or false" if truth else "a number"
+        return ValueError(
+            f"column {self.variable.name!r} holds {text!r} where {wanted} belongs "
+            f"(row {row} below the header); mend the cell, or name it with --na if "
+            "it means empty"
+        )
+
+
+def _read_text(cells: _TextCells, missing_values: frozenset[str]) -> Column:
     """A column of text as numbers or as states of a variable."""
-    encoded = cells.dictionary_encode()
+    variable = cells.variable
+    encoded = cells.texts.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     indices = np.asarray(encoded.indices.fill_null(-1)).astype(np.int32, copy=False)
-    absent = [i for i, text in enumerate(texts) if text == "" or text in missing_values]
+    absent = {i for i, text in enumerate(texts) if text == "" or text in missing_values}
     if absent:
-        indices = np.where(np.isin(indices, absent), np.int32(-1), indices)
+        indices = np.where(np.isin(indices, list(absent)), np.int32(-1), indices)
+    present = [None if i in absent else text for i, text in enumerate(texts)]
     if variable.kind == "numeric":
-        numbers = np.array(
-            [
-                np.nan if i in absent else _number(variable, text, cells)
-                for i, text in enumerate(texts)
-            ]
-            + [np.nan]
-        )
-        values = numbers[indices]
+        numbers = [np.nan if text is None else _finite(cells, text) for text in present]
+        values = np.array([*numbers, np.nan])[indices]
         return NumberColumn(variable.name, values, np.isnan(values))
-    return ValueColumn(variable.name, indices, _states(variable, texts))
+    return ValueColumn(variable.name, indices, _states(cells, present))
 
 
-def _number(variable: Variable, text: str, cells: pa.Array) -> float:
-    """A cell's text as a finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        row = pc.index(cells, text).as_py()
-        raise ValueError(
-            f"column {variable.name!r} holds {text!r} where a number belongs (row "
-            f"{row + 1} of its batch); mend the cell, or name it with --na if it "
-            "means empty"
-        )
+def _finite(cells: _TextCells, text: str) -> float:
+    """A cell's text as a finite number, or as NaN where it says so."""
+    value = _as_number(text)
+    if value is None or np.isinf(value):
+        raise cells.refusal(text)
     return value
 
 
-def _states(variable: Variable, texts: list[str]) -> list[Hashable]:
-    """For each text the state that it spells, or the text itself if there is none."""
-    spelled: dict[str, Hashable] = {}
-    for state in variable.states:
-        if state is not None:
-            spelled[str(state)] = state
-        if isinstance(state, bool):
-            spelled[str(state).lower()] = state
+def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
+    """For each text the state that it spells, or the value itself if there is none."""
+    states = [state for state in cells.variable.states if state is not None]
+    spelled: dict[str, Hashable] = {str(state): state for state in states}
+    spelled |= {str(s).lower(): s for s in states if isinstance(s, bool)}
+    has_text = any(isinstance(state, str) for state in states)
     found: list[Hashable] = []
     for text in texts:
-        if text in spelled:
-            found.append(spelled[text])
-            continue
-        number = _as_number(text)
-        found.append(
-            number if number is not None and number in spelled.values() else text
-        )
+        if text is None or text in spelled:
+            found.append(None if text is None else spelled[text])
+        elif has_text or not states:
+            number = _as_number(text)
+            known = number is not None and number in spelled.values()
+            found.append(number if known else text)
+        else:
+            # Text among numbers is refused, in whichever batch it stands.
+            value = _finite(cells, text)
+            found.append(None if np.isnan(value) else value)
     return found
 
 
 def _as_number(text: str) -> float | None:
     """The number that a text spells, or None."""
     try:
-        return float(text)
+        # Python takes 1_000 for a number; in a table it is none.
+        return None if "_" in text else float(text)
     except ValueError:
         return None
 

@@ -48,7 +48,7 @@ def explain(
 
     predictor = read_model(model).predictor
     batch = _rows(data, row)
-    codes = codes_of_batch(predictor, batch, data, frozenset(na))
+    codes = codes_of_batch(predictor, batch, data, frozenset(na), row_numbers=row)
     found = predictor.explain(codes, _label(predictor.classes, against))
     explanations = [
         replace(one, row=number) for one, number in zip(found, row, strict=True)
@@ -89,4 +89,8 @@ def _label(classes: Any, text: str | None) -> Any:
     if text is None:
         return None
     spelled = {str(label): label for label in classes.tolist()}
+    for label in classes.tolist():
+        if isinstance(label, bool):
+            # A truth value is written false and true in CSV files.
+            spelled[str(label).lower()] = label
     return spelled.get(text, text)

@@ -60,7 +60,13 @@ def predict(
     with _target_path(output) as path, progress() as tell:
         with TableWriter(path, parquet=is_parquet(output)) as writer:
             for batch in read_batches(data):
-                codes = codes_of_batch(predictor, batch, data, frozenset(na))
+                codes = codes_of_batch(
+                    predictor,
+                    batch,
+                    data,
+                    frozenset(na),
+                    row_numbers=range(n_rows + 1, n_rows + 1 + batch.num_rows),
+                )
                 unknown.update(predictor.encoder.unknown_counts)
                 writer.write(_scored(predictor, codes, batch, probabilities))
                 n_rows += batch.num_rows
@@ -86,7 +92,7 @@ def _scored(
     log_proba = predictor.log_proba(codes)
     proba = np.exp(log_proba)
     labels = predictor.classes[predictor.choose(proba)]
-    added = {"prediction": pa.array(labels.tolist())}
+    added = {"prediction": _label_column(labels, predictor.classes)}
     if probabilities:
         for label, column in zip(predictor.classes, proba.T, strict=True):
             added[f"probability_{label}"] = pa.array(np.ascontiguousarray(column))
@@ -99,6 +105,17 @@ def _scored(
     return pa.RecordBatch.from_arrays(
         [*batch.columns, *added.values()], names=[*batch.schema.names, *added]
     )
+
+
+def _label_column(labels: Any, classes: Any) -> pa.Array:
+    """Labels in a type that holds every class; as text if Arrow knows no other."""
+    import pyarrow as pa
+
+    try:
+        kind = pa.array(classes.tolist()).type
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return pa.array([str(label) for label in labels.tolist()], pa.string())
+    return pa.array(labels.tolist(), kind)
 
 
 @contextlib.contextmanager

@@ -18,6 +18,8 @@ from bayleaf.wording import name_list, near_names
 # Rows of a Parquet batch, and bytes of a CSV block, held in memory at once.
 BATCH_ROWS = 1 << 16
 BLOCK_BYTES = 1 << 22
+# A header of more lines than this has surely lost a closing quote.
+_MOST_HEADER_LINES = 100
 
 
 def read_table(source: str, missing_values: Sequence[str] = ()) -> pa.Table:
@@ -45,7 +47,8 @@ def read_table(source: str, missing_values: Sequence[str] = ()) -> pa.Table:
             quoted_strings_can_be_null=True,
         )
         content = _csv_bytes(source)
-        _check_quotes(content, source)
+        if content.count(b'"') % 2:
+            _check_quotes(io.BytesIO(content), source)
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(content),
@@ -55,8 +58,6 @@ def read_table(source: str, missing_values: Sequence[str] = ()) -> pa.Table:
             )
         except pa.ArrowInvalid as error:
             raise _csv_error(source, error, io.BytesIO(content)) from error
-        if content.count(b'"') % 2:
-            _check_quotes_closed(source, io.BytesIO(content))
     check_columns(table.schema, source)
     if table.num_rows == 0:
         raise ValueError(f"{_shown(source)} has a header but no rows")
@@ -100,7 +101,7 @@ def read_batches(source: str) -> Iterator[pa.RecordBatch]:
             raise _csv_error(source, error, None, failed) from error
     if rejoined.n_quotes % 2 and source != "-":
         with _open_csv(source) as stream:
-            _check_quotes_closed(source, stream)
+            _check_quotes(stream, source)
 
 
 def select_columns(
@@ -116,17 +117,9 @@ def select_columns(
     present = table.schema.names
     absent = [name for name in names if name not in present]
     if absent:
-        hint = _separator_hint(present) or near_names(absent[0], present)
+        hint = near_names(absent[0], present)
         raise ValueError(f"{_shown(source)} has no column {name_list(absent)}; {hint}")
     return table.select(list(names))
-
-
-def _separator_hint(names: Sequence[str]) -> str:
-    """What to say if the only column's name looks like a whole header."""
-    for mark, what in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if len(names) == 1 and mark in names[0]:
-            return f"its cells are separated by {what}; separate them by commas"
-    return ""
 
 
 def check_columns(schema: pa.Schema, source: str) -> None:
@@ -166,9 +159,9 @@ class TableWriter:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a batch; the first one sets the columns."""
-        if self._writer is None:
-            self._writer = self._open(batch.schema)
         try:
+            if self._writer is None:
+                self._writer = self._open(batch.schema)
             self._writer.write_batch(batch)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise ValueError(
@@ -257,14 +250,16 @@ def _header_lines(stream: IO[bytes], source: str) -> bytes:
     line = stream.readline(BLOCK_BYTES)
     while line and not line.strip():
         line = stream.readline(BLOCK_BYTES)
-    while line.count(b'"') % 2:
+    n_lines = 1
+    while _ends_in_quotes(line):
         more = stream.readline(BLOCK_BYTES)
-        line += more
-        if not more or len(line) > BLOCK_BYTES:
+        n_lines += 1
+        if not more or n_lines > _MOST_HEADER_LINES:
             raise ValueError(
                 f"the header of {_shown(source)} opens a quote that is not closed; "
-                "mend it"
+                "add the missing quote"
             )
+        line += more
     return line
 
 
@@ -273,11 +268,9 @@ def _header(line: bytes, source: str) -> list[str]:
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{_shown(source)} is no UTF-8 text; save the file as UTF-8"
-        ) from error
+        raise _no_utf8(source) from error
     if "\0" in text:
-        raise ValueError(f"{_shown(source)} is no UTF-8 text; save the file as UTF-8")
+        raise _no_utf8(source)
     if not text.strip():
         raise ValueError(f"{_shown(source)} is empty; a header line was expected")
     try:
@@ -302,11 +295,14 @@ def _header(line: bytes, source: str) -> list[str]:
     return names
 
 
-def _check_quotes(content: bytes, source: str) -> None:
+def _no_utf8(source: str) -> ValueError:
+    """What to say of a file in another encoding."""
+    return ValueError(f"{_shown(source)} is no UTF-8 text; save the file as UTF-8")
+
+
+def _check_quotes(content: IO[bytes], source: str) -> None:
     """Raise if a quoted cell is never closed, which would swallow all later rows."""
-    if content.count(b'"') % 2 == 0:
-        return
-    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace")
+    text = io.TextIOWrapper(content, encoding="utf-8", errors="replace", newline="")
     reader = csv.reader(text, strict=True)
     line = 1
     try:
@@ -317,6 +313,18 @@ def _check_quotes(content: bytes, source: str) -> None:
             f"a quoted cell that begins in line {line} of {_shown(source)} is not "
             "closed properly; add the missing quote"
         ) from error
+
+
+def _ends_in_quotes(line: bytes) -> bool:
+    """Whether the last cell of a line goes on in the next."""
+    if line.count(b'"') % 2 == 0:
+        return False
+    text = io.StringIO(line.decode("utf-8-sig", errors="replace"), newline="")
+    try:
+        list(csv.reader(text, strict=True))
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    return False
 
 
 def _csv_error(
@@ -342,29 +350,13 @@ def _csv_error(
             f"the header has {row.expected_columns}; mend it or quote its commas"
         )
     if "invalid UTF8" in str(error):
-        return ValueError(f"{_shown(source)} is no UTF-8 text; save the file as UTF-8")
+        return _no_utf8(source)
     if "straddl" in str(error):
         return ValueError(
             f"a row of {_shown(source)} is longer than {BLOCK_BYTES >> 20} MiB; "
             "shorten it, or close its quote"
         )
     return ValueError(f"cannot read {_shown(source)} as CSV: {error}")
-
-
-def _check_quotes_closed(source: str, content: IO[bytes]) -> None:
-    """Raise if the last quote of a CSV source is not closed, which Arrow allows."""
-    text = io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline="")
-    reader = csv.reader(text, strict=True)
-    start = 1
-    try:
-        for _ in reader:
-            start = reader.line_num + 1
-    except csv.Error as error:
-        if "unexpected end" in str(error):
-            raise ValueError(
-                f"line {start} of {_shown(source)} opens a quote that is not closed; "
-                "close it"
-            ) from error
 
 
 def _ragged_line(content: IO[bytes]) -> tuple[int, int, int] | None:

@@ -104,9 +104,16 @@ class Explanation:
 
     def to_text(self, limit: int = 10) -> str:
         """Write the terms as a table, the largest `limit` of them in full."""
+        if limit < 0:
+            raise ValueError(f"the number of terms to show must be >= 0, got {limit}")
+        rival = (
+            f"against {self.against} with {self.against_probability:.3f}"
+            if self.against != self.target
+            else "with no other class to compare"
+        )
         lines = [
             f"row {self.row}: {self.target} with probability {self.probability:.3f}, "
-            f"against {self.against} with {self.against_probability:.3f}",
+            f"{rival}",
             f"log-odds {self.log_odds:+.3f} nats = sum of",
             f"  {self.prior:+8.3f}  prior",
         ]
@@ -121,7 +128,12 @@ class Explanation:
         rest = ranked[limit:]
         if rest:
             total = math.fsum(term.contribution for term in rest)
-            lines.append(f"  {total:+8.3f}  {len(rest)} other features together")
+            others = (
+                "1 other feature"
+                if len(rest) == 1
+                else f"{len(rest)} other features together"
+            )
+            lines.append(f"  {total:+8.3f}  {others}")
         return "\n".join(lines)
 
 
