@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
 
@@ -58,6 +59,10 @@ def run(words: Sequence[str]) -> int:
 @contextlib.contextmanager
 def _stopping_tidily() -> Iterator[None]:
     """Let a request to end the program unwind it, so that no half file is left."""
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread may say what a signal does.
+        yield
+        return
     # SIGHUP, a closed terminal, does not exist everywhere.
     kinds = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
     former = {kind: signal.signal(kind, _stop) for kind in kinds if kind is not None}
