@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bayleaf.wording import format_number, name_list, near_names
+from bayleaf.wording import (
+    format_number,
+    name_list,
+    near_names,
+    shown_name,
+    stated,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,3 +40,22 @@ def test_long_lists_are_cut_short(names: list[object], text: str) -> None:
 )
 def test_near_names_are_offered_whatever_their_case(name: str, clause: str) -> None:
     assert near_names(name, ["age", "Weight"]) == clause
+
+
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [
+        ("male", "x = male"),
+        ("<= 1.5", "x <= 1.5"),
+        ("> 1.5", "x > 1.5"),
+        ("(1.5, 3]", "x in (1.5, 3]"),
+        ("(none)", "x = (none)"),
+    ],
+)
+def test_a_state_is_told_as_one_would_write_it(label: str, sentence: str) -> None:
+    assert stated("x", label) == sentence
+
+
+@pytest.mark.parametrize(("name", "seen"), [("a", "a"), ("", "''"), (" a", "' a'")])
+def test_a_name_that_would_not_be_seen_is_quoted(name: str, seen: str) -> None:
+    assert shown_name(name) == seen

@@ -11,6 +11,15 @@ def format_number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def stated(name: object, label: str) -> str:
+    """Say that a variable has a state, such as ``age > 54.5`` or ``sex = male``."""
+    if label.startswith(("<= ", "> ")):
+        return f"{name} {label}"
+    if label.startswith("(") and label.endswith("]"):
+        return f"{name} in {label}"
+    return f"{name} = {label}"
+
+
 def shown_name(name: object) -> str:
     """A name as it is; in quotes if it would not be seen without, such as ``' a'``."""
     text = str(name)

@@ -287,3 +287,7 @@ def test_a_column_that_no_csv_file_can_hold(
     check_refused(run("predict", model, source), "list<", "write Parquet instead")
     output = tmp_path / "out.parquet"
     assert run("predict", model, source, "-o", output).code == 0  # type: ignore[attr-defined]
+
+
+def test_structure_is_text_and_no_json(run: Run, model: Path) -> None:
+    check_refused(run("inspect", model, "--structure", "dot", "--json"), "leave out")

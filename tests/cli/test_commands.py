@@ -272,3 +272,11 @@ def test_labels_wider_than_a_signed_integer_are_written_as_text(
     assert run("fit", source, "--target", "y", "-o", model).code == 0
     lines = run("predict", model, source).out.splitlines()
     assert lines[1].split(",")[2] == f'"{2**63 + 1}"'
+
+
+def test_a_table_keeps_every_letter_where_there_is_little_room(
+    run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    done = run("inspect", model, "--table", "chest_pain")
+    assert "…" not in done.out

@@ -110,3 +110,19 @@ def test_many_parents_are_cut_short() -> None:
     terms = (Term("a", "x", given, 1.0),)
     text = Explanation(0, 1, 0, 0.75, 0.25, 1.0, 0.5, terms).to_text()
     assert text.endswith("a = x  given p0 = y, p1 = y, p2 = y, ...")
+
+
+def test_a_row_without_rival_class_says_so() -> None:
+    text = Explanation(0, "in", "in", 1.0, 1.0, 0.0, 0.0, ()).to_text()
+    assert "no other class" in text.splitlines()[0]
+
+
+def test_intervals_read_as_inequalities() -> None:
+    term = Term("age", "> 54.5", (("size", "<= 1"),), 0.5)
+    text = Explanation(0, "in", "out", 0.6, 0.4, 0.5, 0.0, (term,)).to_text()
+    assert "age > 54.5  given size <= 1" in text
+
+
+def test_a_negative_number_of_terms_is_refused() -> None:
+    with pytest.raises(ValueError, match="terms to show must be >= 0, got -1"):
+        Explanation(0, "in", "out", 0.6, 0.4, 0.5, 0.0, ()).to_text(-1)

@@ -68,6 +68,7 @@ def evaluate(
     else:
         from rich.console import Console
 
-        title = f"{folds}-fold cross-validation, {repeats} x, seed {options.seed}"
+        times = f"repeated {repeats} times, " if repeats > 1 else ""
+        title = f"{folds}-fold cross-validation, {times}seed {options.seed}"
         Console().print(comparison_table(results, title))
     return 0

@@ -43,6 +43,10 @@ def inspect(
     class_model = saved.predictor.model
     if table is not None:
         return _show_table(class_model, table, as_json=json)
+    if structure is not None and json:
+        raise ValueError(
+            "--structure prints text; leave out --json, which lists the arcs without it"
+        )
     if structure is not None:
         draw = structure_dot if structure == "dot" else structure_text
         print(draw(class_model))
@@ -66,7 +70,10 @@ def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
         return 0
-    shown = Table(*header, title=f"P({header[-1]})" if len(header) == 1 else None)
+    shown = Table()
+    for column in header:
+        # A name is broken over lines, not cut off, where the terminal is narrow.
+        shown.add_column(column, overflow="fold")
     for row in rows:
         shown.add_row(*(f"{c:.4f}" if isinstance(c, float) else str(c) for c in row))
     Console().print(shown)

@@ -76,5 +76,6 @@ class BayesianNetwork:
             given = ", ".join(str(names[parent]) for parent in self.dag.parents[node])
             condition = f" | {given}" if given else ""
             n_states = self.domain[node].n_states
-            lines.append(f"  P({names[node]}{condition})  {n_states} states")
+            states = "1 state" if n_states == 1 else f"{n_states} states"
+            lines.append(f"  P({names[node]}{condition})  {states}")
         return "\n".join(lines)

@@ -8,7 +8,7 @@ from typing import Any
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
-from bayleaf.wording import near_names
+from bayleaf.wording import near_names, stated
 
 
 def structure_text(model: ClassModel) -> str:
@@ -69,7 +69,7 @@ def table_rows(
     variables = [model.domain[parent] for parent in parents]
     states = model.domain[child]
     header = [*(str(v.name) for v in variables)]
-    header += [f"{name} = {states.label(code)}" for code in range(states.n_states)]
+    header += [stated(name, states.label(code)) for code in range(states.n_states)]
     rows: list[list[str | float]] = []
     for codes in itertools.product(*(range(v.n_states) for v in variables)):
         labels = [v.label(code) for v, code in zip(variables, codes, strict=True)]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import ClassModel, log_normalize
+from bayleaf.wording import stated
 
 
 @dataclass(frozen=True)
@@ -119,12 +120,11 @@ class Explanation:
         ]
         ranked = self.ranked()
         for term in ranked[:limit]:
-            given = ", ".join(f"{name} = {state}" for name, state in term.given[:3])
+            given = ", ".join(stated(name, state) for name, state in term.given[:3])
             more = ", ..." if len(term.given) > 3 else ""
             condition = f"  given {given}{more}" if given else ""
-            lines.append(
-                f"  {term.contribution:+8.3f}  {term.feature} = {term.value}{condition}"
-            )
+            fact = stated(term.feature, term.value)
+            lines.append(f"  {term.contribution:+8.3f}  {fact}{condition}")
         rest = ranked[limit:]
         if rest:
             total = math.fsum(term.contribution for term in rest)
