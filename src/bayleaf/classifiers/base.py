@@ -31,7 +31,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.columns import column_names, take_apart
 from bayleaf.data.discretize import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder import Target, learn_encoder
+from bayleaf.data.encoder import Discretizer, Target, learn_encoder
 from bayleaf.graph.dag import DAG
 from bayleaf.io.native import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -199,17 +199,21 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         """Encode the table, count, learn."""
         table = self._training_table(X, y, sample_weight)
         self.classes_ = table.classes
-        discretizer = resolve_discretizer(self.discretizer)
+        rng = random_generator(self.random_state)
         target = Target(self._class_variable(X, y), table.class_codes)
         with self._stage("encoded the table"):
             self.encoder_, codes = learn_encoder(
                 table.parts,
                 target,
                 table.row_weights(),
-                discretizer,
+                self._chosen_discretizer(rng),
                 encoder_rules(self),
             )
-        self._learn_from(self._count(codes), target.variable)
+        self._learn_from(self._count(codes), target.variable, rng)
+
+    def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
+        """What finds the cut points of numeric columns in this fit."""
+        return resolve_discretizer(self.discretizer)
 
     def _count(self, codes: Codes) -> CountSource:
         """The source of counts over the training codes."""
@@ -217,11 +221,13 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
             codes, n_jobs=self.n_jobs, max_table_cells=self.max_table_cells
         )
 
-    def _learn_from(self, counts: CountSource, class_variable: Variable) -> None:
+    def _learn_from(
+        self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
+    ) -> None:
         """Learn the model over the encoder's domain and the class."""
         domain = Domain((*self.encoder_.domain.variables, class_variable))
         with self._stage("learned the model"):
-            learned = self._learn(counts, domain, random_generator(self.random_state))
+            learned = self._learn(counts, domain, rng)
         self.model_, self.log_likelihood_ = learned
 
     def _stage(self, what: str) -> Stage:

@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from bayleaf.classifiers.base import BayesianClassifier
-from bayleaf.classifiers.parameters import encoder_rules
+from bayleaf.classifiers.parameters import encoder_rules, random_generator
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
 from bayleaf.data.codes import Codes
-from bayleaf.data.discretize import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder import Target, learn_encoder
 
@@ -30,8 +29,10 @@ class IncrementalClassifier(BayesianClassifier):
         self.stored_counts_ = StoredCounts(super()._count(codes))
         return self.stored_counts_
 
-    def _learn_from(self, counts: CountSource, class_variable: Variable) -> None:
-        super()._learn_from(counts, class_variable)
+    def _learn_from(
+        self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
+    ) -> None:
+        super()._learn_from(counts, class_variable, rng)
         self.stored_counts_.seal()
 
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -106,16 +107,16 @@ class IncrementalClassifier(BayesianClassifier):
         batch = self._training_table(X, y, sample_weight, announced)
         self.classes_ = batch.classes
         target = Target(self._class_variable(X, y), batch.class_codes)
-        discretizer = resolve_discretizer(self.discretizer)
+        rng = random_generator(self.random_state)
         self.encoder_, codes = learn_encoder(
             batch.parts,
             target,
             batch.row_weights(),
-            discretizer,
+            self._chosen_discretizer(rng),
             encoder_rules(self),
             allow_empty=True,
         )
-        self._learn_from(self._count(codes), target.variable)
+        self._learn_from(self._count(codes), target.variable, rng)
 
     def _next_batch(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Add the counts of further rows, over a domain that may grow."""
@@ -133,4 +134,5 @@ class IncrementalClassifier(BayesianClassifier):
             before, after, super()._count(codes)
         )
         self.encoder_ = encoder
-        self._learn_from(self.stored_counts_, class_variable)
+        rng = random_generator(self.random_state)
+        self._learn_from(self.stored_counts_, class_variable, rng)

@@ -72,3 +72,13 @@ class CountSource(Protocol):
     def add_up(self, block_function: Callable[[Codes], Counts]) -> Counts:
         """Sum what `block_function` returns for blocks of rows, in row order."""
         ...
+
+    def rows(self) -> Codes:
+        """The table itself, class last, for what no sum over rows can answer.
+
+        Raises
+        ------
+        TypeError
+            If the source keeps no rows.
+        """
+        ...

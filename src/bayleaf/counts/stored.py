@@ -84,6 +84,18 @@ class StoredCounts:
         """Refuse: rows of earlier tables are gone, only their counts are kept."""
         raise TypeError("stored counts hold no rows; ask for family or pair counts")
 
+    def rows(self) -> Codes:
+        """The rows, as long as they are those of the first table alone.
+
+        Raises
+        ------
+        TypeError
+            If earlier tables were added to, whose rows are gone.
+        """
+        if self._batch is None or self._earlier:
+            raise TypeError("stored counts hold no rows; fit all rows at once")
+        return self._batch.rows()
+
     def _sum(self, key: Any, ask: Callable[[CountSource], Counts]) -> Counts:
         """The remembered answer, or the batch's answer added to the earlier ones."""
         if key not in self._answers:

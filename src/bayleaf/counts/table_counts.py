@@ -162,6 +162,10 @@ class TableCounts:
         assert total is not None
         return total
 
+    def rows(self) -> Codes:
+        """The table itself, class last."""
+        return self.codes
+
     def _check_size(self, family: Family) -> None:
         """Raise if the table of a family is too large."""
         n_cells = prod(self.cards[variable] for variable in family)
