@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 # importing the package is quick.
 _PUBLIC = {
     "AODEClassifier": "bayleaf.classifiers.aode",
+    "AveragedKDBClassifier": "bayleaf.classifiers.averaged_kdb",
     "Backoff": "bayleaf.cpds.smoothing",
     "BayesianNetwork": "bayleaf.models.bayesian_network",
     "Dirichlet": "bayleaf.cpds.smoothing",

@@ -4,6 +4,7 @@ Contract tests, the command line's ``--model`` and benchmarks walk this list.
 """
 
 from bayleaf.classifiers.aode import AODEClassifier
+from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.base import BayesianClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
@@ -14,11 +15,13 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
     "tan": TANClassifier,
     "kdb": KDBClassifier,
     "aode": AODEClassifier,
+    "auto": AveragedKDBClassifier,
 }
 
 __all__ = [
     "CLASSIFIERS",
     "AODEClassifier",
+    "AveragedKDBClassifier",
     "BayesianClassifier",
     "KDBClassifier",
     "NaiveBayesClassifier",

@@ -122,7 +122,7 @@ def mdlp_cut_points(
     blocks = _accepted_cuts(table)
     highest_left = ordered[first_row[blocks] - 1]
     lowest_right = ordered[first_row[blocks]]
-    return _midpoints(highest_left, lowest_right)
+    return midpoints(highest_left, lowest_right)
 
 
 def standard_deviation_cut_points(values: Floats, weights: Floats) -> tuple[float, ...]:
@@ -147,7 +147,7 @@ def standard_deviation_cut_points(values: Floats, weights: Floats) -> tuple[floa
     interval holds a row, and a new value beyond the range belongs to the last
     interval on its side.
     """
-    distinct, counts = _distinct(values, weights)
+    distinct, counts = distinct_values(values, weights)
     if len(distinct) < 2:
         return ()
     scaled, exponent = _scaled(distinct)
@@ -185,7 +185,7 @@ def equal_frequency_cut_points(
     Cut ``i`` stands above the smallest value below or at which ``i / n_bins`` of the
     weight lies, midway to the next value.
     """
-    distinct, counts = _distinct(values, weights)
+    distinct, counts = distinct_values(values, weights)
     if len(distinct) < 2:
         return ()
     below = np.cumsum(counts)
@@ -193,7 +193,7 @@ def equal_frequency_cut_points(
     shares = below[-1] * np.arange(1, n_bins)
     last = np.unique(np.searchsorted(below * n_bins, shares))
     last = last[last < len(distinct) - 1]
-    return _midpoints(distinct[last], distinct[last + 1])
+    return midpoints(distinct[last], distinct[last + 1])
 
 
 def equal_width_cut_points(
@@ -259,7 +259,7 @@ def _exact_weights(weights: Floats) -> Floats:
     return np.ldexp(np.rint(np.ldexp(weights, shift)), -shift)
 
 
-def _distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def distinct_values(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Distinct values in increasing order, and the weight of each."""
     rows = _weighty_rows(values, weights)
     if not len(rows.values):
@@ -282,7 +282,7 @@ def _scaled(values: Floats) -> tuple[Floats, int]:
     return np.ldexp(values, -exponent), exponent
 
 
-def _midpoints(low: Floats, high: Floats) -> tuple[float, ...]:
+def midpoints(low: Floats, high: Floats) -> tuple[float, ...]:
     """Numbers midway between two values, at least the low and below the high one."""
     middle = low / 2.0 + high / 2.0
     return tuple(np.where((low <= middle) & (middle < high), middle, low).tolist())

@@ -510,5 +510,6 @@ def _note(variable: Variable, integer_as_nominal: bool) -> str:
     if integer_as_nominal and all(
         isinstance(s, int) for s in variable.states if s is not None
     ):
-        return f"integers, {variable.n_states} values, taken as nominal"
+        n_values = variable.n_states - variable.has_missing_state
+        return f"integers, {n_values} values, taken as nominal"
     return ""

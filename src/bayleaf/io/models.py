@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.io.averaged import averaged_kdb_from, averaged_kdb_to
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
+from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.network_model import NetworkModel
@@ -112,15 +115,19 @@ def model_to(model: ClassModel, arrays: ArrayWriter) -> dict[str, Any]:
             "child_probabilities": arrays.add(model.child_probabilities),
             "usable": model.usable.astype(int).tolist(),
         }
+    if isinstance(model, AveragedKDBModel):
+        return averaged_kdb_to(model, arrays)
     raise TypeError(f"a model of type {type(model).__name__} has no file format")
 
 
 def model_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> ClassModel:
     """A model from plain values."""
-    kind = fields.choice("type", ("network", "averaged_one_dependence"))
-    if kind == "network":
-        return _network_from(fields, domain, arrays)
-    return _one_dependence_from(fields, domain, arrays)
+    read: dict[str, Callable[[Fields, Domain, ArrayReader], ClassModel]] = {
+        "network": _network_from,
+        "averaged_one_dependence": _one_dependence_from,
+        "averaged_kdb": averaged_kdb_from,
+    }
+    return read[fields.choice("type", tuple(read))](fields, domain, arrays)
 
 
 def _network_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> NetworkModel:

@@ -22,6 +22,7 @@ from bayleaf.io.fields import Fields, ModelFileError
 
 # Models with more numbers than this keep them in a second file.
 MAX_INLINE = 1_000_000
+Array = NDArray[np.float64] | NDArray[np.uint16]
 _HEADER_ALLOWANCE = 4096
 
 
@@ -34,14 +35,14 @@ def archive_path(path: Path) -> Path:
 class ArrayWriter:
     """Collects the arrays of a document and puts them where they belong."""
 
-    collected: list[tuple[dict[str, Any], NDArray[np.float64]]] = field(
-        default_factory=list
-    )
+    collected: list[tuple[dict[str, Any], Array]] = field(default_factory=list)
 
-    def add(self, array: NDArray[np.float64]) -> dict[str, Any]:
-        """What stands for an array in the document until it is written."""
+    def add(self, array: Array) -> dict[str, Any]:
+        """What stands for an array of float64 or uint16 in the document."""
         stand_in = {"array": len(self.collected)}
-        self.collected.append((stand_in, np.asarray(array, dtype=np.float64)))
+        if array.dtype != np.uint16:
+            array = np.asarray(array, dtype=np.float64)
+        self.collected.append((stand_in, array))
         return stand_in
 
     def archive(self) -> bytes | None:
@@ -110,35 +111,54 @@ class ArrayReader:
         return cls(archive, max_bytes)
 
     def get(self, value: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
-        """The array that a value of the document stands for.
+        """The array of floats that a value of the document stands for.
 
         Raises
         ------
         ModelFileError
             If it has another shape or holds something that is no finite number.
         """
-        if isinstance(value, dict) and self.archive is not None:
-            array = self._from_archive(self.archive, value.get("array"), shape, what)
-        elif isinstance(value, list):
-            array = _from_list(value, shape, what)
-        else:
-            raise ModelFileError(f"{what} should be a list of numbers")
+        array: NDArray[np.float64] = self._read(value, shape, what, np.float64)
         if not np.isfinite(array).all():
             raise ModelFileError(f"{what} holds something that is no finite number")
         return array
 
+    def get_codes(
+        self, value: Any, shape: tuple[int, ...], what: str
+    ) -> NDArray[np.uint16]:
+        """The array of codes that a value of the document stands for; as `get`."""
+        array: NDArray[np.uint16] = self._read(value, shape, what, np.uint16)
+        return array
+
+    def _read(
+        self, value: Any, shape: tuple[int, ...], what: str, kind: type[np.generic]
+    ) -> Any:
+        """One array, wherever it lies."""
+        if isinstance(value, dict) and self.archive is not None:
+            index = value.get("array")
+            return self._from_archive(self.archive, index, shape, what, kind)
+        if isinstance(value, list):
+            return _from_list(value, shape, what, kind)
+        raise ModelFileError(f"{what} should be a list of numbers")
+
     def _from_archive(
-        self, path: Path, index: Any, shape: tuple[int, ...], what: str
-    ) -> NDArray[np.float64]:
+        self,
+        path: Path,
+        index: Any,
+        shape: tuple[int, ...],
+        what: str,
+        kind: type[np.generic],
+    ) -> NDArray[Any]:
         """One array of the second file."""
         try:
             with zipfile.ZipFile(path) as archive:
                 entry = archive.getinfo(f"a{index}.npy")
-                largest = min(prod(shape) * 8 + _HEADER_ALLOWANCE, self.max_bytes)
+                n_bytes = prod(shape) * np.dtype(kind).itemsize
+                largest = min(n_bytes + _HEADER_ALLOWANCE, self.max_bytes)
                 if entry.file_size > largest:
                     raise ModelFileError(f"{what} is larger than its shape allows")
                 with archive.open(entry) as stream:
-                    return _from_npy(stream, shape, what)
+                    return _from_npy(stream, shape, what, kind)
         except ModelFileError:
             raise
         except Exception as error:
@@ -149,24 +169,24 @@ class ArrayReader:
 
 
 def _from_npy(
-    stream: IO[bytes], shape: tuple[int, ...], what: str
-) -> NDArray[np.float64]:
+    stream: IO[bytes], shape: tuple[int, ...], what: str, kind: type[np.generic]
+) -> NDArray[Any]:
     """An array in NumPy's format; its declared shape is checked before it is read."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ModelFileError(f"{what} is in an unknown format")
     found, fortran_order, dtype = np.lib.format.read_array_header_1_0(stream)
-    if found != shape or fortran_order or dtype != np.float64:
+    if found != shape or fortran_order or dtype != kind:
         raise ModelFileError(f"{what} should have shape {shape}, not {found}")
-    n_bytes = prod(shape) * 8
+    n_bytes = prod(shape) * dtype.itemsize
     content = stream.read(n_bytes)
     if len(content) != n_bytes:
         raise ModelFileError(f"{what} is cut short")
-    return np.frombuffer(content, dtype=np.float64).reshape(shape)
+    return np.frombuffer(content, dtype=dtype).reshape(shape)
 
 
 def _from_list(
-    values: list[Any], shape: tuple[int, ...], what: str
-) -> NDArray[np.float64]:
+    values: list[Any], shape: tuple[int, ...], what: str, kind: type[np.generic]
+) -> NDArray[Any]:
     """An array from a flat list of numbers."""
     if len(values) != prod(shape):
         raise ModelFileError(
@@ -176,4 +196,6 @@ def _from_list(
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ModelFileError(f"{what} holds something that is no number")
-    return np.array(values, dtype=np.float64).reshape(shape)
+        if kind is np.uint16 and not (type(value) is int and 0 <= value < 1 << 16):
+            raise ModelFileError(f"{what} holds {value!r}, which is no code")
+    return np.array(values, dtype=kind).reshape(shape)

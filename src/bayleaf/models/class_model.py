@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,23 @@ class ClassModel(Protocol):
 
     def with_class_prior(self, class_prior: NDArray[np.float64]) -> Self:
         """Return the same model under another class prior."""
+        ...
+
+
+@runtime_checkable
+class IncrementalEvidence(Protocol):
+    """A model that tells what a feature says alone from what its parents add."""
+
+    def increments(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Split each feature's contribution by the parents looked at.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features, n_depths)
+            Nats; sums along the last axis are the contributions.
+        """
         ...
 
 

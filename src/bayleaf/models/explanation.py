@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.models.class_model import ClassModel, log_normalize
+from bayleaf.models.class_model import (
+    ClassModel,
+    IncrementalEvidence,
+    log_normalize,
+)
 from bayleaf.wording import stated
 
 
@@ -28,12 +32,21 @@ class Term:
         Parents among the features, with their states.
     contribution : float
         Nats in favour of the class explained.
+    increments : tuple of float, default=()
+        Where a model tells them apart: what the feature says alone, and what each
+        further parent adds, nats; they sum to `contribution`.
     """
 
     feature: str | int
     value: str
     given: tuple[tuple[str | int, str], ...]
     contribution: float
+    increments: tuple[float, ...] = ()
+
+    @property
+    def alone(self) -> float:
+        """What the feature says before any other feature is looked at, nats."""
+        return self.increments[0] if self.increments else self.contribution
 
     @property
     def bits(self) -> float:
@@ -95,6 +108,7 @@ class Explanation:
                     "given": dict(term.given),
                     "contribution": term.contribution,
                     "bits": term.bits,
+                    "increments": list(term.increments),
                 }
                 for term in self.terms
             ],
@@ -123,6 +137,12 @@ class Explanation:
             given = ", ".join(stated(name, state) for name, state in term.given[:3])
             more = ", ..." if len(term.given) > 3 else ""
             condition = f"  given {given}{more}" if given else ""
+            if term.increments and term.given:
+                names = ", ".join(str(name) for name, _ in term.given[:3])
+                by_parents = term.contribution - term.alone
+                condition = (
+                    f"  ({term.alone:+.3f} alone, {by_parents:+.3f} by {names}{more})"
+                )
             fact = stated(term.feature, term.value)
             lines.append(f"  {term.contribution:+8.3f}  {fact}{condition}")
         rest = ranked[limit:]
@@ -173,6 +193,11 @@ def explain_rows(
             others[rows, predicted] = -np.inf
         against = np.argmax(others, axis=1)
     prior, terms = model.contributions(codes, predicted, against)
+    increments = (
+        model.increments(codes, predicted, against)
+        if isinstance(model, IncrementalEvidence)
+        else np.empty((*terms.shape, 0))
+    )
     labels = [
         [variable.label(code) for code in codes.column(i)]
         for i, variable in enumerate(model.domain.variables[:-1])
@@ -188,14 +213,18 @@ def explain_rows(
                 log_posterior[row, predicted[row]] - log_posterior[row, against[row]]
             ),
             prior=float(prior[row]),
-            terms=_terms(model, labels, terms[row], int(row)),
+            terms=_terms(model, labels, terms[row], increments[row], int(row)),
         )
         for row in rows
     ]
 
 
 def _terms(
-    model: ClassModel, labels: list[list[str]], values: NDArray[np.float64], row: int
+    model: ClassModel,
+    labels: list[list[str]],
+    values: NDArray[np.float64],
+    increments: NDArray[np.float64],
+    row: int,
 ) -> tuple[Term, ...]:
     """The terms of one row with names and states."""
     names = model.domain.names
@@ -208,6 +237,7 @@ def _terms(
                 for parent in model.feature_parents(feature)
             ),
             float(value),
+            tuple(increments[feature].tolist()),
         )
         for feature, value in enumerate(values)
     )

@@ -1,0 +1,331 @@
+"""P(x | class), P(x | class, first parent) and so on: the nested families of a feature.
+
+All of them are read off one list of occupied cells. What a row's state says of the
+classes is told relative to the prior share of the state, so that a cell without data
+says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.occupied import OccupiedCounts
+from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
+from bayleaf.data.codes import Codes
+
+# Values of the largest table with a place for every cell.
+_DENSE_VALUES = 1 << 15
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoCounts:
+    """The prior weights that a smoothing rule adds to a feature's states.
+
+    Parameters
+    ----------
+    strength : float
+        Sum over the states.
+    states : ndarray of shape (n_states + 1,)
+        Of each state; zero for the reserved code past the last state.
+    is_marginal : bool
+        Whether they follow the training rows, so that a row has its share in them.
+    """
+
+    strength: float
+    states: Floats
+    is_marginal: bool
+
+    @classmethod
+    def from_rule(cls, rule: Smoothing, marginal: Floats) -> PseudoCounts:
+        """Prior weights under a rule, from the weight of each state in training.
+
+        Raises
+        ------
+        ValueError
+            If the rule does not pull towards fixed shares of the states.
+        """
+        n_states = len(marginal)
+        even = np.full(n_states, 1.0 / n_states)
+        if isinstance(rule, Lidstone):
+            strength, shares = rule.alpha * n_states, even
+        elif isinstance(rule, Dirichlet):
+            strength, shares = rule.equivalent_sample_size, even
+        elif isinstance(rule, MEstimate):
+            strength, shares = rule.m, marginal / marginal.sum()
+        else:
+            raise ValueError(
+                "averaged KDB knows the smoothing rules Lidstone, Dirichlet and "
+                f"MEstimate, got {rule!r}; choose one of these"
+            )
+        states = np.append(strength * shares, 0.0)
+        return cls(strength, states, isinstance(rule, MEstimate))
+
+
+@dataclass(frozen=True, eq=False)
+class HashedLevel:
+    """The weighted evidence of a family whose table is too large for all its cells.
+
+    Parameters
+    ----------
+    n_variables : int
+        Child and parents.
+    arrays : tuple of ndarray
+        What the kernel `build_level` returns.
+    """
+
+    n_variables: int
+    arrays: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class NestedTables:
+    """Look-up tables of the weighted sum of a feature's nested log evidence.
+
+    Parameters
+    ----------
+    variables : ndarray of int64
+        The child and its parents, as rows of the matrix of states.
+    radices : ndarray of int64
+        Number of states of each, the reserved code counted.
+    n_dense : int
+        How many variables the dense table covers.
+    dense : ndarray of shape (n_cells, n_classes)
+        Sum over the depths that it covers.
+    levels : tuple of HashedLevel
+        The deeper families, in order.
+    """
+
+    variables: NDArray[np.int64]
+    radices: NDArray[np.int64]
+    n_dense: int
+    dense: Floats
+    levels: tuple[HashedLevel, ...]
+
+    def add(self, row_states: NDArray[np.uint16], scores: Floats) -> None:
+        """Add each row's evidence to its scores of shape (n_rows, n_classes)."""
+        from bayleaf.cpds.nested_kernels import add_dense, add_hashed
+
+        n = self.n_dense
+        add_dense(row_states, self.variables[:n], self.radices[:n], self.dense, scores)
+        alive = np.ones(len(scores), dtype=bool)
+        for level in self.levels:
+            family = self.variables[: level.n_variables]
+            radices = self.radices[: level.n_variables]
+            add_hashed(row_states, family, radices, alive, scores, *level.arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class NestedFamilies:
+    """A feature, its parents in order, and the counts of their states and the class.
+
+    Parameters
+    ----------
+    variables : tuple of int
+        The child, then its parents, strongest first.
+    maps : tuple of ndarray of dtype uint16
+        For each variable, the state that each of its codes stands for.
+    counts : OccupiedCounts
+        Over `variables` and the class.
+    """
+
+    variables: tuple[int, ...]
+    maps: tuple[NDArray[np.uint16], ...]
+    counts: OccupiedCounts
+
+    @cached_property
+    def radices(self) -> tuple[int, ...]:
+        """Number of states of each variable, the reserved code counted."""
+        return radices_of(self.maps)
+
+    @cached_property
+    def marginal(self) -> Floats:
+        """Weight of each state of the child, shape (n_states,)."""
+        n_states = self.radices[0] - 1
+        child = self.counts.states[0]
+        counts = np.bincount(child, self.counts.weights, minlength=n_states)
+        return np.asarray(counts, dtype=np.float64)
+
+    def n_configurations(self, depth: int) -> int:
+        """How many configurations of the first `depth` parents training contains."""
+        from bayleaf.counts.occupied_kernels import number_distinct
+
+        n = min(depth, len(self.variables) - 1) + 1
+        keys = joint_cells(self.counts.states[1:n], self.radices[1:n])
+        return len(number_distinct(keys)[2])
+
+    def row_states(self, codes: Codes) -> NDArray[np.uint16]:
+        """State of each variable in each row, shape (n_variables, n_rows)."""
+        return np.stack(
+            [
+                values[codes.column(variable)]
+                for variable, values in zip(self.variables, self.maps, strict=True)
+            ]
+        )
+
+    def multiply_evidence(
+        self,
+        codes: Codes,
+        rule: Smoothing,
+        products: Floats,
+        logs: Floats,
+        own: NDArray[np.int64] | None = None,
+        shares: Floats | None = None,
+    ) -> None:
+        """Multiply P(x | class, first j parents) into products, for j = 0, 1, ...
+
+        Parameters
+        ----------
+        codes : Codes
+            The rows.
+        rule : Smoothing
+            Lidstone, Dirichlet or MEstimate.
+        products, logs : ndarray of shape (n_depths, n_rows, n_classes)
+            Running products; parts too small for a float are moved to `logs` as
+            logarithms. Depths beyond the last parent repeat the deepest.
+        own, shares : ndarray of shape (n_rows,), optional
+            Class of each row, and the weight by which its own counts are lowered: at
+            the training rows this leaves each row out.
+        """
+        from bayleaf.cpds.nested_kernels import multiply_evidence
+
+        if own is None or shares is None:
+            own = np.full(codes.n_rows, -1, dtype=np.int64)
+            shares = np.zeros(codes.n_rows)
+        states = self.row_states(codes)
+        prior = PseudoCounts.from_rule(rule, self.marginal)
+        pseudo = prior.states[states[0]]
+        if prior.is_marginal:
+            weight = np.append(self.marginal, 0.0)[states[0]] - shares
+            rest = np.maximum(self.marginal.sum() - shares, 0.0)
+            known = (pseudo > 0) & (weight > 1e-9 * shares) & (rest > 0)
+            pseudo = np.where(known, prior.strength * weight, 0.0)
+            pseudo /= np.where(rest > 0, rest, 1.0)
+        multiply_evidence(
+            self.counts.states,
+            self.counts.classes,
+            self.counts.weights,
+            states,
+            own,
+            shares,
+            pseudo,
+            prior.strength,
+            np.array(self.radices, dtype=np.int64),
+            products,
+            logs,
+        )
+
+    def tables(
+        self, rule: Smoothing, scales: Sequence[float], n_classes: int
+    ) -> NestedTables:
+        """Tables of the sum over depths of ``scale * ln(P(x | class, ...) / P(x))``.
+
+        Parameters
+        ----------
+        rule : Smoothing
+            Lidstone, Dirichlet or MEstimate.
+        scales : sequence of float
+            Weight of each depth; those beyond the last parent count for the deepest.
+        n_classes : int
+            Number of classes.
+        """
+        used = _used_scales(scales, len(self.variables))
+        n_dense = self._dense_variables(len(used), n_classes)
+        prior = PseudoCounts.from_rule(rule, self.marginal)
+        levels = tuple(
+            self._level(depth, prior, used[depth], n_classes)
+            for depth in range(n_dense, len(used))
+            if used[depth] > 0
+        )
+        return NestedTables(
+            np.array(self.variables[: len(used)], dtype=np.int64),
+            np.array(self.radices[: len(used)], dtype=np.int64),
+            n_dense,
+            self._dense(prior, used[:n_dense], n_classes),
+            levels,
+        )
+
+    def _dense_variables(self, n_variables: int, n_classes: int) -> int:
+        """How many variables, the child among them, a dense table can hold."""
+        for n in range(n_variables, 1, -1):
+            if prod(self.radices[:n]) * n_classes <= _DENSE_VALUES:
+                return n
+        return 1
+
+    def _dense(
+        self, prior: PseudoCounts, scales: Sequence[float], n_classes: int
+    ) -> Floats:
+        """The dense table, shape (n_cells, n_classes)."""
+        n = len(scales)
+        radices = self.radices[:n]
+        cells = joint_cells(self.counts.states[:n], radices) * n_classes
+        counts = np.bincount(
+            cells + self.counts.classes,
+            self.counts.weights,
+            minlength=prod(radices) * n_classes,
+        ).reshape(*radices, n_classes)
+        total = np.zeros(counts.shape)
+        pseudo = prior.states.reshape(-1, *([1] * n))
+        known = pseudo > 0
+        safe = np.where(known, pseudo, 1.0)
+        for depth, scale in enumerate(scales):
+            if scale > 0:
+                joint = counts.sum(axis=tuple(range(depth + 1, n)), keepdims=True)
+                parents = joint.sum(axis=0, keepdims=True)
+                ratio = (joint + safe) / (parents + prior.strength)
+                evidence = np.log(ratio) - np.log(safe / prior.strength)
+                total += np.where(known, scale * evidence, 0.0)
+        return total.reshape(-1, n_classes)
+
+    def _level(
+        self, depth: int, prior: PseudoCounts, scale: float, n_classes: int
+    ) -> HashedLevel:
+        """The family with the first `depth` parents, by hashing."""
+        from bayleaf.cpds.nested_kernels import build_level
+
+        n = depth + 1
+        states = self.counts.states[:n]
+        arrays = build_level(
+            joint_cells(states, self.radices[:n]),
+            joint_cells(states[1:], self.radices[1:n]),
+            self.counts.classes,
+            self.counts.weights,
+            prior.states[states[0]],
+            prior.strength,
+            scale,
+            n_classes,
+        )
+        return HashedLevel(n, arrays)
+
+
+def radices_of(maps: Sequence[NDArray[np.uint16]]) -> tuple[int, ...]:
+    """Number of states that each map leads to, its reserved code counted."""
+    return tuple(int(values[-1]) + 1 for values in maps)
+
+
+def _used_scales(scales: Sequence[float], n_variables: int) -> list[float]:
+    """Weights of the depths there are, without zeros at the end."""
+    used = [float(scale) for scale in scales[:n_variables]]
+    used[-1] += sum(float(scale) for scale in scales[n_variables:])
+    while len(used) > 1 and used[-1] == 0:
+        used.pop()
+    return used
+
+
+def joint_cells(
+    states: NDArray[np.uint16], radices: Sequence[int]
+) -> NDArray[np.int64]:
+    """One whole number for each column of states, the first row most significant."""
+    keys = np.zeros(states.shape[1], dtype=np.int64)
+    for row, radix in zip(states, radices, strict=True):
+        keys *= radix
+        keys += row
+    return keys

@@ -1,0 +1,47 @@
+"""Distinct rows in a random order that does not depend on how the table is sorted."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+
+# Steps of the finaliser of SplitMix64 (Steele, Lea & Flood 2014).
+_STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+_LAST_SHIFT = 31
+
+
+def shuffled_distinct_rows(
+    codes: Codes, generator: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Merge equal rows, and put what remains into a random order.
+
+    Both depend on the contents of the rows alone: a repeated row is one row of twice
+    the weight, and sorting the table changes nothing.
+
+    Parameters
+    ----------
+    codes : Codes
+        The rows; those that agree in all variables are equal.
+    generator : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    rows : ndarray of shape (n_distinct,)
+        Index of one row of each kind.
+    weights : ndarray of shape (n_distinct,)
+        Total weight of each kind.
+    """
+    odd = generator.integers(1 << 63, size=codes.n_variables, dtype=np.uint64) * 2 + 1
+    # Two different rows agree in such a sum with probability 2**-63 or so.
+    digests = np.zeros(codes.n_rows, dtype=np.uint64)
+    for index, factor in enumerate(odd):
+        digests += codes.column(index).astype(np.uint64) * factor
+    for shift, factor in _STEPS:
+        digests ^= digests >> np.uint64(shift)
+        digests *= np.uint64(factor)
+    digests ^= digests >> np.uint64(_LAST_SHIFT)
+    _, rows, kinds = np.unique(digests, return_index=True, return_inverse=True)
+    return rows, np.asarray(np.bincount(kinds, codes.weights), dtype=np.float64)

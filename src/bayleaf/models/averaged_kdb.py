@@ -1,0 +1,334 @@
+"""The weighted average of sampled KDB networks: one sum of readable terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.nested import NestedFamilies, NestedTables
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.models.class_model import LogScores
+
+# Rows scored together: their states stay in the second cache.
+_TILE_ROWS = 4096
+# Values of evidence held at a time while rows are explained.
+_BLOCK_VALUES = 1 << 23
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RandomNetwork:
+    """One sampled network: a coding of every feature, and its nested families.
+
+    Parameters
+    ----------
+    maps : tuple of ndarray of dtype uint16
+        For each feature, the state that each of its codes stands for.
+    families : tuple of NestedFamilies
+        For each feature, its counts with its parents.
+    """
+
+    maps: tuple[NDArray[np.uint16], ...]
+    families: tuple[NestedFamilies, ...]
+
+    def states(self, codes: Codes) -> NDArray[np.uint16]:
+        """State of each feature in each row, shape (n_features, n_rows)."""
+        return np.stack([m[codes.column(i)] for i, m in enumerate(self.maps)])
+
+
+class WeightedEdge(tuple[str | int, str | int]):
+    """An arc (parent, child) and the weight of the evidence that knows of it.
+
+    Parameters
+    ----------
+    parent, child : str or int
+        Names of the variables.
+    weight : float
+        Total weight, over depths and networks, of the child's evidence that looks at
+        the parent.
+    """
+
+    weight: float
+
+    def __new__(cls, parent: str | int, child: str | int, weight: float) -> Self:
+        """Build the pair and keep the weight beside it."""
+        edge = super().__new__(cls, (parent, child))
+        edge.weight = weight
+        return edge
+
+    def __getnewargs__(self) -> tuple[str | int, str | int, float]:
+        return (*self, self.weight)
+
+    def __repr__(self) -> str:
+        return f"({self[0]!r}, {self[1]!r}, weight={self.weight:.3g})"
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedKDBModel:
+    """Scores that are a weighted sum of log-probabilities from several networks.
+
+    The score of class c is ``base[c]`` plus, for feature i and depth j,
+    ``weights[i, j]`` times the mean over the networks of
+    ``ln P(x_i | c, first j parents)``. Scores are logarithms of posterior
+    probabilities up to a number that all classes of a row share.
+
+    Parameters
+    ----------
+    domain : Domain
+        Features, then the class. A numeric feature's states are the intervals between
+        all cut points of all networks.
+    prior : ndarray of shape (n_classes,)
+        P(class).
+    networks : tuple of RandomNetwork
+        The networks.
+    smoothing : Smoothing
+        Rule of all tables.
+    base : ndarray of shape (n_classes,)
+        Score of each class before any feature is seen: its weighted log prior and its
+        bias, nats.
+    weights : ndarray of shape (n_features, 1 + max_parents)
+        Weight of each feature's evidence at each depth, none negative.
+    state_counts : tuple of ndarray of shape (n_states,)
+        Training weight of each state of each feature.
+    """
+
+    domain: Domain
+    prior: Floats
+    networks: tuple[RandomNetwork, ...]
+    smoothing: Smoothing
+    base: Floats
+    weights: Floats
+    state_counts: tuple[Floats, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.prior)
+
+    @property
+    def class_prior(self) -> Floats:
+        """Prior probability of each class, shape (n_classes,)."""
+        return self.prior
+
+    @cached_property
+    def n_parameters(self) -> int:
+        """Free parameters: weights and biases, the prior, and all tables in use.
+
+        A table counts the parent configurations that training contains.
+        """
+        total = int(np.count_nonzero(self.weights)) + 2 * self.n_classes
+        depths = [np.flatnonzero(row) for row in self.weights]
+        for network in self.networks:
+            for family, used in zip(network.families, depths, strict=True):
+                free = (family.radices[0] - 2) * self.n_classes
+                total += free * sum(
+                    family.n_configurations(int(depth)) for depth in used
+                )
+        return total
+
+    @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over."""
+        return "class given the features, each training row left out of the tables"
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """All (parent, child) pairs of indices, by child, the class first."""
+        class_index = len(self.domain) - 1
+        return [
+            (parent, child)
+            for child in range(class_index)
+            for parent in (class_index, *self._parent_weights[child])
+        ]
+
+    @property
+    def weighted_arcs(self) -> list[WeightedEdge]:
+        """The arcs by name, with their weights."""
+        names, class_index = self.domain.names, len(self.domain) - 1
+        total = self.weights.sum(axis=1)
+        return [
+            WeightedEdge(
+                names[parent],
+                names[child],
+                float(total[child])
+                if parent == class_index
+                else self._parent_weights[child][parent],
+            )
+            for parent, child in self.arcs
+        ]
+
+    @cached_property
+    def _parent_weights(self) -> list[dict[int, float]]:
+        """For each feature, its parents by falling weight."""
+        depths = self.weights.shape[1]
+        found = []
+        for child in range(len(self.domain) - 1):
+            # Evidence that knows at least the first j parents.
+            known = np.cumsum(self.weights[child][::-1])[::-1] / len(self.networks)
+            total: dict[int, float] = {}
+            for network in self.networks:
+                parents = network.families[child].variables[1:depths]
+                for depth, parent in enumerate(parents, 1):
+                    total[parent] = total.get(parent, 0.0) + float(known[depth])
+            ranked = sorted(total.items(), key=lambda item: (-item[1], item[0]))
+            found.append({parent: weight for parent, weight in ranked if weight > 0})
+        return found
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """Features that some network conditions a feature on, by falling weight."""
+        return list(self._parent_weights[feature])
+
+    # ---- prediction
+
+    @cached_property
+    def _tables(self) -> list[list[NestedTables]]:
+        """Look-up tables of each network, for features with any weight."""
+        used = np.flatnonzero(self.weights.sum(axis=1))
+        return [
+            [
+                network.families[i].tables(
+                    self.smoothing,
+                    self.weights[i] / len(self.networks),
+                    self.n_classes,
+                )
+                for i in used
+            ]
+            for network in self.networks
+        ]
+
+    def class_log_scores(self, codes: Codes) -> LogScores:
+        """Log score (nats) of each class, shape (n_rows, n_classes).
+
+        A state that training did not contain says nothing, and as a parent's it ends
+        what the deeper families say.
+        """
+        scores = np.tile(self.base, (codes.n_rows, 1))
+        for first in range(0, codes.n_rows, _TILE_ROWS):
+            rows = slice(first, first + _TILE_ROWS)
+            tile = codes.rows(rows)
+            for network, tables in zip(self.networks, self._tables, strict=True):
+                states = network.states(tile)
+                for table in tables:
+                    table.add(states, scores[rows])
+        return scores
+
+    # ---- explanation
+
+    def evidence(self, codes: Codes) -> Floats:
+        """Mean log-probabilities of the networks, without the weights.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes, n_features, 1 + max_parents)
+            Nats; alike for all classes where a state is unknown.
+        """
+        n_depths = self.weights.shape[1]
+        shape = (n_depths, codes.n_rows, self.n_classes)
+        values = np.empty((*shape[1:], len(self.domain) - 1, n_depths))
+        for i in range(len(self.domain) - 1):
+            families = [network.families[i] for network in self.networks]
+            values[:, :, i] = mean_evidence(families, codes, self.smoothing, shape)
+        return values
+
+    def evidence_of_states(self, feature: int) -> Floats:
+        """Mean over networks of ln P(state | class), shape (n_states, n_classes)."""
+        n_states = self.domain[feature].n_states
+        columns = [np.zeros(n_states, dtype=np.uint16)] * (len(self.domain) - 1)
+        columns[feature] = np.arange(n_states, dtype=np.uint16)
+        codes = Codes.from_columns(columns, self.domain.cards[:-1])
+        families = [network.families[feature] for network in self.networks]
+        shape = 1, n_states, self.n_classes
+        return mean_evidence(families, codes, self.smoothing, shape)[:, :, 0]
+
+    def contributions(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """Split the log-odds of `target` against `against` exactly.
+
+        Returns
+        -------
+        prior : ndarray of shape (n_rows,)
+            Weighted log prior and bias, nats.
+        terms : ndarray of shape (n_rows, n_features)
+            Nats; zero for a value that training did not contain.
+        """
+        prior = self.base[target] - self.base[against]
+        return prior, self.increments(codes, target, against).sum(axis=2)
+
+    def increments(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> Floats:
+        """What each feature says alone, and what each further parent adds.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features, 1 + max_parents)
+            Nats; along the last axis they add up to the feature's contribution.
+        """
+        n_features, n_depths = self.weights.shape
+        found = np.empty((codes.n_rows, n_features, n_depths))
+        # Evidence of depth j holds that of depth j - 1 and what parent j changes.
+        deeper = np.cumsum(self.weights[:, ::-1], axis=1)[:, ::-1]
+        step = max(1, _BLOCK_VALUES // (self.n_classes * n_features * n_depths))
+        for first in range(0, codes.n_rows, step):
+            rows = slice(first, first + step)
+            values = self.evidence(codes.rows(rows))
+            places = np.arange(len(values))
+            odds = values[places, target[rows]] - values[places, against[rows]]
+            found[rows] = deeper * np.diff(odds, axis=2, prepend=0.0)
+        return found
+
+    def with_class_prior(self, class_prior: Floats) -> AveragedKDBModel:
+        """Return the same model under another class prior, shape (n_classes,).
+
+        The change of the log prior counts in full, whatever the prior's weight.
+        """
+        new = np.asarray(class_prior, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            shift = np.log(new) - np.log(self.prior)
+        return replace(self, prior=new, base=self.base + shift)
+
+
+def mean_evidence(
+    families: Sequence[NestedFamilies],
+    codes: Codes,
+    smoothing: Smoothing,
+    shape: tuple[int, int, int],
+    own: NDArray[np.int64] | None = None,
+    shares: Floats | None = None,
+) -> Floats:
+    """Mean over networks of one feature's log-probabilities at every depth.
+
+    Parameters
+    ----------
+    families : sequence of NestedFamilies
+        The feature's families, one a network.
+    codes : Codes
+        The rows.
+    smoothing : Smoothing
+        Rule of the tables.
+    shape : tuple of int
+        Depths, rows, classes.
+    own, shares : ndarray of shape (n_rows,), optional
+        See `NestedFamilies.multiply_evidence`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes, n_depths)
+        Nats.
+    """
+    products, logs = np.ones(shape), np.zeros(shape)
+    for family in families:
+        family.multiply_evidence(codes, smoothing, products, logs, own, shares)
+    return np.moveaxis((np.log(products) + logs) / len(families), 0, 2)

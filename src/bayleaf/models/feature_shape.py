@@ -1,0 +1,112 @@
+"""What one feature says of the classes, state by state: a curve or a set of bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.domain import Variable
+from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.wording import format_number
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureShape:
+    """Contribution of a feature's states to each class, other features left aside.
+
+    Parameters
+    ----------
+    feature : str or int
+        Name of the feature.
+    kind : {"numeric", "nominal"}
+        A step curve over intervals, or a bar for each value.
+    states : tuple of str
+        Intervals in increasing order, or values; "missing" last where it is a state.
+    edges : ndarray of shape (n_intervals + 1,)
+        Ends of the intervals, the outer ones infinite; empty for a nominal feature.
+    classes : tuple
+        Class labels.
+    contributions : ndarray of shape (n_states, n_classes)
+        Nats, centred over the classes: positive speaks for a class.
+    row_counts : ndarray of shape (n_states,)
+        Weight of the training rows in each state.
+    """
+
+    feature: str | int
+    kind: str
+    states: tuple[str, ...]
+    edges: NDArray[np.float64]
+    classes: tuple[Any, ...]
+    contributions: NDArray[np.float64]
+    row_counts: NDArray[np.float64]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The shape as plain values, ready for JSON; infinite ends are null."""
+        return {
+            "feature": self.feature,
+            "kind": self.kind,
+            "classes": list(self.classes),
+            "edges": [float(e) if np.isfinite(e) else None for e in self.edges],
+            "states": [
+                {"state": state, "rows": rows, "contributions": values}
+                for state, rows, values in zip(
+                    self.states,
+                    self.row_counts.tolist(),
+                    self.contributions.tolist(),
+                    strict=True,
+                )
+            ],
+        }
+
+    def __str__(self) -> str:
+        width = max([len(state) for state in self.states], default=0)
+        heads = [f"{label!s:>9}" for label in self.classes]
+        lines = [
+            f"{self.feature}: nats in favour of each class",
+            f"  {'':{width}} {'rows':>8} {' '.join(heads)}",
+        ]
+        for state, rows, values in zip(
+            self.states, self.row_counts, self.contributions, strict=True
+        ):
+            cells = " ".join(f"{value:+9.3f}" for value in values)
+            lines.append(f"  {state:{width}} {format_number(float(rows)):>8} {cells}")
+        return "\n".join(lines)
+
+
+def feature_shape(
+    model: AveragedKDBModel, feature: int, classes: tuple[Any, ...]
+) -> FeatureShape:
+    """What the states of a feature say alone.
+
+    Parameters
+    ----------
+    model : AveragedKDBModel
+        The model.
+    feature : int
+        Index of the feature.
+    classes : tuple
+        Class labels in the model's order.
+
+    Notes
+    -----
+    The mean over the networks of ``ln P(x | class)``, times the total weight of the
+    feature's evidence: the first increment of its term in an explanation.
+    """
+    variable: Variable = model.domain[feature]
+    evidence = model.evidence_of_states(feature)
+    alone = evidence * model.weights[feature].sum()
+    edges = np.array([])
+    if variable.kind == "numeric":
+        edges = np.array([-np.inf, *variable.cut_points, np.inf])
+    return FeatureShape(
+        feature=variable.name,
+        kind=variable.kind,
+        states=tuple(variable.label(code) for code in range(variable.n_states)),
+        edges=edges,
+        classes=classes,
+        contributions=alone - alone.mean(axis=1, keepdims=True),
+        row_counts=model.state_counts[feature],
+    )

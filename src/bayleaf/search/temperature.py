@@ -1,0 +1,74 @@
+"""One temperature for all log scores: how far to believe a model's probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+LOWEST, HIGHEST = 0.05, 20.0
+_MAX_STEPS = 100
+_TOLERANCE = 1e-10
+
+
+def best_temperature(
+    log_scores: NDArray[np.float64],
+    own: NDArray[np.integer],
+    weights: NDArray[np.float64],
+) -> float:
+    """Find the temperature T at which held-out log-loss is least.
+
+    Parameters
+    ----------
+    log_scores : ndarray of shape (n_rows, n_classes)
+        Log scores (nats) of rows that the model was not fitted to, minus infinity
+        for impossible classes.
+    own : ndarray of shape (n_rows,)
+        True class of each row.
+    weights : ndarray of shape (n_rows,)
+        Row weights.
+
+    Returns
+    -------
+    float
+        Between 0.05 and 20; 1 where no temperature matters. Probabilities are then
+        proportional to ``exp(log_scores / T)``.
+
+    Notes
+    -----
+    The loss is convex in 1/T, so its slope is followed to zero by Newton steps, halving
+    the bracket where a step would leave it. Rows whose true class is impossible lose
+    the same at every temperature and are left out.
+    """
+    rows = np.arange(len(own))
+    offsets = log_scores - log_scores[rows, own][:, None]
+    usable = np.isfinite(log_scores[rows, own])
+    offsets, weights = offsets[usable], weights[usable]
+    finite = np.where(np.isfinite(offsets), offsets, 0.0)
+    if not finite.any():
+        return 1.0
+    low, high = 1.0 / HIGHEST, 1.0 / LOWEST
+    beta = 1.0
+    for _ in range(_MAX_STEPS):
+        slope, curvature = _slope(beta, offsets, finite, weights)
+        low, high = (beta, high) if slope < 0 else (low, beta)
+        step = beta - slope / curvature if curvature > 0 else low
+        following = step if low < step < high else (low + high) / 2.0
+        if abs(following - beta) <= _TOLERANCE * beta:
+            break
+        beta = following
+    return float(1.0 / beta)
+
+
+def _slope(
+    beta: float,
+    offsets: NDArray[np.float64],
+    finite: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[float, float]:
+    """First and second derivative by beta of the weighted log-loss."""
+    scaled = beta * offsets
+    shares = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    mean = (shares * finite).sum(axis=1)
+    spread = (shares * finite**2).sum(axis=1) - mean**2
+    return float(weights @ mean), float(weights @ spread)
