@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import cast
 
 import pytest
@@ -13,3 +14,29 @@ from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
 def kind(request: pytest.FixtureRequest) -> type[BayesianClassifier]:
     """The class of a public classifier."""
     return cast("type[BayesianClassifier]", request.param)
+
+
+def _default(kind: type[BayesianClassifier], parameter: str) -> object:
+    """Default of a parameter."""
+    return inspect.signature(kind).parameters[parameter].default
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Hand out the kinds of classifier that a test's facts hold for."""
+    chosen = {
+        # Models of the joint distribution, which sum missing features out.
+        "joint_kind": lambda kind: _default(kind, "missing") == "marginalize",
+        # Methods that draw nothing at random.
+        "steady_kind": lambda kind: _default(kind, "random_state") is None,
+    }
+    for name, holds in chosen.items():
+        if name in metafunc.fixturenames:
+            kinds = {key: kind for key, kind in CLASSIFIERS.items() if holds(kind)}
+            metafunc.parametrize(name, list(kinds.values()), ids=list(kinds))
+
+
+@pytest.fixture
+def missing_rules(kind: type[BayesianClassifier]) -> list[str]:
+    """Ways in which a classifier can treat missing cells beside refusing them."""
+    joint = _default(kind, "missing") == "marginalize"
+    return ["marginalize", "state"] if joint else ["state"]

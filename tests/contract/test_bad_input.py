@@ -20,10 +20,10 @@ def _frame() -> tuple[pd.DataFrame, list[str]]:
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan")])
-def test_a_column_without_values_is_refused(kind: Any, nothing: Any) -> None:
+def test_a_column_without_values_is_refused(joint_kind: Any, nothing: Any) -> None:
     frame, y = _frame()
     with pytest.raises(ValueError, match=r"column 'e' has no value in any .*; drop it"):
-        kind().fit(frame.assign(e=nothing), y)
+        joint_kind().fit(frame.assign(e=nothing), y)
 
 
 def test_columns_of_one_name_are_refused(kind: Any) -> None:

@@ -189,10 +189,10 @@ def test_one_class_has_probability_one(kind: Any) -> None:
 
 
 def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(
-    kind: Any,
+    joint_kind: Any,
 ) -> None:
     rows = [["p"], ["p"], ["p"], ["q"], ["q"]]
-    model = kind().fit(rows, ["a", "a", "b", "b", "b"])
+    model = joint_kind().fit(rows, ["a", "a", "b", "b", "b"])
     # P(a) = 3/7, P(p | a) = 3/4, P(b) = 4/7, P(p | b) = 2/5.
     joint = np.array([3 / 7 * 3 / 4, 4 / 7 * 2 / 5])
     np.testing.assert_allclose(
@@ -200,17 +200,17 @@ def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(
     )
 
 
-def test_a_constant_column_changes_no_probability(kind: Any) -> None:
+def test_a_constant_column_changes_no_probability(joint_kind: Any) -> None:
     columns, y = nominal_columns()
     frame = pd.DataFrame(columns)
     wider = frame.assign(same="always")
-    expected = np.exp(kind().fit(frame, y).predict_joint_log_proba(frame))
-    if issubclass(kind, AODEClassifier):
+    expected = np.exp(joint_kind().fit(frame, y).predict_joint_log_proba(frame))
+    if issubclass(joint_kind, AODEClassifier):
         # The constant super-parent's network, averaged in, is naive Bayes.
         naive = NaiveBayesClassifier().fit(frame, y)
         joint = np.exp(naive.predict_joint_log_proba(frame))
         expected = (len(columns) * expected + joint) / (len(columns) + 1)
-    found = np.exp(kind().fit(wider, y).predict_joint_log_proba(wider))
+    found = np.exp(joint_kind().fit(wider, y).predict_joint_log_proba(wider))
     np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 

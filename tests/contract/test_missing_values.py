@@ -27,10 +27,10 @@ def _summed_out(model: Any, row: list[Any]) -> Any:
 
 @pytest.mark.parametrize("missing_in_training", [0.0, 0.2])
 def test_missing_cells_equal_the_sum_over_all_their_values(
-    kind: Any, missing_in_training: float
+    joint_kind: Any, missing_in_training: float
 ) -> None:
     columns, y = nominal_columns(missing=missing_in_training)
-    model = kind().fit(pd.DataFrame(columns), y)
+    model = joint_kind().fit(pd.DataFrame(columns), y)
     row = [columns[name][3] or "p" for name in columns]
     for mask in itertools.product([True, False], repeat=4):
         cells = [

@@ -80,9 +80,9 @@ def test_unknown_values_are_refused_when_asked(kind: Any) -> None:
         model.predict(frame)
 
 
-def test_every_cell_of_a_row_may_be_missing(kind: Any) -> None:
+def test_every_cell_of_a_row_may_be_missing(joint_kind: Any) -> None:
     frame, y = _table()
-    model = kind().fit(frame, y)
+    model = joint_kind().fit(frame, y)
     empty = pd.DataFrame({name: [None] for name in frame})
     np.testing.assert_allclose(
         model.predict_proba(empty)[0], model.model_.class_prior, atol=1e-12
@@ -184,11 +184,11 @@ def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> No
     "state", [7, np.random.RandomState(7), np.random.default_rng(7), None]
 )
 def test_a_method_without_chance_ignores_the_random_state(
-    kind: Any, state: Any
+    steady_kind: Any, state: Any
 ) -> None:
     frame, y = _table()
-    expected = kind(random_state=0).fit(frame, y)
-    assert _bits(kind(random_state=state).fit(frame, y), frame) == _bits(
+    expected = steady_kind(random_state=0).fit(frame, y)
+    assert _bits(steady_kind(random_state=state).fit(frame, y), frame) == _bits(
         expected, frame
     )
 

@@ -63,8 +63,8 @@ def test_an_unknown_class_to_compare_with_is_refused(kind: Any) -> None:
         model.explain(frame, against="attic")
 
 
-def test_a_missing_feature_contributes_nothing(kind: Any) -> None:
-    model, frame = _fitted(kind)
+def test_a_missing_feature_contributes_nothing(joint_kind: Any) -> None:
+    model, frame = _fitted(joint_kind)
     for explanation in model.explain(frame):
         for term in explanation.terms:
             if term.value == "missing":
@@ -130,10 +130,10 @@ def test_a_network_is_there_or_its_absence_is_explained(kind: Any) -> None:
         _ = model.network_
 
 
-def test_the_joint_of_all_rows_sums_to_one(kind: Any) -> None:
+def test_the_joint_of_all_rows_sums_to_one(joint_kind: Any) -> None:
     columns, y = nominal_columns(n_rows=90)
     frame = pd.DataFrame(columns)
-    model = kind().fit(frame, y)
+    model = joint_kind().fit(frame, y)
     states = [variable.states for variable in model.encoder_.domain]
     grid = pd.MultiIndex.from_product(states, names=list(frame)).to_frame(index=False)
     total = np.exp(model.predict_joint_log_proba(grid)).sum()

@@ -100,12 +100,12 @@ def test_an_unfitted_classifier_is_not_saved(kind: Any, tmp_path: Path) -> None:
 
 
 def test_a_parameter_without_a_place_in_the_file_is_named(
-    kind: Any, tmp_path: Path
+    joint_kind: Any, tmp_path: Path
 ) -> None:
     class Odd:
         def estimate(self, counts: Any) -> Any:
             return bayleaf.Lidstone(1.0).estimate(counts)
 
-    model, _ = _fitted(kind, smoothing=Odd())
+    model, _ = _fitted(joint_kind, smoothing=Odd())
     with pytest.raises(TypeError, match=r"smoothing holds a Odd.*pickle"):
         model.save(tmp_path / "model.json")

@@ -32,15 +32,15 @@ def _repeated(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) 
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("missing", ["marginalize", "state"])
 def test_whole_weights_equal_repeated_and_removed_rows(
-    kind: Any, missing: str, seed: int
+    kind: Any, missing_rules: list[str], seed: int
 ) -> None:
     columns, y = mixed_columns(seed=seed)
     weights = np.random.default_rng(seed).integers(4, size=len(y))
-    one = _weighted(kind, columns, y, weights, missing=missing)
-    other = _repeated(kind, columns, y, weights, missing=missing)
-    _same_model(one, other, pd.DataFrame(columns))
+    for missing in missing_rules:
+        one = _weighted(kind, columns, y, weights, missing=missing)
+        other = _repeated(kind, columns, y, weights, missing=missing)
+        _same_model(one, other, pd.DataFrame(columns))
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_fractional_weights_add_up(kind: Any) -> None:
     )
 
 
-def test_weights_set_the_class_prior(kind: Any) -> None:
+def test_weights_set_the_class_prior(joint_kind: Any) -> None:
     rows, y = [["p"], ["q"], ["p"]], ["a", "a", "b"]
-    model = kind().fit(rows, y, sample_weight=[0.5, 1.5, 5.0])
+    model = joint_kind().fit(rows, y, sample_weight=[0.5, 1.5, 5.0])
     # Laplace: (2 + 1) / (7 + 2).
     np.testing.assert_allclose(model.model_.class_prior, [3 / 9, 6 / 9], rtol=1e-15)
 
