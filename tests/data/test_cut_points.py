@@ -228,7 +228,9 @@ def test_a_cut_between_neighbouring_floats_is_the_lower_one(
 
 
 def test_zero_has_no_sign() -> None:
-    distinct, counts = cut_points.distinct_values(np.array([-0.0, 0.0, -0.0]), np.ones(3))
+    distinct, counts = cut_points.distinct_values(
+        np.array([-0.0, 0.0, -0.0]), np.ones(3)
+    )
     assert not np.signbit(distinct).any()
     assert counts.tolist() == [3.0]
 

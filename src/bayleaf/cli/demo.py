@@ -30,7 +30,9 @@ def demo() -> int:
         )
         console.print(comparison_table(results, title))
     heart = load_heart()
-    model = CLASSIFIERS["tan"]().fit(heart.X, heart.y)
-    console.print("\nWhy the first patient of the heart table gets this class (TAN):")
+    model = CLASSIFIERS["auto"]().fit(heart.X, heart.y)
+    console.print(
+        "\nWhy the first patient of the heart table gets this class (averaged KDB):"
+    )
     print(model.explain(heart.X.slice(0, 1))[0])
     return 0

@@ -15,7 +15,7 @@ def fit(
     data: Source,
     *,
     target: str,
-    model: str = "kdb",
+    model: str = "auto",
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     drop: Strings = (),
     weight: str | None = None,
@@ -34,7 +34,7 @@ def fit(
     target
         Column to predict.
     model
-        nb, tan, kdb or aode.
+        auto, nb, tan, kdb or aode.
     output
         Model file to write.
     drop

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from bayleaf.cli.options import print_json
+from bayleaf.wording import near_names
 
 if TYPE_CHECKING:
     from bayleaf.models.class_model import ClassModel
+    from bayleaf.models.predictor import Predictor
 
 
 def inspect(
     model: Path,
     *,
     table: str | None = None,
+    shape: str | None = None,
     structure: Literal["text", "dot"] | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Show a model: its summary, one probability table, or its structure.
+    """Show a model: its summary, one table, one feature's shape, or its structure.
 
     Example: `bayleaf inspect heart.json --table chest_pain`
 
@@ -30,6 +33,8 @@ def inspect(
         Model file.
     table
         Feature or class whose probability table is shown.
+    shape
+        Feature whose evidence for each class is shown, state by state (auto).
     structure
         Show the arcs, as text or in Graphviz' DOT language.
     json
@@ -43,6 +48,8 @@ def inspect(
     class_model = saved.predictor.model
     if table is not None:
         return _show_table(class_model, table, as_json=json)
+    if shape is not None:
+        return _show_shape(saved.predictor, shape, as_json=json)
     if structure is not None and json:
         raise ValueError(
             "--structure prints text; leave out --json, which lists the arcs without it"
@@ -56,6 +63,25 @@ def inspect(
         print_json(summary.to_dict())
     else:
         print(summary)
+    return 0
+
+
+def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
+    """Print what the states of one feature say of the classes."""
+    from bayleaf.models.averaged_kdb import AveragedKDBModel
+    from bayleaf.models.feature_shape import feature_shape
+
+    model = predictor.model
+    if not isinstance(model, AveragedKDBModel):
+        raise ValueError("--shape belongs to the auto model; use --table for this one")
+    by_text = {str(known): i for i, known in enumerate(model.domain.names[:-1])}
+    if name not in by_text:
+        raise ValueError(f"there is no feature {name!r}; {near_names(name, by_text)}")
+    found = feature_shape(model, by_text[name], tuple(predictor.classes.tolist()))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
     return 0
 
 

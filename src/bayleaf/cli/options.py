@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -14,7 +14,7 @@ from bayleaf.wording import near_names
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Strings = Annotated[tuple[str, ...], Parameter(negative="")]
 
-MODELS = ("nb", "tan", "kdb", "aode")
+MODELS = ("nb", "tan", "kdb", "aode", "auto")
 
 
 @Parameter(name="*")
@@ -25,15 +25,25 @@ class ModelOptions:
     Parameters
     ----------
     k
-        Most feature parents of a feature (kdb).
+        Most feature parents of a feature, or auto (kdb).
+    max_k
+        Largest k that auto tries (kdb).
+    n_features
+        How many features of the order to use, or auto (kdb).
     theta
-        Leave out arcs with at most this information, in nats (kdb, tan).
+        Leave out arcs with at most this information, in nats (kdb, tan), or auto (kdb).
+    n_networks
+        Number of networks (auto).
+    max_parents
+        Most feature parents of a feature (auto).
+    calibration
+        leave_one_out: one temperature for all probabilities.
     min_count
         Rows a super-parent's value needs (aode).
     alpha
         Pseudo-count added to each cell, in place of --smoothing.
     smoothing
-        laplace, dirichlet, m_estimate, backoff or maximum_likelihood.
+        laplace, dirichlet, m_estimate, backoff, maximum_likelihood or auto.
     discretizer
         mdlp, standard_deviation, equal_frequency or equal_width.
     missing
@@ -50,8 +60,13 @@ class ModelOptions:
         Seed of everything random.
     """
 
-    k: int | None = None
-    theta: float | None = None
+    k: int | Literal["auto"] | None = None
+    max_k: int | None = None
+    n_features: int | Literal["auto"] | None = None
+    theta: float | Literal["auto"] | None = None
+    n_networks: int | None = None
+    max_parents: int | None = None
+    calibration: str | None = None
     min_count: int | None = None
     alpha: float | None = None
     smoothing: str | None = None

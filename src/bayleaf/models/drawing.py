@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
@@ -12,11 +13,17 @@ from bayleaf.wording import near_names, stated
 
 
 def structure_text(model: ClassModel) -> str:
-    """One line a variable: its parents, arrow, its name."""
+    """One line a variable: its parents, arrow, its name; weights where arcs have them.
+
+    Parents that have weights stand by falling weight.
+    """
     names = model.domain.names
+    weights = _arc_weights(model)
     parents: dict[int, list[str]] = {child: [] for child in range(len(names))}
     for parent, child in model.arcs:
-        parents[child].append(str(names[parent]))
+        weight = weights.get((names[parent], names[child]))
+        told = "" if weight is None else f" ({weight:.2f})"
+        parents[child].append(f"{names[parent]}{told}")
     return "\n".join(
         f"{', '.join(above)} -> {names[child]}" if above else f"{names[child]}"
         for child, above in sorted(parents.items(), key=lambda item: len(item[1]) > 0)
@@ -24,16 +31,24 @@ def structure_text(model: ClassModel) -> str:
 
 
 def structure_dot(model: ClassModel) -> str:
-    """The graph in Graphviz' DOT language, the class drawn as a double circle."""
+    """The graph in Graphviz' DOT language, the class drawn as a double circle.
+
+    Arcs that have weights carry them as labels and are drawn the thicker the heavier.
+    """
+    weights = _arc_weights(model)
     names = model.domain.names
     lines = ["digraph bayleaf {", "  node [shape=ellipse];"]
     for index, name in enumerate(names):
         shape = " [shape=doublecircle]" if index == len(names) - 1 else ""
         lines.append(f"  {_quoted(name)}{shape};")
-    lines += [
-        f"  {_quoted(names[parent])} -> {_quoted(names[child])};"
-        for parent, child in model.arcs
-    ]
+    for parent, child in model.arcs:
+        weight = weights.get((names[parent], names[child]))
+        look = (
+            ""
+            if weight is None
+            else f' [label="{weight:.2f}", penwidth={0.2 + 4 * weight:.2f}]'
+        )
+        lines.append(f"  {_quoted(names[parent])} -> {_quoted(names[child])}{look};")
     return "\n".join([*lines, "}"])
 
 
@@ -77,6 +92,13 @@ def table_rows(
     return header, rows
 
 
+def _arc_weights(model: ClassModel) -> dict[tuple[str | int, str | int], float]:
+    """Weight of each arc, by names; empty for a model whose arcs have none."""
+    if not isinstance(model, AveragedKDBModel):
+        return {}
+    return {(arc[0], arc[1]): arc.weight for arc in model.weighted_arcs}
+
+
 def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
     """Parents of a variable and its table, parents first."""
     class_index = len(model.domain) - 1
@@ -89,7 +111,10 @@ def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
         start = model.offsets[child]
         states = slice(start, start + model.domain[child].n_states)
         return (class_index,), model.parent_probabilities[:, states]
-    raise TypeError(f"a model of type {type(model).__name__} has no tables to show")
+    raise ValueError(
+        f"{model.domain[child].name!r} has a table in each of several networks, none of "
+        "its own; look at the shape of its evidence instead"
+    )
 
 
 def _quoted(name: object) -> str:

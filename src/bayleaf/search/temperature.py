@@ -39,10 +39,10 @@ def best_temperature(
     the bracket where a step would leave it. Rows whose true class is impossible lose
     the same at every temperature and are left out.
     """
-    rows = np.arange(len(own))
-    offsets = log_scores - log_scores[rows, own][:, None]
-    usable = np.isfinite(log_scores[rows, own])
-    offsets, weights = offsets[usable], weights[usable]
+    true = log_scores[np.arange(len(own)), own]
+    usable = np.isfinite(true)
+    offsets = log_scores[usable] - true[usable, None]
+    weights = weights[usable]
     finite = np.where(np.isfinite(offsets), offsets, 0.0)
     if not finite.any():
         return 1.0

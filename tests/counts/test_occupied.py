@@ -1,0 +1,51 @@
+"""Occupied cells: what a dense table holds, without its zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayleaf.counts.occupied import count_occupied
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.data.codes import Codes
+
+CARDS = (5, 300, 4, 3)
+
+
+def _codes(n_rows: int = 500, *, whole: bool = True) -> Codes:
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(card, size=n_rows) for card in CARDS]
+    return Codes.from_columns(columns, CARDS, None if whole else rng.random(n_rows))
+
+
+def _maps(variables: tuple[int, ...]) -> list[Any]:
+    return [np.arange(CARDS[v] + 1, dtype=np.uint16) for v in variables]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("small_table", [0, 1 << 16])
+def test_occupied_cells_are_those_of_the_dense_table(
+    whole: bool, small_table: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.counts.occupied._SMALL_TABLE", small_table)
+    codes, variables = _codes(whole=whole), (2, 0, 1)
+    found = count_occupied(codes, variables, _maps(variables), (5, 6, 301))
+    dense = np.zeros((4, 5, 300, 3))
+    dense[(*found.states, found.classes)] = found.weights
+    (expected,) = TableCounts(codes).family_counts([(2, 0, 1, 3)])
+    np.testing.assert_allclose(dense, expected, rtol=1e-13)
+    assert (found.weights > 0).all()
+    assert len(found.weights) == np.count_nonzero(expected)
+
+
+def test_a_map_merges_states() -> None:
+    codes = _codes()
+    halves = np.array([0, 0, 1, 1, 1, 2], dtype=np.uint16)
+    found = count_occupied(codes, (0,), [halves], (3,))
+    low = codes.column(0) < 2
+    for state, rows in ((0, low), (1, ~low)):
+        for c in range(3):
+            cell = (found.states[0] == state) & (found.classes == c)
+            assert found.weights[cell].sum() == (codes.column(3)[rows] == c).sum()

@@ -1,0 +1,159 @@
+"""Nested families: left-out rows as refitted, tables as evidence, unseen is mute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayleaf.counts.occupied import count_occupied
+from bayleaf.cpds import Backoff, Dirichlet, Lidstone, MEstimate
+from bayleaf.cpds.nested import NestedFamilies, PseudoCounts, radices_of
+from bayleaf.data.codes import Codes
+from oracles.nested import log_evidence
+
+CARDS, N_CLASSES = (3, 2, 4, 2), 3
+RULES = [Dirichlet(1.0), Dirichlet(0.3), Lidstone(0.5), MEstimate(2.0)]
+
+
+def _training(seed: int = 0, n_rows: int = 60, *, whole: bool = True) -> Codes:
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(card, size=n_rows) for card in (*CARDS, N_CLASSES)]
+    for card, column in zip((*CARDS, N_CLASSES), columns, strict=True):
+        column[:card] = np.arange(card)
+    weights = rng.integers(1, 4, n_rows) * 1.0 if whole else rng.random(n_rows) + 0.1
+    return Codes.from_columns(columns, (*CARDS, N_CLASSES), weights)
+
+
+def _families(codes: Codes, variables: tuple[int, ...]) -> NestedFamilies:
+    maps = tuple(np.arange(codes.cards[v] + 1, dtype=np.uint16) for v in variables)
+    counts = count_occupied(codes, variables, maps, radices_of(maps))
+    return NestedFamilies(variables, maps, counts)
+
+
+def _evidence(
+    families: NestedFamilies, codes: Codes, rule: Any, depths: int, *left_out: Any
+) -> Any:
+    shape = depths, codes.n_rows, N_CLASSES
+    products, logs = np.ones(shape), np.zeros(shape)
+    families.multiply_evidence(codes, rule, products, logs, *left_out)
+    return np.log(products) + logs
+
+
+def _shares(rule: Any, codes: Codes, weights: Any) -> tuple[float, Any]:
+    marginal = np.bincount(codes.column(0), weights, minlength=CARDS[0])
+    prior = PseudoCounts.from_rule(rule, marginal)
+    return prior.strength, prior.states[:-1] / prior.strength
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@pytest.mark.parametrize("whole", [True, False])
+def test_left_out_evidence_equals_counting_without_the_row(
+    rule: Any, whole: bool
+) -> None:
+    codes = _training(whole=whole)
+    families = _families(codes, (0, 2, 1, 3))
+    own = codes.column(4).astype(np.int64)
+    shares = np.minimum(codes.weights, 1.0)
+    found = _evidence(families, codes, rule, 4, own, shares)
+    states = families.row_states(codes)
+    for row in range(codes.n_rows):
+        weights = codes.weights.copy()
+        weights[row] -= shares[row]
+        strength, prior = _shares(rule, codes, weights)
+        expected = log_evidence(
+            states, own, weights, states[:, row].tolist(), 3, 3, strength, prior
+        )
+        np.testing.assert_allclose(found[:, row], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_tables_hold_the_weighted_evidence_relative_to_the_prior_share(
+    rule: Any,
+) -> None:
+    codes, rows = _training(), _training(seed=1)
+    families = _families(codes, (0, 2, 1, 3))
+    scales = [0.3, 0.0, 0.8, 0.5]
+    scores = np.zeros((rows.n_rows, N_CLASSES))
+    states = np.stack([rows.column(i).astype(np.uint16) for i in range(4)])
+    families.tables(rule, scales, N_CLASSES).add(states, scores)
+    evidence = _evidence(families, rows, rule, 4)
+    _, shares = _shares(rule, codes, codes.weights)
+    relative = evidence - np.log(shares[rows.column(0)])[None, :, None]
+    expected = np.einsum("j,jrc->rc", scales, relative)
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
+
+
+def test_hashed_levels_equal_a_dense_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, rows = _training(n_rows=40), _training(seed=1, n_rows=200)
+    families = _families(codes, (0, 2, 1, 3))
+    states = np.stack([rows.column(i).astype(np.uint16) for i in range(4)])
+    states[0, :9] = CARDS[0]
+    found = []
+    for limit in (1 << 15, 60, 1):
+        monkeypatch.setattr("bayleaf.cpds.nested._DENSE_VALUES", limit)
+        tables = families.tables(Dirichlet(1.0), [0.2, 0.5, 0.7, 0.9], N_CLASSES)
+        found.append(np.zeros((rows.n_rows, N_CLASSES)))
+        tables.add(states, found[-1])
+    assert len(tables.levels) == 3
+    np.testing.assert_allclose(found[1], found[0], atol=1e-12)
+    np.testing.assert_allclose(found[2], found[0], atol=1e-12)
+
+
+def test_an_unknown_state_of_the_child_says_nothing() -> None:
+    families = _families(_training(), (0, 2, 1))
+    scores = np.zeros((1, N_CLASSES))
+    states = np.array([[CARDS[0]], [0], [1], [0]], dtype=np.uint16)
+    families.tables(Dirichlet(1.0), [1.0, 1.0, 1.0], N_CLASSES).add(states, scores)
+    assert scores.tolist() == [[0.0, 0.0, 0.0]]
+
+
+def test_parents_never_seen_together_say_nothing() -> None:
+    columns = [[0, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 0]]
+    codes = Codes.from_columns([np.array(c) for c in columns], (2, 2, 2, 2))
+    families = _families(codes, (0, 1, 2))
+    shape = 3, 1, 2
+    products, logs = np.ones(shape), np.zeros(shape)
+    row = Codes.from_columns([np.array([c]) for c in (0, 0, 1)], (2, 2, 2))
+    families.multiply_evidence(row, Dirichlet(1.0), products, logs)
+    assert products[2, 0].tolist() == [0.5, 0.5]
+    assert products[1, 0, 0] != products[1, 0, 1]
+
+
+def test_depths_beyond_the_last_parent_repeat_the_deepest() -> None:
+    codes = _training()
+    families = _families(codes, (0, 2))
+    found = _evidence(families, codes, Dirichlet(1.0), 4)
+    np.testing.assert_array_equal(found[2], found[1])
+    np.testing.assert_array_equal(found[3], found[1])
+    one, other = np.zeros((2, codes.n_rows, N_CLASSES))
+    states = np.stack([codes.column(i).astype(np.uint16) for i in range(4)])
+    families.tables(Dirichlet(1.0), [0.5, 0.1, 0.2, 0.3], N_CLASSES).add(states, one)
+    families.tables(Dirichlet(1.0), [0.5, 0.6], N_CLASSES).add(states, other)
+    np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_many_small_probabilities_do_not_underflow() -> None:
+    columns = [np.array([0] * 999 + [1]), np.array([0] * 999 + [1])]
+    codes = Codes.from_columns(columns, (2, 2))
+    families = _families(codes, (0,))
+    row = Codes.from_columns([np.array([1])], (2,))
+    products, logs = np.ones((1, 1, 2)), np.zeros((1, 1, 2))
+    for _ in range(200):
+        families.multiply_evidence(row, Dirichlet(1.0), products, logs)
+    total = np.log(products[0, 0]) + logs[0, 0]
+    np.testing.assert_allclose(total[0], 200 * np.log(0.5 / 1000), rtol=1e-12)
+
+
+def test_configurations_are_counted_once() -> None:
+    codes = _training()
+    families = _families(codes, (0, 2, 1))
+    pairs = set(zip(codes.column(2).tolist(), codes.column(1).tolist(), strict=True))
+    found = [families.n_configurations(depth) for depth in (0, 1, 2, 3)]
+    assert found == [1, 4, len(pairs), len(pairs)]
+
+
+def test_a_rule_that_backs_off_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"Lidstone, Dirichlet and MEstimate"):
+        PseudoCounts.from_rule(Backoff(1.0), np.ones(2))

@@ -1,0 +1,46 @@
+"""Rows merged and shuffled by what they hold, not by where they stand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.shuffled_rows import shuffled_distinct_rows
+
+
+def _contents(codes: Codes, seed: int = 0) -> list[tuple[int, ...]]:
+    rows, weights = shuffled_distinct_rows(codes, np.random.default_rng(seed))
+    columns = [codes.column(i)[rows].tolist() for i in range(codes.n_variables)]
+    return [
+        (*row, weight) for *row, weight in zip(*columns, weights.tolist(), strict=True)
+    ]
+
+
+def _codes(order: np.ndarray | None = None) -> Codes:
+    rng = np.random.default_rng(3)
+    columns = [rng.integers(3, size=200) for _ in range(4)]
+    if order is not None:
+        columns = [column[order] for column in columns]
+    return Codes.from_columns(columns, (3, 3, 3, 3))
+
+
+def test_each_kind_of_row_comes_once_with_its_weight() -> None:
+    codes = _codes()
+    found = _contents(codes)
+    kinds, counts = np.unique(codes.narrow, axis=1, return_counts=True)
+    expected = {(*row, count) for *row, count in zip(*kinds, counts, strict=True)}
+    assert set(found) == expected
+    assert len(found) == len(expected)
+
+
+def test_sorting_and_repeating_rows_changes_nothing() -> None:
+    order = np.random.default_rng(4).permutation(200)
+    assert _contents(_codes(order)) == _contents(_codes())
+    twice = _contents(_codes(np.tile(np.arange(200), 2)))
+    assert twice == [(*row, 2 * weight) for *row, weight in _contents(_codes())]
+
+
+def test_another_seed_gives_another_order() -> None:
+    one, other = _contents(_codes()), _contents(_codes(), seed=1)
+    assert one != other
+    assert sorted(one) == sorted(other)

@@ -1,0 +1,70 @@
+"""Weights of evidence: right gradient, least loss, alike for any number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+
+from bayleaf.search.evidence_weights import (
+    PENALTIES,
+    Evidence,
+    learn_evidence_weights,
+)
+
+
+def _evidence(n_rows: int = 900, n_threads: int = 1, *, repeats: int = 1) -> Evidence:
+    rng = np.random.default_rng(0)
+    own = rng.integers(3, size=n_rows)
+    values = rng.normal(size=(n_rows, 3, 6))
+    # Piece 1 tells of the class, piece 2 repeats it, the others are noise.
+    values[np.arange(n_rows), own, 1] += 1.0
+    values[:, :, 2] = values[:, :, 1]
+    weights = rng.integers(1, 3, n_rows).astype(float)
+    return Evidence(
+        np.concatenate([values] * repeats),
+        np.tile(own, repeats),
+        np.tile(weights, repeats),
+        n_threads,
+    )
+
+
+def test_the_gradient_is_that_of_the_loss() -> None:
+    evidence = _evidence(60)
+    ranges = [(3, 20), (31, 60)]
+    at = np.random.default_rng(1).random(9)
+    error = check_grad(
+        lambda p: evidence.loss(p, ranges)[0], lambda p: evidence.loss(p, ranges)[1], at
+    )
+    assert error < 1e-4
+
+
+def test_repeated_evidence_shares_one_weight_and_noise_gets_little() -> None:
+    found = learn_evidence_weights(_evidence(), 0.5)
+    assert found.pieces.min() >= 0
+    assert found.pieces[0] == pytest.approx(found.pieces[1], abs=1e-4)
+    assert found.pieces[:2].sum() == pytest.approx(1.0, abs=0.25)
+    assert found.pieces[2:].max() < 0.2
+    assert found.penalty in PENALTIES
+
+
+def test_the_loss_is_below_that_of_even_weights() -> None:
+    evidence = _evidence()
+    even = np.concatenate([[1.0], np.full(5, 0.5), np.zeros(3)])
+    found = learn_evidence_weights(evidence, 0.5)
+    loss, _ = evidence.loss(even, [(0, evidence.n_rows)])
+    assert found.log_loss < loss / evidence.weights.sum()
+
+
+def test_threads_change_no_bit() -> None:
+    one = learn_evidence_weights(_evidence(2500), 0.5)
+    two = learn_evidence_weights(_evidence(2500, n_threads=2), 0.5)
+    np.testing.assert_array_equal(one.pieces, two.pieces)
+    np.testing.assert_array_equal(one.biases, two.biases)
+    assert (one.prior, one.penalty) == (two.prior, two.penalty)
+
+
+def test_few_rows_are_pulled_towards_the_centre() -> None:
+    found = learn_evidence_weights(_evidence(5), 0.5)
+    assert found.penalty == PENALTIES[0]
+    np.testing.assert_allclose(found.pieces, 0.5, atol=0.1)
