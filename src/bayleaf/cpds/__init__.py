@@ -2,6 +2,8 @@
 
 from bayleaf.cpds.smoothing import (
     Backoff,
+    CellCounts,
+    CellSmoothing,
     Dirichlet,
     Lidstone,
     MaximumLikelihood,
@@ -13,6 +15,8 @@ from bayleaf.cpds.table import TableCPD, learn_table_cpds
 
 __all__ = [
     "Backoff",
+    "CellCounts",
+    "CellSmoothing",
     "Dirichlet",
     "Lidstone",
     "MEstimate",

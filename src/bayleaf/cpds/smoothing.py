@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 Table = NDArray[np.float64]
+
+_NOT_ASKED = np.array(np.nan)
 
 
 class Smoothing(Protocol):
@@ -28,6 +31,79 @@ class Smoothing(Protocol):
         -------
         ndarray of the same shape
             Distributions along the last axis.
+        """
+        ...
+
+
+class CellCounts(NamedTuple):
+    """What the rules need to know of the cells of a family; all arrays broadcast.
+
+    Parameters
+    ----------
+    joint : sequence of ndarray
+        Weight of the child's state with the states of the first parent, of the first
+        two, and so on to all of them. Without parents there is one entry, the weight
+        of the state.
+    parents : sequence of ndarray
+        The same without the child; the total without parents.
+    marginal : ndarray
+        Weight of the child's state.
+    total : ndarray
+        Weight of the family's rows.
+    n_states : int
+        Number of states of the child.
+    """
+
+    joint: Sequence[Table]
+    parents: Sequence[Table]
+    marginal: Table
+    total: Table
+    n_states: int
+
+    @classmethod
+    def of_table(
+        cls, counts: Table, *, shorter: bool = False, marginal: bool = False
+    ) -> CellCounts:
+        """All cells of a table of shape (*parents, child).
+
+        Sums that a rule does not look at cost as much as the estimate itself, so the
+        tables with fewer parents, and the marginal with the total, are made only on
+        demand; without it there is one level, and the marginal is NaN.
+        """
+        joint = [counts]
+        while shorter and joint[0].ndim > 2:
+            joint.insert(0, joint[0].sum(axis=-2))
+        # Shorter tables are spread out over the parents that they lack.
+        spread = [
+            table.reshape(
+                *table.shape[:-1], *[1] * (counts.ndim - table.ndim), table.shape[-1]
+            )
+            for table in joint
+        ]
+        parents = [table.sum(axis=-1, keepdims=True) for table in spread]
+        states = total = _NOT_ASKED
+        if marginal:
+            states = counts.sum(axis=tuple(range(counts.ndim - 1)))
+            total = states.sum(axis=-1, keepdims=True)
+        return cls(spread, parents, states, total, counts.shape[-1])
+
+
+@runtime_checkable
+class CellSmoothing(Smoothing, Protocol):
+    """A rule that also tells the probability of single cells, as leave-one-out asks."""
+
+    def probabilities(self, cells: CellCounts) -> Table:
+        """Probability of each cell's state given its parents.
+
+        Parameters
+        ----------
+        cells : CellCounts
+            Their weights.
+
+        Returns
+        -------
+        ndarray
+            Of the shape to which the arrays broadcast.
         """
         ...
 
@@ -60,10 +136,13 @@ class Lidstone:
         _positive("alpha", self.alpha)
 
     def estimate(self, counts: Table) -> Table:
+        """Distributions along the last axis, by `probabilities`."""
+        return self.probabilities(CellCounts.of_table(counts))
+
+    def probabilities(self, cells: CellCounts) -> Table:
         """Return ``(N + alpha) / (N_parents + alpha * n_states)``."""
-        n_states = counts.shape[-1]
-        totals = counts.sum(axis=-1, keepdims=True)
-        return np.asarray((counts + self.alpha) / (totals + self.alpha * n_states))
+        totals = cells.parents[-1] + self.alpha * cells.n_states
+        return np.asarray((cells.joint[-1] + self.alpha) / totals)
 
 
 @dataclass(frozen=True)
@@ -82,11 +161,14 @@ class Dirichlet:
         _positive("equivalent_sample_size", self.equivalent_sample_size)
 
     def estimate(self, counts: Table) -> Table:
+        """Distributions along the last axis, by `probabilities`."""
+        return self.probabilities(CellCounts.of_table(counts))
+
+    def probabilities(self, cells: CellCounts) -> Table:
         """Return ``(N + s / n_states) / (N_parents + s)``."""
         weight = self.equivalent_sample_size
-        totals = counts.sum(axis=-1, keepdims=True)
-        prior = _uniform(counts.shape[-1])
-        return np.asarray((counts + weight * prior) / (totals + weight))
+        joint = cells.joint[-1] + weight * _uniform(cells.n_states)
+        return np.asarray(joint / (cells.parents[-1] + weight))
 
 
 @dataclass(frozen=True)
@@ -105,11 +187,14 @@ class MEstimate:
         _positive("m", self.m)
 
     def estimate(self, counts: Table) -> Table:
+        """Distributions along the last axis, by `probabilities`."""
+        return self.probabilities(CellCounts.of_table(counts, marginal=True))
+
+    def probabilities(self, cells: CellCounts) -> Table:
         """Return ``(N + m P(x)) / (N_parents + m)``; P is uniform without counts."""
-        marginal = counts.sum(axis=tuple(range(counts.ndim - 1)))
-        prior = _proportions(marginal)
-        totals = counts.sum(axis=-1, keepdims=True)
-        return np.asarray((counts + self.m * prior) / (totals + self.m))
+        prior = _shares(cells.marginal, cells.total, cells.n_states)
+        joint = cells.joint[-1] + self.m * prior
+        return np.asarray(joint / (cells.parents[-1] + self.m))
 
 
 @dataclass(frozen=True)
@@ -131,13 +216,15 @@ class Backoff:
         _positive("m", self.m)
 
     def estimate(self, counts: Table) -> Table:
+        """Distributions along the last axis, by `probabilities`."""
+        return self.probabilities(CellCounts.of_table(counts, shorter=True))
+
+    def probabilities(self, cells: CellCounts) -> Table:
         """Return ``(N + m P_shorter) / (N_parents + m)``, recursively."""
-        if counts.ndim <= 2:
-            prior = np.full(counts.shape, _uniform(counts.shape[-1]))
-        else:
-            prior = np.expand_dims(self.estimate(counts.sum(axis=-2)), -2)
-        totals = counts.sum(axis=-1, keepdims=True)
-        return np.asarray((counts + self.m * prior) / (totals + self.m))
+        prior = np.asarray(_uniform(cells.n_states))
+        for joint, parents in zip(cells.joint, cells.parents, strict=True):
+            prior = np.asarray((joint + self.m * prior) / (parents + self.m))
+        return prior
 
 
 @dataclass(frozen=True)
@@ -160,12 +247,15 @@ class MaximumLikelihood:
         _positive("floor", self.floor)
 
     def estimate(self, counts: Table) -> Table:
+        """Distributions along the last axis, by `probabilities`."""
+        return self.probabilities(CellCounts.of_table(counts, marginal=True))
+
+    def probabilities(self, cells: CellCounts) -> Table:
         """Return ``N / N_parents``, ``floor / N`` where the count is zero."""
-        total = counts.sum()
-        proportions = _proportions(counts)
-        seen_parents = counts.sum(axis=-1, keepdims=True) > 0
-        floor = self.floor / total if total > 0 else 0.0
-        return np.where((counts == 0) & seen_parents, floor, proportions)
+        joint, parents = cells.joint[-1], cells.parents[-1]
+        floor = self.floor / np.where(cells.total > 0, cells.total, 1.0)
+        shares = _shares(joint, parents, cells.n_states)
+        return np.where((joint == 0) & (parents > 0), floor, shares)
 
 
 def _uniform(n_states: int) -> float:
@@ -173,11 +263,10 @@ def _uniform(n_states: int) -> float:
     return 1.0 / n_states if n_states else 0.0
 
 
-def _proportions(counts: Table) -> Table:
-    """Counts divided by their sum along the last axis; uniform where that is zero."""
-    totals = counts.sum(axis=-1, keepdims=True)
+def _shares(counts: Table, totals: Table, n_states: int) -> Table:
+    """Counts divided by totals; uniform where a total is zero."""
     shares = counts / np.where(totals > 0, totals, 1.0)
-    return np.where(totals > 0, shares, _uniform(counts.shape[-1]))
+    return np.where(totals > 0, shares, _uniform(n_states))
 
 
 _BY_NAME: dict[str, Smoothing] = {
