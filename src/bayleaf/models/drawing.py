@@ -112,8 +112,8 @@ def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
         states = slice(start, start + model.domain[child].n_states)
         return (class_index,), model.parent_probabilities[:, states]
     raise ValueError(
-        f"{model.domain[child].name!r} has a table in each of several networks, none of "
-        "its own; look at the shape of its evidence instead"
+        f"{model.domain[child].name!r} has a table in each of several networks, none "
+        "of its own; look at the shape of its evidence instead"
     )
 
 
