@@ -22,7 +22,7 @@ def _evidence(n_rows: int = 900, n_threads: int = 1, *, repeats: int = 1) -> Evi
     values[:, :, 2] = values[:, :, 1]
     weights = rng.integers(1, 3, n_rows).astype(float)
     return Evidence(
-        np.concatenate([values] * repeats),
+        np.concatenate([values] * repeats).astype(np.float32),
         np.tile(own, repeats),
         np.tile(weights, repeats),
         n_threads,

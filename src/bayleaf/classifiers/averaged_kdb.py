@@ -39,8 +39,8 @@ from bayleaf.search.noisy_kdb import noisy_parents
 from bayleaf.search.temperature import best_temperature
 from bayleaf.wording import name_list
 
-# Numbers of left-out evidence that are held at most: 1.2 GB.
-_MAX_EVIDENCE = 150_000_000
+# Numbers of left-out evidence that are held at most: 0.8 GB.
+_MAX_EVIDENCE = 200_000_000
 
 # What is left of a class when its only row is left out, under an m-estimate.
 _LEAST_PRIOR = 1e-15
@@ -176,7 +176,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         prior = smoothing.estimate(counts.class_counts())
         n_depths = self.max_parents + 1
         n_features, n_classes = len(domain) - 1, len(prior)
-        values = np.empty((left_out.codes.n_rows, n_classes, 1 + n_features * n_depths))
+        shape = left_out.codes.n_rows, n_classes, 1 + n_features * n_depths
+        values = np.empty(shape, dtype=np.float32)
         values[:, :, 0] = self._left_out_prior(counts, smoothing, left_out)
 
         def learn_feature(feature: int) -> list[NestedFamilies]:

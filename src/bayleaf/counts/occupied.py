@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,9 +103,26 @@ def count_occupied(
     else:
         numbers, first, _, _ = number_distinct(keys)
     weights = add_weights(numbers, np.ascontiguousarray(codes.weights), len(first))
-    states = [
-        values[codes.column(variable)[first]]
-        for variable, values in zip(variables, maps, strict=True)
-    ]
+    states = mapped_states([codes.column(v)[first] for v in variables], maps)
     classes = codes.column(class_index)[first].astype(np.uint16)
-    return OccupiedCounts(np.stack(states), classes, weights)
+    return OccupiedCounts(states, classes, weights)
+
+
+def mapped_states(
+    columns: Sequence[NDArray[np.unsignedinteger[Any]]],
+    maps: Sequence[NDArray[np.uint16]],
+) -> NDArray[np.uint16]:
+    """State of each variable in each row, shape (n_variables, n_rows).
+
+    Parameters
+    ----------
+    columns : sequence of ndarray of shape (n_rows,)
+        Codes of each variable.
+    maps : sequence of ndarray of dtype uint16
+        For each variable, the state that each of its codes stands for.
+    """
+    states = np.empty((len(columns), len(columns[0])), dtype=np.uint16)
+    for row, column, values in zip(states, columns, maps, strict=True):
+        # Unlike indexing, this lets other threads go on.
+        np.take(values, column, out=row, mode="clip")
+    return states

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import OccupiedCounts
+from bayleaf.counts.occupied import OccupiedCounts, mapped_states
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 
@@ -164,12 +164,7 @@ class NestedFamilies:
 
     def row_states(self, codes: Codes) -> NDArray[np.uint16]:
         """State of each variable in each row, shape (n_variables, n_rows)."""
-        return np.stack(
-            [
-                values[codes.column(variable)]
-                for variable, values in zip(self.variables, self.maps, strict=True)
-            ]
-        )
+        return mapped_states([codes.column(v) for v in self.variables], self.maps)
 
     def multiply_evidence(
         self,

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.occupied import mapped_states
 from bayleaf.cpds.nested import NestedFamilies, NestedTables
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
@@ -41,7 +42,8 @@ class RandomNetwork:
 
     def states(self, codes: Codes) -> NDArray[np.uint16]:
         """State of each feature in each row, shape (n_features, n_rows)."""
-        return np.stack([m[codes.column(i)] for i, m in enumerate(self.maps)])
+        columns = [codes.column(i) for i in range(len(self.maps))]
+        return mapped_states(columns, self.maps)
 
 
 class WeightedEdge(tuple[str | int, str | int]):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from threadpoolctl import ThreadpoolController
 
-from bayleaf.counts.threads import run_tasks
+from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 
 # Strengths of the pull towards equal weights, the strongest first.
 PENALTIES = (256.0, 64.0, 16.0, 4.0, 1.0)
@@ -27,6 +28,8 @@ MIN_ROWS = 12
 _TRIAL_STEPS, _FINAL_STEPS = 40, 100
 # Rows whose losses are added up at a time, whatever the number of threads.
 _BLOCK_ROWS = 512
+# Products, about a tenth of a millisecond's work, for which a thread is started.
+_LEAST_WORK = 100_000
 
 Floats = NDArray[np.float64]
 Ranges = Sequence[tuple[int, int]]
@@ -38,8 +41,9 @@ class Evidence:
 
     Parameters
     ----------
-    values : ndarray of shape (n_rows, n_classes, 1 + n_pieces)
-        Log-probabilities in nats, the log prior first. Rows in random order.
+    values : ndarray of shape (n_rows, n_classes, 1 + n_pieces), dtype float32
+        Log-probabilities in nats, the log prior first. Rows in random order. Single
+        precision halves what each step of the search has to read.
     own : ndarray of shape (n_rows,), dtype int64
         True class of each row.
     weights : ndarray of shape (n_rows,)
@@ -48,7 +52,7 @@ class Evidence:
         Threads that may add up losses; the result does not depend on it.
     """
 
-    values: Floats
+    values: NDArray[np.float32]
     own: NDArray[np.int64]
     weights: Floats
     n_threads: int = 1
@@ -68,40 +72,42 @@ class Evidence:
         ranges : sequence of (first, last)
             Which rows.
         """
+        from bayleaf.search.evidence_kernels import add_losses
+
         n_weights = self.values.shape[2]
         weights = np.ascontiguousarray(parameters[:n_weights])
         biases = np.ascontiguousarray(parameters[n_weights:])
-        blocks = [
-            (start, min(start + _BLOCK_ROWS, stop))
-            for first, stop in ranges
-            for start in range(first, stop, _BLOCK_ROWS)
-        ]
-        parts = run_tasks(
-            [partial(self._block_loss, weights, biases, *block) for block in blocks],
-            self.n_threads,
+        blocks = np.array(
+            [
+                (start, min(start + _BLOCK_ROWS, stop))
+                for first, stop in ranges
+                for start in range(first, stop, _BLOCK_ROWS)
+            ],
+            dtype=np.int64,
         )
-        gradient = np.zeros(len(parameters))
-        for _, part in parts:
-            gradient += part
-        return sum(loss for loss, _ in parts), gradient
+        losses = np.zeros(len(blocks))
+        gradients = np.zeros((len(blocks), len(parameters)))
 
-    def _block_loss(
-        self, weights: Floats, biases: Floats, first: int, last: int
-    ) -> tuple[float, Floats]:
-        """Loss and gradient of one block of rows."""
-        from bayleaf.search.evidence_kernels import add_loss
+        def add_stretch(first: int, last: int) -> None:
+            add_losses(
+                self.values,
+                self.own,
+                self.weights,
+                weights,
+                biases,
+                blocks[first:last],
+                losses[first:last],
+                gradients[first:last],
+            )
 
-        gradient = np.zeros(len(weights) + len(biases))
-        rows = slice(first, last)
-        loss = add_loss(
-            self.values[rows],
-            self.own[rows],
-            self.weights[rows],
-            weights,
-            biases,
-            gradient,
+        work = n_weights * self.values.shape[1] * float(np.ptp(blocks))
+        threads = worthwhile(self.n_threads, work, _LEAST_WORK)
+        run_tasks(
+            [partial(add_stretch, *ends) for ends in stretches(len(blocks), threads)],
+            threads,
         )
-        return loss, gradient
+        # Block by block, in the order of rows, whoever added it up.
+        return float(losses.sum()), gradients.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +154,11 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     """
     n_weights, n_classes = evidence.values.shape[2], evidence.values.shape[1]
     start = np.concatenate([[1.0], np.full(n_weights - 1, centre), np.zeros(n_classes)])
-    penalty = _best_penalty(evidence, start)
     whole = [(0, evidence.n_rows)]
-    found = _minimize(evidence, whole, start, start, penalty, _FINAL_STEPS)
+    # The search's own vectors are short: on more threads they would only wait.
+    with _controller().limit(limits=1, user_api="blas"):
+        penalty = _best_penalty(evidence, start)
+        found = _minimize(evidence, whole, start, start, penalty, _FINAL_STEPS)
     loss, _ = evidence.loss(found, whole)
     return EvidenceWeights(
         prior=float(found[0]),
@@ -159,6 +167,12 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
         penalty=penalty,
         log_loss=loss / float(evidence.weights.sum()),
     )
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """What sets the threads of the linear algebra; finding it takes a while."""
+    return ThreadpoolController()
 
 
 def _best_penalty(evidence: Evidence, centre: Floats) -> float:
