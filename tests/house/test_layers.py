@@ -33,7 +33,14 @@ ORDER = [
     ("__main__",),
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-SHARED_CLASSIFIER_MODULES = {"base", "incremental", "parameters", "saving", "training"}
+SHARED_CLASSIFIER_MODULES = {
+    "base",
+    "incremental",
+    "leave_one_out",
+    "parameters",
+    "saving",
+    "training",
+}
 
 
 def names_imported(node: ast.AST, package: list[str]) -> Iterator[str]:

@@ -12,9 +12,10 @@ from bayleaf.classifiers.base import Learned
 from bayleaf.classifiers.incremental import IncrementalClassifier
 from bayleaf.classifiers.parameters import check_count
 from bayleaf.counts.source import CountSource
-from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
+from bayleaf.search.leave_one_out import LeaveOneOut
+from bayleaf.search.one_dependence_left_out import one_dependence_log_scores
 
 
 class AODEClassifier(IncrementalClassifier):
@@ -49,7 +50,7 @@ class AODEClassifier(IncrementalClassifier):
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         self._check_size(domain)
-        smoothing = resolve_smoothing(self.smoothing)
+        smoothing = self._chosen_smoothing(counts, domain, self._left_out_log_scores)
         cards = domain.cards[:-1]
         features = range(len(cards))
         # Where the states of each feature lie among all positions.
@@ -80,6 +81,9 @@ class AODEClassifier(IncrementalClassifier):
         log_likelihood += _log_likelihood(counts.class_counts(), prior)
         model = AveragedOneDependenceModel(domain, prior, parents, children, usable)
         return Learned(model, log_likelihood)
+
+    def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64]:
+        return one_dependence_log_scores(left_out, self.min_count)
 
     def _check_size(self, domain: Domain) -> None:
         """Raise before counting if the table of all pairs would be too large."""

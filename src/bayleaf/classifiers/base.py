@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -13,7 +14,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayleaf.classifiers.leave_one_out import (
+    LeavingOut,
+    fitted_temperature,
+    reprior_shift,
+)
 from bayleaf.classifiers.parameters import (
+    AUTO,
     check_shared,
     checked_class_prior,
     checked_loss,
@@ -49,7 +56,12 @@ class Learned(NamedTuple):
     log_likelihood: float
 
 
-class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(
+    LeavingOut,
+    CallbackSupportMixin,  # type: ignore[misc]
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Base of the classifiers: checks, encoding, prediction, explanation.
 
     A subclass defines `_learn` and, where it has parameters of its own, an `__init__`
@@ -58,7 +70,10 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
     Parameters
     ----------
     smoothing : str or Smoothing, default="laplace"
-        Rule that turns counts into probabilities.
+        Rule that turns counts into probabilities; "auto" takes, from a small grid, the
+        one by which left-out training rows are predicted best.
+    calibration : {"leave_one_out"}, optional
+        Divide log scores by a temperature that suits left-out training rows.
     discretizer : str or discretiser, default="mdlp"
         Finds the cut points of numeric columns: "mdlp", "standard_deviation",
         "equal_frequency", "equal_width", or an instance.
@@ -103,12 +118,19 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         The learned model.
     log_likelihood_ : float
         Log-likelihood (nats) of the training rows.
+    smoothing_ : Smoothing
+        The rule by which the tables were estimated.
+    temperature_ : float
+        What log scores are divided by, 1 without calibration.
+    selection_ : Selection
+        Leave-one-out scores of all candidates, where a parameter is "auto".
     """
 
     def __init__(
         self,
         *,
         smoothing: str | Smoothing = "laplace",
+        calibration: str | None = None,
         discretizer: Any = "mdlp",
         categorical_features: Any = None,
         missing: str = "marginalize",
@@ -123,6 +145,7 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         verbose: int = 0,
     ) -> None:
         self.smoothing = smoothing
+        self.calibration = calibration
         self.discretizer = discretizer
         self.categorical_features = categorical_features
         self.missing = missing
@@ -210,6 +233,10 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
                 encoder_rules(self),
             )
         self._learn_from(self._count(codes), target.variable, rng)
+        # Kept for `loo_score_`, which is computed on demand.
+        self._training_codes = codes
+        with self._stage("calibrated the model"):
+            self.temperature_ = fitted_temperature(self, X, y, sample_weight)
 
     def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
         """What finds the cut points of numeric columns in this fit."""
@@ -226,6 +253,11 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
     ) -> None:
         """Learn the model over the encoder's domain and the class."""
         domain = Domain((*self.encoder_.domain.variables, class_variable))
+        self.__dict__.update(_training_codes=None, _loo_score=None, _prior_shift=None)
+        self.__dict__.pop("selection_", None)
+        self.temperature_ = 1.0
+        if self.smoothing != AUTO:
+            self.smoothing_ = resolve_smoothing(self.smoothing)
         with self._stage("learned the model"):
             learned = self._learn(counts, domain, rng)
         self.model_, self.log_likelihood_ = learned
@@ -249,7 +281,8 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         match them.
         """
         self._check_parameters()
-        resolve_smoothing(self.smoothing)
+        if self.smoothing != AUTO:
+            resolve_smoothing(self.smoothing)
         parts = take_apart(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
         table = TrainingTable.from_arrays(parts, y, sample_weight, known_classes)
@@ -271,7 +304,7 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         self,
         counts: CountSource,
         domain: Domain,
-        feature_parents: list[tuple[int, ...]],
+        feature_parents: Sequence[tuple[int, ...] | None],
     ) -> Learned:
         """Estimate the tables of a network in which the class is everyone's parent.
 
@@ -281,13 +314,20 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
             Counts over `domain`.
         domain : Domain
             Features, then the class.
-        feature_parents : list of tuple of int
-            Parents of each feature among the features, strongest first.
+        feature_parents : sequence of tuple of int
+            Parents of each feature among the features, strongest first; None for a
+            feature without even the class.
         """
         class_index = len(domain) - 1
-        dag = DAG((*((class_index, *parents) for parents in feature_parents), ()))
+        with_class = [
+            () if parents is None else (class_index, *parents)
+            for parents in feature_parents
+        ]
+        dag = DAG((*with_class, ()))
         self._check_family_sizes(domain, dag)
-        smoothing = resolve_smoothing(self.smoothing)
+        smoothing = self._chosen_smoothing(
+            counts, domain, lambda left_out: left_out.log_scores(dag.families[:-1])
+        )
         cpds, log_likelihood = learn_table_cpds(counts, dag.families, smoothing)
         prior = TableCPD((class_index,), self._class_prior(counts, smoothing))
         log_likelihood += prior.log_likelihood(counts.class_counts())
@@ -325,7 +365,14 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         """Encoder, model and loss, without anything of how they were learned."""
         check_is_fitted(self, "model_")
         loss = checked_loss(self.loss, self.classes_)
-        return Predictor(self.encoder_, self.model_, self.classes_, loss)
+        return Predictor(
+            self.encoder_,
+            self.model_,
+            self.classes_,
+            loss,
+            self.temperature_,
+            self._prior_shift,
+        )
 
     def _prepare(self, X: Any) -> tuple[Predictor, Codes]:
         """The predictor and a table's codes, once it has the columns of training."""
@@ -355,6 +402,8 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Log joint probability (nats) of each class and the row's observed features.
+
+        That of the model itself: no temperature is applied.
 
         Returns
         -------
@@ -388,11 +437,13 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         Parameters
         ----------
         class_prior : array-like of shape (n_classes,)
-            Probabilities in the order of `classes_`.
+            Probabilities in the order of `classes_`. Posteriors, calibrated or not,
+            change in proportion to new prior over old.
         """
         check_is_fitted(self, "model_")
         prior = checked_class_prior(class_prior, self.classes_)
         other = copy.copy(self)
+        other._prior_shift = reprior_shift(self._predictor(), prior)
         other.model_ = self.model_.with_class_prior(prior)
         return other
 
@@ -400,7 +451,7 @@ class BayesianClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
 
     @property
     def network_(self) -> BayesianNetwork:
-        """The learned Bayesian network: features, then the class."""
+        """The learned Bayesian network: features, then the class; not calibrated."""
         check_is_fitted(self, "model_")
         if not isinstance(self.model_, NetworkModel):
             raise AttributeError(

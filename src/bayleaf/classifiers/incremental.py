@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from bayleaf.classifiers.base import BayesianClassifier
-from bayleaf.classifiers.parameters import encoder_rules, random_generator
+from bayleaf.classifiers.parameters import AUTO, encoder_rules, random_generator
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
 from bayleaf.data.codes import Codes
@@ -67,6 +67,7 @@ class IncrementalClassifier(BayesianClassifier):
             If `classes` is missing in the first call or differs in a later one, or a
             label is not among them.
         """
+        self._refuse_leave_one_out()
         context = self._init_callback_context(task_name="partial_fit")
         metadata = {"sample_weight": sample_weight}
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
@@ -82,6 +83,18 @@ class IncrementalClassifier(BayesianClassifier):
             self._next_batch(X, y, sample_weight)
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
+
+    def _refuse_leave_one_out(self) -> None:
+        """Raise if a parameter asks for rows that learning by batches does not keep."""
+        for name, value in (
+            ("smoothing", self.smoothing == AUTO),
+            ("calibration", self.calibration is not None),
+        ):
+            if value:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs all rows at once, which "
+                    "partial_fit does not keep; use fit, or another value"
+                )
 
     def _check_classes(self, classes: Any, first_call: bool) -> None:
         """Keep the classes of the first call; raise if a later call changes them."""

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import numbers
+from typing import Any, cast
 
 import numpy as np
 
 from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import check_choice, check_count, check_threshold
+from bayleaf.classifiers.parameters import (
+    AUTO,
+    check_choice,
+    check_count,
+    check_threshold,
+)
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
-from bayleaf.search.kdb_order import kdb_parents
+from bayleaf.search.kdb_order import KDBRanking, kdb_parents, rank_parents
+from bayleaf.search.kdb_selection import select_kdb
+from bayleaf.search.selection import SMOOTHING_GRID
 
 THETA_UNITS = ("nats", "bits")
 
@@ -25,44 +33,110 @@ class KDBClassifier(BayesianClassifier):
 
     Parameters
     ----------
-    k : int, default=1
-        Largest number of features among a feature's parents.
-    theta : float, optional
-        Of the k best, only arcs with ``I(X;X'|C)`` above this are kept.
+    k : int or "auto", default=1
+        Largest number of features among a feature's parents; "auto" takes the number
+        up to `max_k` by which left-out training rows are predicted best.
+    max_k : int, default=5
+        Largest k that "auto" tries. One whose tables have more than `max_table_cells`
+        cells together is not tried.
+    theta : float or "auto", optional
+        Of the k best, only arcs with ``I(X;X'|C)`` above this are kept; with "auto"
+        those whose G² exceeds ln N for each parameter that they add.
     theta_unit : {"nats", "bits"}, default="nats"
         Unit of `theta`.
+    n_features : int or "auto", optional
+        How many features of the order are used, by default all; "auto" chooses beside
+        k. The others keep a variable without arcs and say nothing of the class.
     **shared
         The parameters that the classifiers share, see `BayesianClassifier`.
+
+    Attributes
+    ----------
+    k_ : int
+        The number of parents used.
+    n_features_ : int
+        The number of features used.
+    theta_ : float, "auto" or None
+        The threshold used, in nats.
 
     References
     ----------
     Sahami, M. (1996). Learning limited dependence Bayesian classifiers. KDD-96,
     335-338.
+
+    Martinez, A. M., Webb, G. I., Chen, S., Zaidi, N. A. (2016). Scalable learning of
+    Bayesian network classifiers. Journal of Machine Learning Research 17.
     """
 
     def __init__(
         self,
         *,
-        k: int = 1,
-        theta: float | None = None,
+        k: int | str = 1,
+        max_k: int = 5,
+        theta: float | str | None = None,
         theta_unit: str = "nats",
+        n_features: int | str | None = None,
         **shared: Any,
     ) -> None:
         super().__init__(**shared)
         self.k = k
+        self.max_k = max_k
         self.theta = theta
         self.theta_unit = theta_unit
+        self.n_features = n_features
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("k", self.k, 0)
-        check_threshold("theta", self.theta)
+        check_count("max_k", self.max_k, 0)
+        if self.k != AUTO:
+            check_count("k", self.k, 0, or_else=AUTO)
+        if self.n_features not in (None, AUTO):
+            check_count("n_features", self.n_features, 0, or_else=AUTO)
+        if self.theta != AUTO:
+            check_threshold("theta", self.theta, or_else=AUTO)
         check_choice("theta_unit", self.theta_unit, THETA_UNITS)
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
-        theta = self.theta
-        if theta is not None and self.theta_unit == "bits":
-            theta *= math.log(2)
-        return self._network_model(counts, domain, kdb_parents(counts, self.k, theta))
+        self.theta_ = self._theta_in_nats()
+        highest = self.max_k if self.k == AUTO else int(self.k)
+        n_features = len(domain) - 1
+        self.k_, self.n_features_ = highest, n_features
+        if isinstance(self.n_features, numbers.Integral):
+            self.n_features_ = min(int(self.n_features), n_features)
+        if AUTO not in (self.k, self.n_features) and self.smoothing != AUTO:
+            if self.n_features_ == n_features:
+                parents = kdb_parents(counts, self.k_, self.theta_)
+                return self._network_model(counts, domain, parents)
+            ranking = rank_parents(counts, self.k_, self.theta_)
+        else:
+            ranking = rank_parents(counts, highest, self.theta_)
+            self._select(counts, domain, ranking)
+        parents = ranking.parents(self.k_, self.n_features_)
+        return self._network_model(counts, domain, parents)
+
+    def _theta_in_nats(self) -> float | str | None:
+        """The threshold in nats, "auto" or None."""
+        if isinstance(self.theta, str) or self.theta is None:
+            return self.theta
+        return self.theta * (math.log(2) if self.theta_unit == "bits" else 1.0)
+
+    def _select(self, counts: CountSource, domain: Domain, ranking: KDBRanking) -> None:
+        """Choose k, the number of features and the rule by leave-one-out."""
+        rules = SMOOTHING_GRID if self.smoothing == AUTO else (self.smoothing_,)
+        n_features = len(domain) - 1
+        depths = [self.k_]
+        if self.k == AUTO:
+            # More parents than features that stand before the last change nothing.
+            depths = list(range(min(self.k_, n_features - 1) + 1))
+        prefixes = [self.n_features_]
+        if self.n_features == AUTO:
+            prefixes = list(range(n_features + 1))
+        left_out = self._leave_one_out(counts.rows(), domain, rules)
+        selection = select_kdb(
+            left_out, ranking, depths, prefixes, self.max_table_cells
+        )
+        self._adopt(selection)
+        self.k_ = cast(int, selection.best.k)
+        self.n_features_ = cast(int, selection.best.n_features)

@@ -16,14 +16,23 @@ from sklearn.utils import check_random_state
 from bayleaf.data.encoder import MISSING_RULES, UNKNOWN_RULES, EncoderRules
 from bayleaf.wording import name_list
 
+# The value of a parameter that leave-one-out chooses.
+AUTO = "auto"
+CALIBRATIONS = ("leave_one_out",)
 
-def check_count(name: str, value: Any, lowest: int) -> None:
-    """Raise unless a parameter is a whole number of at least `lowest`."""
+
+def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:
+    """Raise unless a parameter is a whole number of at least `lowest`.
+
+    `or_else` names another value that is allowed, for the message.
+    """
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    refusal = f"{name} must be an integer >= {lowest}, got {value!r}"
+    refusal += f"; {or_else!r} is allowed too" if or_else else ""
     if not whole:
-        raise TypeError(f"{name} must be an integer >= {lowest}, got {value!r}")
+        raise TypeError(refusal)
     if value < lowest:
-        raise ValueError(f"{name} must be an integer >= {lowest}, got {value!r}")
+        raise ValueError(refusal)
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
@@ -33,20 +42,24 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
 
 
-def check_threshold(name: str, value: Any) -> None:
-    """Raise unless a parameter is None or a finite number >= 0."""
+def check_threshold(name: str, value: Any, *, or_else: str = "") -> None:
+    """Raise unless a parameter is None or a finite number >= 0; see `check_count`."""
     if value is None:
         return
+    refusal = f"{name} must be None or a number >= 0, got {value!r}"
+    refusal += f"; {or_else!r} is allowed too" if or_else else ""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be None or a number >= 0, got {value!r}")
+        raise TypeError(refusal)
     if not math.isfinite(value) or value < 0:
-        raise ValueError(f"{name} must be None or a number >= 0, got {value!r}")
+        raise ValueError(refusal)
 
 
 def check_shared(estimator: Any) -> None:
     """Raise if a parameter that every classifier has is out of range."""
     check_choice("missing", estimator.missing, MISSING_RULES)
     check_choice("unknown", estimator.unknown, UNKNOWN_RULES)
+    if estimator.calibration is not None:
+        check_choice("calibration", estimator.calibration, CALIBRATIONS)
     check_count("max_states", estimator.max_states, 2)
     check_count("max_table_cells", estimator.max_table_cells, 1)
     check_count("verbose", int(estimator.verbose), 0)

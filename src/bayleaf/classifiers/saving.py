@@ -112,6 +112,10 @@ def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassi
     classifier.encoder_ = predictor.encoder
     classifier.model_ = predictor.model
     classifier.log_likelihood_ = saved.log_likelihood
+    classifier.temperature_ = predictor.temperature
+    classifier.__dict__.update(
+        _training_codes=None, _loo_score=None, _prior_shift=predictor.prior_shift
+    )
     names = predictor.encoder.domain.names
     classifier.n_features_in_ = len(names)
     if saved.named_features:

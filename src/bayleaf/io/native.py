@@ -24,9 +24,10 @@ from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.models import domain_from, domain_to, model_from, model_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter, archive_path
 from bayleaf.models.predictor import Predictor
+from bayleaf.search.temperature import HIGHEST, LOWEST
 
 FORMAT = "bayleaf-model"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MAX_BYTES = 1 << 30
 _LABEL_KINDS = {"b": bool, "i": int, "u": int, "f": float, "U": str}
 
@@ -81,6 +82,10 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         "named_features": saved.named_features,
         "label_type": _label_type(predictor.classes),
         "loss": None if predictor.loss is None else predictor.loss.ravel().tolist(),
+        "temperature": predictor.temperature,
+        "prior_shift": None
+        if predictor.prior_shift is None
+        else predictor.prior_shift.tolist(),
         "rules": _rules_to(predictor.encoder.rules),
         "notes": [[name, note] for name, note in predictor.encoder.notes.items()],
         "domain": domain_to(predictor.model.domain),
@@ -208,7 +213,14 @@ def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
     }
     encoder = TableEncoder(type(domain)(domain.variables[:-1]), rules, notes)
     return SavedModel(
-        predictor=Predictor(encoder, model, classes, _loss(document, len(classes))),
+        predictor=Predictor(
+            encoder,
+            model,
+            classes,
+            _loss(document, len(classes)),
+            _temperature(document),
+            _prior_shift(document, len(classes)),
+        ),
         classifier=document.text("classifier"),
         parameters=document.object("parameters").values,
         log_likelihood=document.number("log_likelihood"),
@@ -248,6 +260,24 @@ def _loss(document: Fields, n_classes: int) -> NDArray[np.float64] | None:
     if document.values.get("loss") is None:
         return None
     return ArrayReader().get(document.list("loss"), (n_classes, n_classes), "loss")
+
+
+def _temperature(document: Fields) -> float:
+    """The temperature of calibration."""
+    temperature = document.number("temperature")
+    if not LOWEST <= temperature <= HIGHEST:
+        raise ModelFileError(
+            f"temperature should be between {LOWEST} and {HIGHEST}, but is "
+            f"{temperature:.6g}"
+        )
+    return temperature
+
+
+def _prior_shift(document: Fields, n_classes: int) -> NDArray[np.float64] | None:
+    """What a change of the class prior adds to calibrated log scores, or None."""
+    if document.values.get("prior_shift") is None:
+        return None
+    return ArrayReader().get(document.list("prior_shift"), (n_classes,), "prior_shift")
 
 
 def _rules_to(rules: EncoderRules) -> dict[str, Any]:

@@ -130,6 +130,16 @@ def log_normalize(log_scores: LogScores) -> LogScores:
     return np.asarray(shifted)
 
 
+def calibrated_log_proba(
+    log_scores: LogScores, temperature: float, prior_shift: LogScores | None
+) -> LogScores:
+    """Log posteriors of log scores / temperature + shift, (n_rows, n_classes)."""
+    scores = log_scores / temperature
+    if prior_shift is not None:
+        scores += prior_shift
+    return log_normalize(scores)
+
+
 def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """Logarithm of the sum of exponentials along an axis; empty sums are -inf."""
     highest = np.max(values, axis=axis, initial=-np.inf)

@@ -13,7 +13,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import (
     ClassModel,
     IncrementalEvidence,
-    log_normalize,
+    calibrated_log_proba,
 )
 from bayleaf.wording import stated
 
@@ -164,6 +164,8 @@ def explain_rows(
     *,
     predicted: NDArray[np.intp],
     against: NDArray[np.intp] | None = None,
+    temperature: float = 1.0,
+    prior_shift: NDArray[np.float64] | None = None,
 ) -> list[Explanation]:
     """Explain the predicted class of each row.
 
@@ -179,13 +181,18 @@ def explain_rows(
         The class to explain.
     against : ndarray of shape (n_rows,), optional
         The class to compare with; by default the most probable other one.
+    temperature : float, default=1.0
+        What the model's log scores are divided by.
+    prior_shift : ndarray of shape (n_classes,), optional
+        Added to them after that; told as part of the prior's contribution.
 
     Returns
     -------
     list of Explanation
         One a row. With a single class every term is zero.
     """
-    log_posterior = log_normalize(model.class_log_scores(codes))
+    scores = model.class_log_scores(codes)
+    log_posterior = calibrated_log_proba(scores, temperature, prior_shift)
     rows = np.arange(codes.n_rows)
     if against is None:
         others = log_posterior.copy()
@@ -193,8 +200,11 @@ def explain_rows(
             others[rows, predicted] = -np.inf
         against = np.argmax(others, axis=1)
     prior, terms = model.contributions(codes, predicted, against)
+    prior, terms = prior / temperature, terms / temperature
+    if prior_shift is not None:
+        prior += prior_shift[predicted] - prior_shift[against]
     increments = (
-        model.increments(codes, predicted, against)
+        model.increments(codes, predicted, against) / temperature
         if isinstance(model, IncrementalEvidence)
         else np.empty((*terms.shape, 0))
     )

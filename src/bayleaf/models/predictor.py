@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.columns import take_apart
 from bayleaf.data.encoder import TableEncoder
-from bayleaf.models.class_model import ClassModel, LogScores, log_normalize
+from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
 
 
@@ -29,24 +29,35 @@ class Predictor:
         Labels in the model's order.
     loss : ndarray of shape (n_classes, n_classes), optional
         Cost of predicting the row's class where the column's is true.
+    temperature : float, default=1.0
+        Log joint probabilities are divided by this before they are normalised.
+    prior_shift : ndarray of shape (n_classes,), optional
+        Added after that (nats): what a calibrated model under another class prior
+        than that of training needs beside the prior in the model.
     """
 
     encoder: TableEncoder
     model: ClassModel
     classes: NDArray[Any]
     loss: NDArray[np.float64] | None = None
+    temperature: float = 1.0
+    prior_shift: NDArray[np.float64] | None = None
 
     def encode(self, table: Any) -> Codes:
         """Codes of a table's features."""
         return self.encoder.transform(take_apart(table))
 
     def joint_log_proba(self, codes: Codes) -> LogScores:
-        """Log joint probability of classes and observed features, (rows, classes)."""
+        """Log joint probability of classes and observed features, (rows, classes).
+
+        That of the model, which no temperature changes.
+        """
         return self.model.class_log_scores(codes)
 
     def log_proba(self, codes: Codes) -> LogScores:
         """Log posterior of each class (nats), shape (n_rows, n_classes)."""
-        return log_normalize(self.joint_log_proba(codes))
+        scores = self.joint_log_proba(codes)
+        return calibrated_log_proba(scores, self.temperature, self.prior_shift)
 
     def proba(self, codes: Codes) -> NDArray[np.float64]:
         """Posterior probability of each class, shape (n_rows, n_classes)."""
@@ -78,13 +89,19 @@ class Predictor:
         ValueError
             If `against` is no class.
         """
-        log_posterior = log_normalize(self.model.class_log_scores(codes))
+        log_posterior = self.log_proba(codes)
         predicted = self.choose(np.exp(log_posterior))
         others = None
         if against is not None:
             others = self._against(against, predicted, log_posterior)
         return explain_rows(
-            self.model, codes, self.classes, predicted=predicted, against=others
+            self.model,
+            codes,
+            self.classes,
+            predicted=predicted,
+            against=others,
+            temperature=self.temperature,
+            prior_shift=self.prior_shift,
         )
 
     def _against(

@@ -36,6 +36,8 @@ class Summary:
         Features that were dropped or read in a way that a reader should know, and why.
     unknown : tuple of (feature, int)
         Cells of the last table predicted whose values training did not contain.
+    temperature : float, default=1.0
+        What calibration divides log scores by.
     """
 
     model: str
@@ -49,6 +51,7 @@ class Summary:
     arcs: tuple[tuple[str | int, str | int], ...]
     notes: tuple[tuple[str | int, str], ...]
     unknown: tuple[tuple[str | int, int], ...]
+    temperature: float = 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, ready for JSON."""
@@ -71,6 +74,8 @@ class Summary:
             f"  log-likelihood   {self.log_likelihood:.6g} nats "
             f"({self.log_likelihood_scope})",
         ]
+        if self.temperature != 1.0:
+            lines.append(f"  temperature      {self.temperature:.4g}")
         if self.arcs:
             lines.append("  arcs among features")
             lines += [f"    {parent} -> {child}" for parent, child in self.arcs[:20]]
@@ -120,4 +125,5 @@ def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary
         arcs=arcs,
         notes=tuple(encoder.notes.items()),
         unknown=tuple(encoder.unknown_counts.items()),
+        temperature=predictor.temperature,
     )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.counts.information import (
     conditional_mutual_information_matrix,
@@ -14,10 +18,57 @@ from bayleaf.counts.source import CountSource
 TIE_DECIMALS = 12
 
 
+# Parents among the features, or None for a feature that even the class says nothing of.
+Parents = tuple[int, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class KDBRanking:
+    """The features in KDB's order, and for each its best parents.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n_features,)
+        Features by decreasing I(X;C).
+    ranked : tuple of tuple of int
+        For each feature the earlier ones with the largest I(X;X'|C), best first.
+    kept : tuple of tuple of bool
+        Which of these arcs are strong enough to be kept.
+    """
+
+    order: NDArray[np.intp]
+    ranked: tuple[tuple[int, ...], ...]
+    kept: tuple[tuple[bool, ...], ...]
+
+    def parents(self, k: int, n_features: int | None = None) -> list[Parents]:
+        """Parents of each feature for this k, strongest first.
+
+        With `n_features`, features after that many of the order get None.
+        """
+        chosen: list[Parents] = [
+            tuple(itertools.compress(ranked[:k], kept[:k]))
+            for ranked, kept in zip(self.ranked, self.kept, strict=True)
+        ]
+        outside = [] if n_features is None else self.order[n_features:].tolist()
+        for feature in outside:
+            chosen[feature] = None
+        return chosen
+
+
 def kdb_parents(
-    counts: CountSource, k: int, theta: float | None = None
-) -> list[tuple[int, ...]]:
-    """Choose each feature's parents among the features.
+    counts: CountSource, k: int, theta: float | str | None = None
+) -> list[Parents]:
+    """Choose each feature's parents among the features, see `rank_parents`."""
+    n_features = len(counts.cards) - 1
+    if k == 0 or n_features < 2:
+        return [()] * n_features
+    return rank_parents(counts, k, theta).parents(k)
+
+
+def rank_parents(
+    counts: CountSource, k: int, theta: float | str | None = None
+) -> KDBRanking:
+    """Order the features and choose the best parents of each.
 
     Parameters
     ----------
@@ -25,30 +76,52 @@ def kdb_parents(
         Counts with the class last.
     k : int
         Largest number of parents.
-    theta : float, optional
+    theta : float or "auto", optional
         Arcs with I(X;X'|C) (nats) at or below this are left out, without
-        replacement (Sahami 1996, the threshold of his second algorithm).
+        replacement (Sahami 1996, the threshold of his second algorithm). With "auto"
+        an arc is kept where its G² exceeds the penalty of minimum description length:
+        ln N for each parameter that the arc adds to a table with the class alone.
 
     Returns
     -------
-    list of tuple of int
-        Parents of each feature, strongest first; ties go to the lower index.
+    KDBRanking
+        Ties go to the lower index.
     """
-    n_features = len(counts.cards) - 1
-    parents: list[tuple[int, ...]] = [()] * n_features
-    if k == 0 or n_features < 2:
-        return parents
     order = feature_order(counts)
+    n_features = len(order)
+    if k == 0 or n_features < 2:
+        nothing: tuple[tuple[int, ...], ...] = ((),) * n_features
+        return KDBRanking(order, nothing, ((),) * n_features)
     information = conditional_mutual_information_matrix(counts).round(TIE_DECIMALS)
+    ranked: list[tuple[int, ...]] = [()] * n_features
     for place, feature in enumerate(order):
         # Sorted by index first, so that a stable sort leaves ties to the lower one.
         earlier = np.sort(order[:place])
         strength = information[feature, earlier]
         best = earlier[np.argsort(-strength, kind="stable")[:k]]
-        if theta is not None:
-            best = best[information[feature, best] > theta]
-        parents[feature] = tuple(int(parent) for parent in best)
-    return parents
+        ranked[feature] = tuple(best.tolist())
+    least = _least_information(counts, theta)
+    kept = tuple(
+        tuple((information[feature, list(best)] > least[feature, list(best)]).tolist())
+        for feature, best in enumerate(ranked)
+    )
+    return KDBRanking(order, tuple(ranked), kept)
+
+
+def _least_information(
+    counts: CountSource, theta: float | str | None
+) -> NDArray[np.float64]:
+    """What I(X;X'|C) of each pair must exceed, shape (n_features, n_features)."""
+    *cards, n_classes = counts.cards
+    shape = len(cards), len(cards)
+    if theta is None:
+        return np.full(shape, -np.inf)
+    if theta != "auto":
+        return np.full(shape, float(theta))
+    weight = float(counts.class_counts().sum())
+    steps = np.array(cards, dtype=np.float64) - 1.0
+    n_parameters = n_classes * np.outer(steps, steps)
+    return np.asarray(np.log(max(weight, 1.0)) * n_parameters / (2.0 * weight))
 
 
 def feature_order(counts: CountSource) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
