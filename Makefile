@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test slow lint docs bench clean
+.PHONY: demo test slow lint docs bench accuracy clean
 
 demo: $(VENV)/installed
 	$(BIN)/bayleaf demo
@@ -26,6 +26,12 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/speed/counting.py
 	$(BIN)/python benchmarks/speed/discretize.py
 	$(BIN)/python benchmarks/speed/classifiers.py
+	$(BIN)/python benchmarks/speed/averaged_kdb.py
+
+# Takes about half an hour; what was interrupted goes on where it stopped.
+accuracy: $(VENV)/installed-test
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/accuracy.py --page
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache

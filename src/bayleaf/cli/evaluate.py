@@ -32,7 +32,7 @@ def evaluate(
     target
         Column to predict.
     model
-        nb, tan, kdb or aode; may be repeated. All of them by default.
+        nb, tan, kdb, aode or auto; may be repeated. All of them by default.
     folds
         Number of folds.
     repeats

@@ -1,20 +1,25 @@
 """Frozen results of learning, and inference in them."""
 
+from bayleaf.models.averaged_kdb import AveragedKDBModel, WeightedEdge
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, Term
+from bayleaf.models.feature_shape import FeatureShape
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.summary import Summary
 
 __all__ = [
+    "AveragedKDBModel",
     "AveragedOneDependenceModel",
     "BayesianNetwork",
     "ClassModel",
     "Explanation",
+    "FeatureShape",
     "NetworkModel",
     "Predictor",
     "Summary",
     "Term",
+    "WeightedEdge",
 ]
