@@ -39,4 +39,4 @@ def _compiled(function: F, **settings: Any) -> F:
     except RuntimeError:
         # "no locator available": no folder for the cache can be written.
         kernel = compiler()(function)
-    return kernel  # type: ignore[no-any-return]
+    return kernel  # type: ignore[return-value]

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from functools import partial
-from math import prod
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from bayleaf.classifiers.averaged_evidence import (
+    SMOOTHING_GRID,
+    Maps,
+    count_families,
+    left_out_evidence,
+    recoded,
+    scores_of,
+    state_counts,
+)
 from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import check_choice, check_count
+from bayleaf.classifiers.parameters import AUTO, check_choice, check_count
 from bayleaf.counts.information import (
     conditional_mutual_information_matrix,
     mutual_information,
 )
-from bayleaf.counts.occupied import MAX_CELLS, count_occupied
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
-from bayleaf.cpds.nested import NestedFamilies, PseudoCounts, radices_of
-from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
+from bayleaf.cpds.nested import NestedFamilies, PseudoCounts
+from bayleaf.cpds.smoothing import (
+    Smoothing,
+    resolve_smoothing,
+)
 from bayleaf.data.codes import Codes
 from bayleaf.data.discretize import resolve_discretizer
 from bayleaf.data.domain import Domain
@@ -31,29 +41,19 @@ from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import (
     AveragedKDBModel,
     RandomNetwork,
-    mean_evidence,
 )
 from bayleaf.models.feature_shape import FeatureShape, feature_shape
 from bayleaf.search.evidence_weights import Evidence, learn_evidence_weights
+from bayleaf.search.left_out_cells import (
+    LeftOutRows,
+)
 from bayleaf.search.noisy_kdb import noisy_parents
+from bayleaf.search.selection import choose_rule
 from bayleaf.search.temperature import best_temperature
 from bayleaf.wording import name_list
 
 # Numbers of left-out evidence that are held at most: 0.8 GB.
 _MAX_EVIDENCE = 200_000_000
-
-# What is left of a class when its only row is left out, under an m-estimate.
-_LEAST_PRIOR = 1e-15
-
-Maps = tuple[NDArray[np.uint16], ...]
-
-
-class LeftOutRows(NamedTuple):
-    """Training rows on which weights are learned, in random order."""
-
-    codes: Codes
-    own: NDArray[np.int64]
-    shares: NDArray[np.float64]
 
 
 class AveragedKDBClassifier(BayesianClassifier):
@@ -82,8 +82,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         Largest number of quantiles at which a column is cut. By default the cube root
         of the number of rows, between 4 and 16.
     smoothing : str or Smoothing, default="dirichlet"
-        "dirichlet" (a total pseudo-count of 1), "laplace", "m_estimate", or a rule of
-        these kinds.
+        "dirichlet" (a total pseudo-count of 1), "laplace", "m_estimate", a rule of
+        these kinds, or "auto", which chooses among a few by left-out log-loss.
     discretizer : str or discretiser, optional
         One coding for all networks in place of random bins.
     missing : {"state", "error"}, default="state"
@@ -157,7 +157,8 @@ class AveragedKDBClassifier(BayesianClassifier):
                 "missing='marginalize' is not possible for averaged KDB, which cannot "
                 "sum a feature out; use missing='state' or 'error', or another model"
             )
-        PseudoCounts.from_rule(resolve_smoothing(self.smoothing), np.ones(1))
+        if self.smoothing != AUTO:
+            PseudoCounts.from_rule(resolve_smoothing(self.smoothing), np.ones(1))
 
     def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
         if self.discretizer is not None:
@@ -169,57 +170,27 @@ class AveragedKDBClassifier(BayesianClassifier):
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         codes = counts.rows()
-        smoothing = resolve_smoothing(self.smoothing)
         maps = self._value_maps(domain)
         parents = self._sampled_parents(counts, maps, rng)
-        left_out = self._left_out_rows(codes, domain, rng)
-        prior = smoothing.estimate(counts.class_counts())
-        n_depths = self.max_parents + 1
-        n_features, n_classes = len(domain) - 1, len(prior)
-        shape = left_out.codes.n_rows, n_classes, 1 + n_features * n_depths
-        values = np.empty(shape, dtype=np.float32)
-        values[:, :, 0] = self._left_out_prior(counts, smoothing, left_out)
-
-        def learn_feature(feature: int) -> list[NestedFamilies]:
-            families = [
-                _count_families(codes, (feature, *chosen[feature]), network_maps)
-                for chosen, network_maps in zip(parents, maps, strict=True)
-            ]
-            shape = n_depths, left_out.codes.n_rows, n_classes
-            first = 1 + feature * n_depths
-            values[:, :, first : first + n_depths] = mean_evidence(
-                families, left_out.codes, smoothing, shape, *left_out[1:]
-            )
-            return families
-
-        learned = run_tasks(
-            [partial(learn_feature, i) for i in range(n_features)], counts.n_jobs
-        )
-        networks = tuple(
-            RandomNetwork(network_maps, tuple(families))
-            for network_maps, families in zip(maps, zip(*learned), strict=True)
-        )
-        evidence = Evidence(values, left_out.own, left_out.codes.weights, counts.n_jobs)
-        weights, log_loss = self._weigh(evidence)
-        base = self.biases_ + self.prior_weight_ * np.log(prior)
+        left_out = self._left_out_rows(codes, rng)
+        networks = self._counted_networks(counts, maps, parents)
+        evidence = self._chosen_evidence(networks, counts, left_out)
+        weights = self._weigh(evidence)
+        prior = self.smoothing_.estimate(counts.class_counts())
         model = AveragedKDBModel(
             domain,
             prior,
             networks,
-            smoothing,
-            base,
-            weights.reshape(n_features, n_depths),
-            tuple(
-                table.sum(axis=0)
-                for table in counts.family_counts(
-                    [(n_features, i) for i in range(n_features)]
-                )
-            ),
+            self.smoothing_,
+            self.biases_ + self.prior_weight_ * np.log(prior),
+            weights.reshape(len(domain) - 1, -1),
+            state_counts(counts),
         )
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
-            model = model.with_class_prior(self._class_prior(counts, smoothing))
-        return Learned(model, -log_loss * float(left_out.codes.weights.sum()))
+            model = model.with_class_prior(self._class_prior(counts, self.smoothing_))
+        log_loss = float(self._loo_score or 0.0)
+        return Learned(model, -log_loss * float(evidence.weights.sum()))
 
     @property
     def edges_(self) -> list[tuple[str | int, str | int]]:
@@ -291,13 +262,13 @@ class AveragedKDBClassifier(BayesianClassifier):
         n_codings = 1 if alike else self.n_networks
 
         def measure(network: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            recoded = TableCounts(
-                _recoded(codes, maps[network]),
+            coded = TableCounts(
+                recoded(codes, maps[network]),
                 n_jobs=counts.n_jobs,
                 max_table_cells=self.max_table_cells,
             )
-            relevance = mutual_information(recoded)
-            return relevance, conditional_mutual_information_matrix(recoded)
+            relevance = mutual_information(coded)
+            return relevance, conditional_mutual_information_matrix(coded)
 
         measured = run_tasks(
             [partial(measure, m) for m in range(n_codings)], counts.n_jobs
@@ -311,70 +282,79 @@ class AveragedKDBClassifier(BayesianClassifier):
             for m in range(self.n_networks)
         ]
 
-    def _left_out_rows(
-        self, codes: Codes, domain: Domain, rng: np.random.Generator
-    ) -> LeftOutRows:
+    def _left_out_rows(self, codes: Codes, rng: np.random.Generator) -> LeftOutRows:
         """Distinct training rows in random order, as many as weights are learned on."""
         rows, weights = shuffled_distinct_rows(codes, rng)
-        n_values = domain.cards[-1] * (1 + (len(domain) - 1) * (self.max_parents + 1))
-        most = min(self.max_rows, max(1, _MAX_EVIDENCE // n_values))
-        rows, weights = rows[:most], weights[:most]
+        n_pieces = (codes.n_variables - 1) * (self.max_parents + 1)
+        most = max(1, _MAX_EVIDENCE // (len(self.classes_) * (1 + n_pieces)))
+        rows, weights = rows[: self.max_rows][:most], weights[: self.max_rows][:most]
         chosen = codes.rows(rows)
-        own = chosen.column(len(domain) - 1).astype(np.int64)
         columns = [chosen.column(i) for i in range(chosen.n_variables)]
-        weighted = Codes.from_columns(columns, codes.cards, weights)
-        return LeftOutRows(weighted, own, np.minimum(weights, 1.0))
+        return LeftOutRows(Codes.from_columns(columns, codes.cards, weights))
 
-    def _left_out_prior(
-        self, counts: CountSource, smoothing: Smoothing, left_out: LeftOutRows
-    ) -> NDArray[np.float64]:
-        """Log prior of each class without the row, shape (n_rows, n_classes)."""
-        n_rows = left_out.codes.n_rows
-        totals = np.tile(counts.class_counts(), (n_rows, 1))
-        totals[np.arange(n_rows), left_out.own] -= left_out.shares
-        prior = np.stack([smoothing.estimate(row) for row in totals])
-        return np.log(np.maximum(prior, _LEAST_PRIOR))
+    def _counted_networks(
+        self,
+        counts: CountSource,
+        maps: list[Maps],
+        parents: list[list[tuple[int, ...]]],
+    ) -> tuple[RandomNetwork, ...]:
+        """The counts of every feature with its parents, in every network."""
+        codes = counts.rows()
 
-    def _weigh(self, evidence: Evidence) -> tuple[NDArray[np.float64], float]:
-        """Weight of each piece of evidence, and the left-out log-loss (nats a row)."""
+        def count(feature: int) -> list[NestedFamilies]:
+            return [
+                count_families(codes, (feature, *chosen[feature]), network_maps)
+                for chosen, network_maps in zip(parents, maps, strict=True)
+            ]
+
+        n_features = codes.n_variables - 1
+        counted = run_tasks(
+            [partial(count, i) for i in range(n_features)], counts.n_jobs
+        )
+        return tuple(
+            RandomNetwork(network_maps, families)
+            for network_maps, families in zip(maps, zip(*counted), strict=True)
+        )
+
+    def _chosen_evidence(
+        self,
+        networks: tuple[RandomNetwork, ...],
+        counts: CountSource,
+        left_out: LeftOutRows,
+    ) -> Evidence:
+        """Left-out evidence under the smoothing rule, which "auto" chooses here."""
+        evidence_under = partial(
+            left_out_evidence, networks, self.max_parents + 1, counts, left_out
+        )
+        if self.smoothing == AUTO:
+            scores = []
+            for rule in SMOOTHING_GRID:
+                evidence = evidence_under(rule)
+                summed = evidence.log_scores(self._even_weights())
+                best = best_temperature(summed, evidence.own, evidence.weights)
+                scores.append(scores_of(summed / best, evidence))
+            self._adopt(choose_rule(SMOOTHING_GRID, scores))
+        return evidence_under(self.smoothing_)
+
+    def _even_weights(self) -> NDArray[np.float64]:
+        """Weights under which each feature counts once, the prior's first."""
         n_depths = self.max_parents + 1
-        even = np.full(evidence.values.shape[2], 1.0 / n_depths)
-        even[0] = 1.0
+        pieces = np.full((self.n_features_in_, n_depths), 1.0 / n_depths)
+        return np.append(1.0, pieces)
+
+    def _weigh(self, evidence: Evidence) -> NDArray[np.float64]:
+        """Weight of each piece of evidence; prior weight and biases are kept."""
+        weights = self._even_weights()
         self.prior_weight_, self.penalty_ = 1.0, float("nan")
         self.biases_ = np.zeros(len(self.classes_))
-        whole = [(0, evidence.n_rows)]
-        if self.weights is None or len(self.classes_) == 1:
-            loss, _ = evidence.loss(np.append(even, self.biases_), whole)
-            return even[1:], loss / float(evidence.weights.sum())
-        temperature = best_temperature(
-            evidence.values @ even, evidence.own, evidence.weights
+        if self.weights is not None and len(self.classes_) > 1:
+            summed = evidence.log_scores(weights)
+            best = best_temperature(summed, evidence.own, evidence.weights)
+            found = learn_evidence_weights(evidence, weights[-1] / best)
+            self.prior_weight_, self.biases_ = found.prior, found.biases
+            self.penalty_ = found.penalty
+            weights = np.append(found.prior, found.pieces)
+        self._loo_score = scores_of(
+            evidence.log_scores(weights) + self.biases_, evidence
         )
-        found = learn_evidence_weights(evidence, 1.0 / (temperature * n_depths))
-        self.prior_weight_, self.biases_ = found.prior, found.biases
-        self.penalty_ = found.penalty
-        return found.pieces, found.log_loss
-
-
-def _recoded(codes: Codes, maps: Maps) -> Codes:
-    """The training table under one network's coding, class last."""
-    class_index = codes.n_variables - 1
-    columns = [values[codes.column(i)] for i, values in enumerate(maps)]
-    cards = [radix - 1 for radix in radices_of(maps)]
-    return Codes.from_columns(
-        [*columns, codes.column(class_index)],
-        (*cards, codes.cards[class_index]),
-        None if codes.unit_weights else codes.weights,
-    )
-
-
-def _count_families(
-    codes: Codes, variables: tuple[int, ...], maps: Maps
-) -> NestedFamilies:
-    """Counts of a feature with as many of its parents as keys can tell apart."""
-    radices = radices_of([maps[v] for v in variables])
-    n = len(variables)
-    while n > 1 and prod(radices[:n]) > MAX_CELLS:
-        n -= 1
-    chosen = tuple(maps[v] for v in variables[:n])
-    counts = count_occupied(codes, variables[:n], chosen, radices[:n])
-    return NestedFamilies(variables[:n], chosen, counts)
+        return weights[1:]

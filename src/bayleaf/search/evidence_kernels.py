@@ -21,7 +21,7 @@ def add_losses(
     losses: NDArray[np.float64],
     gradients: NDArray[np.float64],
 ) -> None:
-    """Log-loss of ``softmax(biases + evidence @ weights)`` with its gradient, by blocks.
+    """Log-loss of ``softmax(biases + evidence @ weights)`` and its gradient, by blocks.
 
     `evidence` has shape (n_rows, n_classes, n_weights); `blocks` (n_blocks, 2) holds
     the first row of each block and the one after its last; `losses` (n_blocks,) and

@@ -62,6 +62,20 @@ class Evidence:
         """Number of rows."""
         return len(self.own)
 
+    def log_scores(self, weights: Floats) -> Floats:
+        """Weighted sums of the evidence, shape (n_rows, n_classes), nats.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (1 + n_pieces,)
+            The prior's weight first.
+        """
+        scores = np.empty(self.values.shape[:2])
+        for first in range(0, self.n_rows, _BLOCK_ROWS):
+            rows = slice(first, first + _BLOCK_ROWS)
+            scores[rows] = self.values[rows] @ weights
+        return scores
+
     def loss(self, parameters: Floats, ranges: Ranges) -> tuple[float, Floats]:
         """Log-loss (nats, weighted sum) of some rows, and its gradient.
 

@@ -1,0 +1,107 @@
+"""What averaged KDB counts, and what left-out rows then say of the classes."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.occupied import MAX_CELLS, count_occupied
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.threads import run_tasks
+from bayleaf.cpds.nested import NestedFamilies, radices_of
+from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
+from bayleaf.data.codes import Codes
+from bayleaf.models.averaged_kdb import RandomNetwork, mean_evidence
+from bayleaf.search.evidence_weights import Evidence
+from bayleaf.search.leave_one_out import LeaveOneOutScores, loss_sums
+from bayleaf.search.left_out_cells import (
+    LeftOutRows,
+    cell_rule,
+    left_out_class_counts,
+)
+
+# What is left of a class when its only row is left out, under an m-estimate.
+_LEAST_PRIOR = 1e-15
+
+# The rules among which smoothing="auto" chooses.
+SMOOTHING_GRID: tuple[Smoothing, ...] = (
+    Dirichlet(1.0),
+    Dirichlet(0.3),
+    Dirichlet(3.0),
+    Lidstone(1.0),
+    MEstimate(1.0),
+)
+
+Maps = tuple[NDArray[np.uint16], ...]
+
+
+def left_out_evidence(
+    networks: tuple[RandomNetwork, ...],
+    n_depths: int,
+    counts: CountSource,
+    left_out: LeftOutRows,
+    rule: Smoothing,
+) -> Evidence:
+    """What the left-out rows say of the classes, prior first, under one rule."""
+    codes, own = left_out.codes, left_out.own.astype(np.int64)
+    n_rows, n_classes = codes.n_rows, codes.cards[-1]
+    n_features = codes.n_variables - 1
+    values = np.empty((n_rows, n_classes, 1 + n_features * n_depths), dtype=np.float32)
+    cells = left_out_class_counts(counts.class_counts(), left_out)
+    prior = np.broadcast_to(cell_rule(rule).probabilities(cells), (n_classes, n_rows))
+    values[:, :, 0] = np.log(np.maximum(prior, _LEAST_PRIOR)).T
+
+    def fill(feature: int) -> None:
+        first = 1 + feature * n_depths
+        values[:, :, first : first + n_depths] = mean_evidence(
+            [network.families[feature] for network in networks],
+            codes,
+            rule,
+            (n_depths, n_rows, n_classes),
+            own,
+            left_out.shares,
+        )
+
+    run_tasks([partial(fill, i) for i in range(n_features)], counts.n_jobs)
+    return Evidence(values, own, codes.weights, counts.n_jobs)
+
+
+def scores_of(log_scores: NDArray[np.float64], evidence: Evidence) -> LeaveOneOutScores:
+    """Leave-one-out scores of log scores (n_rows, n_classes)."""
+    sums = loss_sums(log_scores.T, evidence.own, evidence.weights)
+    return LeaveOneOutScores.from_sums(sums, float(evidence.weights.sum()))
+
+
+def state_counts(counts: CountSource) -> tuple[NDArray[np.float64], ...]:
+    """Weight of the training rows in each state of each feature."""
+    n_features = counts.class_index
+    families = [(n_features, feature) for feature in range(n_features)]
+    return tuple(table.sum(axis=0) for table in counts.family_counts(families))
+
+
+def recoded(codes: Codes, maps: Maps) -> Codes:
+    """The training table under one network's coding, class last."""
+    class_index = codes.n_variables - 1
+    columns = [values[codes.column(i)] for i, values in enumerate(maps)]
+    cards = [radix - 1 for radix in radices_of(maps)]
+    return Codes.from_columns(
+        [*columns, codes.column(class_index)],
+        (*cards, codes.cards[class_index]),
+        None if codes.unit_weights else codes.weights,
+    )
+
+
+def count_families(
+    codes: Codes, variables: tuple[int, ...], maps: Maps
+) -> NestedFamilies:
+    """Counts of a feature with as many of its parents as keys can tell apart."""
+    radices = radices_of([maps[v] for v in variables])
+    n = len(variables)
+    while n > 1 and prod(radices[:n]) > MAX_CELLS:
+        n -= 1
+    chosen = tuple(maps[v] for v in variables[:n])
+    counts = count_occupied(codes, variables[:n], chosen, radices[:n])
+    return NestedFamilies(variables[:n], chosen, counts)
