@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -27,6 +28,7 @@ from bayleaf.search.leave_one_out import AddMissing, LeaveOneOut, LeaveOneOutSco
 from bayleaf.search.left_out_cells import cell_rule
 from bayleaf.search.selection import SMOOTHING_GRID, Selection, choose_rule
 from bayleaf.search.temperature import best_temperature
+from bayleaf.wording import name_list
 
 if TYPE_CHECKING:
     from bayleaf.classifiers.base import BayesianClassifier
@@ -52,11 +54,14 @@ def leave_one_out(
     TypeError
         If a rule cannot tell single cells.
     """
-    missing = summing_out(domain, max_table_cells)
-    return LeaveOneOut(counts, [cell_rule(r) for r in rules], fixed_prior, missing)
+    cell_rules = [cell_rule(rule) for rule in rules]
+    missing = partial(summing_out, domain, max_table_cells)
+    return LeaveOneOut(counts, cell_rules, fixed_prior, missing)
 
 
-def summing_out(domain: Domain, max_table_cells: int) -> AddMissing:
+def summing_out(
+    domain: Domain, max_table_cells: int, cpds: Sequence[TableCPD]
+) -> AddMissing:
     """What adds to scores that which tables with missing features say of the class."""
     features = Domain(domain.variables[:-1])
     n_classes = domain[len(domain) - 1].n_states
@@ -68,11 +73,15 @@ def summing_out(domain: Domain, max_table_cells: int) -> AddMissing:
         shape = (n_classes, *log_values.shape)
         return Factor(cpd.child, cpd.family, np.broadcast_to(log_values, shape))
 
+    factors = [factor(cpd) for cpd in cpds]
+
     def add_missing(
-        cpds: Sequence[TableCPD], codes: Codes, scores: NDArray[np.float64]
+        codes: Codes, scores: NDArray[np.float64], children: Collection[int]
     ) -> None:
-        eliminator = Eliminator([factor(c) for c in cpds], features, max_table_cells)
-        eliminator.add_missing(codes, scores)
+        present = [factor for factor in factors if factor.child in children]
+        if present:
+            eliminator = Eliminator(present, features, max_table_cells)
+            eliminator.add_missing(codes, scores)
 
     return add_missing
 
@@ -180,6 +189,26 @@ def fitted_temperature(
     temperature = best_temperature(scores.T, rows.rows.own, codes.weights)
     classifier._loo_score = rows.scores(scores / temperature)
     return temperature
+
+
+def note_lone_rows(classifier: BayesianClassifier) -> None:
+    """Note for the summary the classes of one row, if a choice was made by leaving out.
+
+    Without that row nothing tells of its class.
+    """
+    codes = classifier._training_codes
+    chosen = classifier.calibration is not None or hasattr(classifier, "selection_")
+    if codes is None or not chosen:
+        return
+    own = codes.column(codes.n_variables - 1)
+    n_rows = np.bincount(own, minlength=len(classifier.classes_))
+    weights = np.bincount(own, codes.weights, minlength=len(classifier.classes_))
+    lone = classifier.classes_[(n_rows == 1) & (weights <= 1.0)].tolist()
+    if lone:
+        classifier.encoder_.notes[classifier.model_.domain.names[-1]] = (
+            f"only one row of class {name_list([*map(repr, lone)])}: leave-one-out "
+            "predicts it from nothing"
+        )
 
 
 def left_out_score(classifier: BayesianClassifier) -> LeaveOneOutScores:

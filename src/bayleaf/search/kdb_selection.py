@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.counts.threads import run_tasks
-from bayleaf.cpds.table import TableCPD
 from bayleaf.search.kdb_order import KDBRanking
-from bayleaf.search.leave_one_out import LeaveOneOut, LeaveOneOutScores, loss_sums
+from bayleaf.search.leave_one_out import (
+    AddMissing,
+    LeaveOneOut,
+    LeaveOneOutScores,
+    loss_sums,
+)
 from bayleaf.search.left_out_cells import FamilyTables, Floats, LeftOutRows
 from bayleaf.search.selection import Candidate, Selection
 
@@ -87,18 +91,18 @@ class PrefixPass:
     Parameters
     ----------
     left_out : LeaveOneOut
-        Rules, prior, and what sums missing features out.
+        Rules and prior.
     tables : sequence of FamilyTables
         In the order of the features.
-    cpds : sequence of sequence of TableCPD
-        For each rule the ordinary tables that missing cells concern, in that order.
+    missing : sequence of callable
+        For each rule what sums missing features out.
     prefixes : sequence of int
         After how many families the losses are asked for.
     """
 
     left_out: LeaveOneOut
     tables: Sequence[FamilyTables]
-    cpds: Sequence[Sequence[TableCPD]]
+    missing: Sequence[AddMissing]
     prefixes: Sequence[int]
 
     def sums(self, rows: LeftOutRows) -> Floats:
@@ -136,10 +140,9 @@ class PrefixPass:
             return
         children = {table.family[-1] for table in self.tables[:n_families]}
         codes = rows.features.rows(chosen)
-        for rule_cpds, values in zip(self.cpds, summed_out, strict=True):
+        for add_missing, values in zip(self.missing, summed_out, strict=True):
             fresh = np.zeros((len(values), len(chosen)))
-            present = [cpd for cpd in rule_cpds if cpd.child in children]
-            self.left_out.add_missing(present, codes, fresh)
+            add_missing(codes, fresh, children)
             values[:, chosen] = fresh
 
 
@@ -156,6 +159,6 @@ def _prefix_sums(
 ) -> Floats:
     """Sums of losses over all rows, shape (n_prefixes, n_rules, 3)."""
     tables = left_out.tables(families)
-    whole = PrefixPass(left_out, tables, left_out.cpds(tables), prefixes)
+    whole = PrefixPass(left_out, tables, left_out.missing(tables), prefixes)
     tasks = [partial(whole.sums, rows) for rows in left_out.blocks()]
     return np.asarray(np.sum(run_tasks(tasks, left_out.counts.n_jobs), axis=0))

@@ -9,7 +9,7 @@ of parameters that are estimated anew without the row (Martinez, Webb, Chen & Za
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -29,15 +29,16 @@ from bayleaf.search.left_out_cells import (
 )
 
 # Rows that are worked off at a time, whatever the number of threads.
-_BLOCK_ROWS = 2048
+_BLOCK_ROWS = 8192
 # A probability of zero counts as this, so that a state that only the row itself shows,
 # and which is impossible under every class, leaves the choice to the other features.
 _LEAST_PROBABILITY = float(np.finfo(np.float64).tiny)
 # Least probability of the true class in the log-loss.
 _CLIP = 1e-15
 
-# Adds to scores of shape (n_classes, n_rows) what tables with missing features say.
-AddMissing = Callable[[Sequence[TableCPD], Codes, Floats], None]
+# Adds to scores of shape (n_classes, n_rows) what tables with missing features say, of
+# those tables whose children are among the given ones.
+AddMissing = Callable[[Codes, Floats, Collection[int]], None]
 
 
 @dataclass(frozen=True)
@@ -106,16 +107,16 @@ class LeaveOneOut:
         Smoothing rules, each of which gives scores of its own.
     fixed_prior : ndarray of shape (n_classes,) or None
         Class prior that does not depend on the rows; None if it is learned too.
-    add_missing : callable
-        Adds what tables with missing features say of the class, once they are summed
-        out. A row is not counted in the tables of families that it has only in part,
-        so that ordinary tables are those learned without it.
+    summing_out : callable
+        Takes tables and returns what adds that which they say of the class once missing
+        features are summed out. A row is not counted in the tables of families that it
+        has only in part, so that ordinary tables are those learned without it.
     """
 
     counts: CountSource
     rules: Sequence[CellSmoothing]
     fixed_prior: Floats | None
-    add_missing: AddMissing
+    summing_out: Callable[[Sequence[TableCPD]], AddMissing]
 
     @cached_property
     def rows(self) -> LeftOutRows:
@@ -143,20 +144,22 @@ class LeaveOneOut:
             )
         ]
 
-    def cpds(self, tables: Sequence[FamilyTables]) -> list[list[TableCPD]]:
-        """For each rule the ordinary tables of the families that cells are missing in.
+    def missing(self, tables: Sequence[FamilyTables]) -> list[AddMissing]:
+        """For each rule what sums missing features out of the ordinary tables.
 
-        The others have no part in summing out.
+        Families in which no cell is missing have no part in that.
         """
         concerned = [t for t in tables if any(self.has_missing[v] for v in t.family)]
         return [
-            [
-                TableCPD(
-                    table.family,
-                    np.maximum(rule.estimate(table.counts), _LEAST_PROBABILITY),
-                )
-                for table in concerned
-            ]
+            self.summing_out(
+                [
+                    TableCPD(
+                        table.family,
+                        np.maximum(rule.estimate(table.counts), _LEAST_PROBABILITY),
+                    )
+                    for table in concerned
+                ]
+            )
             for rule in self.rules
         ]
 
@@ -174,15 +177,15 @@ class LeaveOneOut:
         ndarray of shape (n_rules, n_classes, n_rows)
         """
         tables = self.tables(families)
-        cpds = self.cpds(tables)
+        missing = self.missing(tables)
+        children = {family[-1] for family in families}
 
         def score(rows: LeftOutRows) -> Floats:
             scores = self.log_prior(rows)
             for _ in self.add_families(rows, tables, scores):
                 pass
-            for rule_scores, rule_cpds in zip(scores, cpds, strict=True):
-                if rule_cpds:
-                    self.add_missing(rule_cpds, rows.features, rule_scores)
+            for rule_scores, add_missing in zip(scores, missing, strict=True):
+                add_missing(rows.features, rule_scores, children)
             return scores
 
         tasks = [partial(score, rows) for rows in self.blocks()]
