@@ -175,6 +175,22 @@ def test_another_schema_version_is_refused(
     assert "this bayleaf reads version 2; use the" in _refuse(model_file)
 
 
+@pytest.mark.parametrize("temperature", [0.0, -1.0, 0.01, 21, "1", None, True])
+def test_a_temperature_out_of_range_is_refused(
+    document: Any, model_file: Path, temperature: Any
+) -> None:
+    _write(model_file, {**document, "temperature": temperature})
+    assert "temperature" in _refuse(model_file)
+
+
+@pytest.mark.parametrize("shift", [[0.0], [0.0, "1"], 3, {"array": 0}])
+def test_a_prior_shift_that_does_not_fit_is_refused(
+    document: Any, model_file: Path, shift: Any
+) -> None:
+    _write(model_file, {**document, "prior_shift": shift})
+    assert "prior_shift" in _refuse(model_file)
+
+
 @pytest.mark.parametrize(
     "content",
     [
