@@ -348,3 +348,46 @@ def test_a_missing_cell_of_a_column_without_holes_says_nothing() -> None:
     hole = pa.array([None], type=table.X.column(0).type)
     row = table.X.slice(0, 1).set_column(0, name, hole)
     assert model.explain(row)[0].terms[0].contribution == 0.0
+
+
+def test_even_weights_are_calibrated_by_one_temperature() -> None:
+    frame, y = _mixed()
+    plain = AveragedKDBClassifier(weights=None).fit(frame, y)
+    model = AveragedKDBClassifier(weights=None, calibration="leave_one_out")
+    model.fit(frame, y)
+    assert model.temperature_ != 1.0
+    assert model.loo_score_.log_loss < plain.loo_score_.log_loss
+    scaled = plain.predict_log_proba(frame) / model.temperature_
+    scaled -= np.logaddexp.reduce(scaled, axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_log_proba(frame), scaled, atol=1e-12)
+    learned = AveragedKDBClassifier(calibration="leave_one_out").fit(frame, y)
+    assert learned.temperature_ == 1.0
+
+
+def test_the_smoothing_rule_may_be_chosen_by_left_out_rows() -> None:
+    frame, y = _mixed()
+    model = AveragedKDBClassifier(smoothing="auto").fit(frame, y)
+    assert model.smoothing_ == model.selection_.best.smoothing
+    assert len(model.selection_) > 3
+    assert model.model_.smoothing == model.smoothing_
+
+
+def test_the_leave_one_out_score_is_that_of_the_rows_weights_were_learned_on() -> None:
+    frame, y = _mixed()
+    model = AveragedKDBClassifier().fit(frame, y)
+    assert model.loo_score_.log_loss * len(y) == pytest.approx(-model.log_likelihood_)
+    assert 0 < model.loo_score_.error < 1
+    assert pickle.loads(pickle.dumps(model)).log_likelihood_ == model.log_likelihood_
+
+
+def test_the_summary_ranks_arcs_and_names_the_single_drawing(fitted: Any) -> None:
+    model, frame, _ = fitted
+    summary = model.summary()
+    heaviest = max(
+        (edge for edge in model.edges_ if edge[0] != "class"), key=lambda e: e.weight
+    )
+    assert summary.arcs[0] == tuple(heaviest)
+    assert 'KDBClassifier(k="auto"' in str(summary)
+    few = AveragedKDBClassifier().fit(frame.head(10), ["a"] * 9 + ["b"])
+    assert "only one row of class 'b'" in str(few.summary())
+    assert "only 10 training rows" in str(few.summary())

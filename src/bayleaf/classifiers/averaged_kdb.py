@@ -9,15 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.averaged_evidence import (
-    SMOOTHING_GRID,
-    Maps,
-    count_families,
-    left_out_evidence,
-    recoded,
-    scores_of,
-    state_counts,
-)
 from bayleaf.classifiers.base import BayesianClassifier, Learned
 from bayleaf.classifiers.parameters import AUTO, check_choice, check_count
 from bayleaf.counts.information import (
@@ -28,6 +19,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.nested import NestedFamilies, PseudoCounts
+from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import (
     Smoothing,
     resolve_smoothing,
@@ -38,14 +30,20 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.encoder import Discretizer
 from bayleaf.data.random_cuts import RandomCuts, interval_map
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
-from bayleaf.models.averaged_kdb import (
-    AveragedKDBModel,
-    RandomNetwork,
-)
+from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.feature_shape import FeatureShape, feature_shape
 from bayleaf.search.evidence_weights import Evidence, learn_evidence_weights
 from bayleaf.search.left_out_cells import (
     LeftOutRows,
+)
+from bayleaf.search.left_out_evidence import (
+    SMOOTHING_GRID,
+    Maps,
+    count_families,
+    left_out_evidence,
+    recoded,
+    scores_of,
+    state_counts,
 )
 from bayleaf.search.noisy_kdb import noisy_parents
 from bayleaf.search.selection import choose_rule
@@ -75,6 +73,7 @@ class AveragedKDBClassifier(BayesianClassifier):
     weights : {"leave_one_out"}, optional
         How evidence is weighted: by the log-loss of left-out rows, or, with None,
         evenly.
+        With even weights, `calibration` finds one temperature.
     max_rows : int, default=8000
         Most rows on which the weights are learned, drawn at random; the tables are
         counted from all rows.
@@ -191,6 +190,10 @@ class AveragedKDBClassifier(BayesianClassifier):
             model = model.with_class_prior(self._class_prior(counts, self.smoothing_))
         log_loss = float(self._loo_score or 0.0)
         return Learned(model, -log_loss * float(evidence.weights.sum()))
+
+    def _left_out_temperature(self) -> float | None:
+        # Learned weights are calibrated already.
+        return self._learned_temperature
 
     @property
     def edges_(self) -> list[tuple[str | int, str | int]]:
@@ -344,17 +347,18 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     def _weigh(self, evidence: Evidence) -> NDArray[np.float64]:
         """Weight of each piece of evidence; prior weight and biases are kept."""
-        weights = self._even_weights()
+        weights, temperature = self._even_weights(), 1.0
         self.prior_weight_, self.penalty_ = 1.0, float("nan")
         self.biases_ = np.zeros(len(self.classes_))
-        if self.weights is not None and len(self.classes_) > 1:
+        if self.weights is not None or self.calibration is not None:
             summed = evidence.log_scores(weights)
-            best = best_temperature(summed, evidence.own, evidence.weights)
-            found = learn_evidence_weights(evidence, weights[-1] / best)
+            temperature = best_temperature(summed, evidence.own, evidence.weights)
+        if self.weights is not None and len(self.classes_) > 1:
+            found = learn_evidence_weights(evidence, weights[-1] / temperature)
             self.prior_weight_, self.biases_ = found.prior, found.biases
             self.penalty_ = found.penalty
-            weights = np.append(found.prior, found.pieces)
-        self._loo_score = scores_of(
-            evidence.log_scores(weights) + self.biases_, evidence
-        )
+            weights, temperature = np.append(found.prior, found.pieces), 1.0
+        summed = (evidence.log_scores(weights) + self.biases_) / temperature
+        self._learned_temperature = temperature
+        self._loo_score = scores_of(summed, evidence)
         return weights[1:]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayleaf.classifiers.leave_one_out import (
     LeavingOut,
     fitted_temperature,
-    note_lone_rows,
+    note_little_evidence,
     reprior_shift,
 )
 from bayleaf.classifiers.parameters import (
@@ -238,7 +238,7 @@ class BayesianClassifier(
         self._training_codes = codes
         with self._stage("calibrated the model"):
             self.temperature_ = fitted_temperature(self, X, y, sample_weight)
-        note_lone_rows(self)
+        note_little_evidence(self)
 
     def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
         """What finds the cut points of numeric columns in this fit."""

@@ -33,6 +33,8 @@ from bayleaf.wording import name_list
 if TYPE_CHECKING:
     from bayleaf.classifiers.base import BayesianClassifier
 
+# Fewer rows than this are worth a remark.
+FEW_ROWS = 30
 # Folds that are held out where rows cannot be left out by counts.
 _N_FOLDS = 5
 
@@ -143,6 +145,10 @@ class LeavingOut:
             return None
         return left_out.log_scores(self.model_.network.dag.families[:-1])
 
+    def _left_out_temperature(self) -> float | None:
+        """The temperature, if learning found it already."""
+        return None
+
     @property
     def loo_score_(self) -> LeaveOneOutScores:
         """How well the training rows are predicted without themselves.
@@ -179,6 +185,9 @@ def fitted_temperature(
     """
     if classifier.calibration is None:
         return 1.0
+    learned = classifier._left_out_temperature()
+    if learned is not None:
+        return learned
     codes = classifier._training_codes
     assert codes is not None
     tells_cells = isinstance(classifier.smoothing_, CellSmoothing)
@@ -191,24 +200,38 @@ def fitted_temperature(
     return temperature
 
 
-def note_lone_rows(classifier: BayesianClassifier) -> None:
-    """Note for the summary the classes of one row, if a choice was made by leaving out.
+def note_little_evidence(classifier: BayesianClassifier) -> None:
+    """Note for the summary where a choice by leaving rows out rests on little.
 
-    Without that row nothing tells of its class.
+    That is where a class has one row, without which nothing tells of it, and where
+    there are few rows at all.
     """
     codes = classifier._training_codes
-    chosen = classifier.calibration is not None or hasattr(classifier, "selection_")
+    # Averaged KDB has left rows out, and so has its score, once it is learned.
+    chosen = (
+        classifier.calibration is not None
+        or hasattr(classifier, "selection_")
+        or classifier._loo_score is not None
+    )
     if codes is None or not chosen:
         return
     own = codes.column(codes.n_variables - 1)
     n_rows = np.bincount(own, minlength=len(classifier.classes_))
     weights = np.bincount(own, codes.weights, minlength=len(classifier.classes_))
     lone = classifier.classes_[(n_rows == 1) & (weights <= 1.0)].tolist()
+    remarks = []
     if lone:
-        classifier.encoder_.notes[classifier.model_.domain.names[-1]] = (
+        remarks.append(
             f"only one row of class {name_list([*map(repr, lone)])}: leave-one-out "
             "predicts it from nothing"
         )
+    if codes.n_rows < FEW_ROWS:
+        remarks.append(
+            f"only {codes.n_rows} training rows: what leaving them out chose is rough"
+        )
+    if remarks:
+        notes = classifier.encoder_.notes
+        notes[classifier.model_.domain.names[-1]] = "; ".join(remarks)
 
 
 def left_out_score(classifier: BayesianClassifier) -> LeaveOneOutScores:

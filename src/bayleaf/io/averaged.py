@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import MAX_CELLS, OccupiedCounts
 from bayleaf.cpds.nested import NestedFamilies, radices_of
+from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
-from bayleaf.models.averaged_kdb import AveragedKDBModel, RandomNetwork
+from bayleaf.models.averaged_kdb import AveragedKDBModel
 
 Maps = tuple[NDArray[np.uint16], ...]
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import mapped_states
-from bayleaf.cpds.nested import NestedFamilies, NestedTables
+from bayleaf.cpds.nested import NestedTables
+from bayleaf.cpds.random_network import RandomNetwork, mean_evidence
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -24,26 +24,8 @@ _BLOCK_VALUES = 1 << 23
 
 Floats = NDArray[np.float64]
 
-
-@dataclass(frozen=True, eq=False)
-class RandomNetwork:
-    """One sampled network: a coding of every feature, and its nested families.
-
-    Parameters
-    ----------
-    maps : tuple of ndarray of dtype uint16
-        For each feature, the state that each of its codes stands for.
-    families : tuple of NestedFamilies
-        For each feature, its counts with its parents.
-    """
-
-    maps: tuple[NDArray[np.uint16], ...]
-    families: tuple[NestedFamilies, ...]
-
-    def states(self, codes: Codes) -> NDArray[np.uint16]:
-        """State of each feature in each row, shape (n_features, n_rows)."""
-        columns = [codes.column(i) for i in range(len(self.maps))]
-        return mapped_states(columns, self.maps)
+# Mean held-out log-loss on 46 tables, see docs/results/accuracy.md.
+MEASURED_LOG_LOSS = {"averaged KDB": 0.321, "KDB auto, calibrated": 0.405}
 
 
 class WeightedEdge(tuple[str | int, str | int]):
@@ -138,6 +120,18 @@ class AveragedKDBModel:
                     family.n_configurations(int(depth)) for depth in used
                 )
         return total
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a summary tells beside counts and arcs."""
+        ours, single = MEASURED_LOG_LOSS.values()
+        return (
+            f"an average of {len(self.networks)} networks, evidence weighted by what "
+            "is new in it",
+            'one drawing instead: KDBClassifier(k="auto", smoothing="auto", '
+            'calibration="leave_one_out"),',
+            f"  at a mean log-loss of {single:.3f} against {ours:.3f} on 46 tables",
+        )
 
     @property
     def log_likelihood_scope(self) -> str:
@@ -300,37 +294,3 @@ class AveragedKDBModel:
         with np.errstate(divide="ignore"):
             shift = np.log(new) - np.log(self.prior)
         return replace(self, prior=new, base=self.base + shift)
-
-
-def mean_evidence(
-    families: Sequence[NestedFamilies],
-    codes: Codes,
-    smoothing: Smoothing,
-    shape: tuple[int, int, int],
-    own: NDArray[np.int64] | None = None,
-    shares: Floats | None = None,
-) -> Floats:
-    """Mean over networks of one feature's log-probabilities at every depth.
-
-    Parameters
-    ----------
-    families : sequence of NestedFamilies
-        The feature's families, one a network.
-    codes : Codes
-        The rows.
-    smoothing : Smoothing
-        Rule of the tables.
-    shape : tuple of int
-        Depths, rows, classes.
-    own, shares : ndarray of shape (n_rows,), optional
-        See `NestedFamilies.multiply_evidence`.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes, n_depths)
-        Nats.
-    """
-    products, logs = np.ones(shape), np.zeros(shape)
-    for family in families:
-        family.multiply_evidence(codes, smoothing, products, logs, own, shares)
-    return np.moveaxis((np.log(products) + logs) / len(families), 0, 2)

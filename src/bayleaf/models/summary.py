@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.predictor import Predictor
 
 
@@ -31,13 +32,15 @@ class Summary:
     log_likelihood_scope : str
         What the log-likelihood sums over.
     arcs : tuple of (parent, child)
-        Arcs among features.
+        Arcs among features, the heaviest first where they have weights.
     notes : tuple of (feature, str)
         Features that were dropped or read in a way that a reader should know, and why.
     unknown : tuple of (feature, int)
         Cells of the last table predicted whose values training did not contain.
     temperature : float, default=1.0
         What calibration divides log scores by.
+    remarks : tuple of str
+        What else a reader of such a model should know.
     """
 
     model: str
@@ -52,6 +55,7 @@ class Summary:
     notes: tuple[tuple[str | int, str], ...]
     unknown: tuple[tuple[str | int, int], ...]
     temperature: float = 1.0
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, ready for JSON."""
@@ -81,6 +85,7 @@ class Summary:
             lines += [f"    {parent} -> {child}" for parent, child in self.arcs[:20]]
             if len(self.arcs) > 20:
                 lines.append(f"    and {len(self.arcs) - 20} more")
+        lines += [f"  {remark}" for remark in self.remarks]
         if self.notes:
             lines.append("  notes")
             lines += [f"    {name}: {note}" for name, note in self.notes[:20]]
@@ -107,11 +112,15 @@ def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary
     model, encoder = predictor.model, predictor.encoder
     names = model.domain.names
     class_index = len(names) - 1
-    arcs = tuple(
-        (names[parent], names[child])
-        for parent, child in model.arcs
-        if class_index not in (parent, child)
-    )
+    if isinstance(model, AveragedKDBModel):
+        ranked = sorted(model.weighted_arcs, key=lambda arc: -arc.weight)
+        arcs = tuple((a[0], a[1]) for a in ranked if a[0] != names[class_index])
+    else:
+        arcs = tuple(
+            (names[parent], names[child])
+            for parent, child in model.arcs
+            if class_index not in (parent, child)
+        )
     labels = predictor.classes.tolist()
     return Summary(
         model=name,
@@ -126,4 +135,5 @@ def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary
         notes=tuple(encoder.notes.items()),
         unknown=tuple(encoder.unknown_counts.items()),
         temperature=predictor.temperature,
+        remarks=model.remarks if isinstance(model, AveragedKDBModel) else (),
     )

@@ -12,9 +12,9 @@ from bayleaf.counts.occupied import MAX_CELLS, count_occupied
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.nested import NestedFamilies, radices_of
+from bayleaf.cpds.random_network import RandomNetwork, mean_evidence
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.models.averaged_kdb import RandomNetwork, mean_evidence
 from bayleaf.search.evidence_weights import Evidence
 from bayleaf.search.leave_one_out import LeaveOneOutScores, loss_sums
 from bayleaf.search.left_out_cells import (
