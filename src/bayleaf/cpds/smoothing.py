@@ -70,22 +70,13 @@ class CellCounts(NamedTuple):
         tables with fewer parents, and the marginal with the total, are made only on
         demand; without it there is one level, and the marginal is NaN.
         """
-        joint = [counts]
-        while shorter and joint[0].ndim > 2:
-            joint.insert(0, joint[0].sum(axis=-2))
-        # Shorter tables are spread out over the parents that they lack.
-        spread = [
-            table.reshape(
-                *table.shape[:-1], *[1] * (counts.ndim - table.ndim), table.shape[-1]
-            )
-            for table in joint
-        ]
-        parents = [table.sum(axis=-1, keepdims=True) for table in spread]
+        joint = _nested_tables(counts) if shorter else [counts]
+        parents = [table.sum(axis=-1, keepdims=True) for table in joint]
         states = total = _NOT_ASKED
         if marginal:
             states = counts.sum(axis=tuple(range(counts.ndim - 1)))
             total = states.sum(axis=-1, keepdims=True)
-        return cls(spread, parents, states, total, counts.shape[-1])
+        return cls(joint, parents, states, total, counts.shape[-1])
 
 
 @runtime_checkable
@@ -256,6 +247,19 @@ class MaximumLikelihood:
         floor = self.floor / np.where(cells.total > 0, cells.total, 1.0)
         shares = _shares(joint, parents, cells.n_states)
         return np.where((joint == 0) & (parents > 0), floor, shares)
+
+
+def _nested_tables(counts: Table) -> list[Table]:
+    """Tables of the first parent, the first two and so on, with axes of length one."""
+    tables = [counts]
+    while tables[0].ndim > 2:
+        tables.insert(0, tables[0].sum(axis=-2))
+    return [
+        table.reshape(
+            *table.shape[:-1], *[1] * (counts.ndim - table.ndim), table.shape[-1]
+        )
+        for table in tables
+    ]
 
 
 def _uniform(n_states: int) -> float:
