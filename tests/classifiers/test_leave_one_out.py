@@ -247,6 +247,21 @@ def test_a_second_fit_chooses_anew(kind: Any) -> None:
     assert not hasattr(model, "selection_")
 
 
+def test_a_weight_of_two_is_a_repeated_row(kind: Any) -> None:
+    columns, y = nominal_columns(missing=0.1)
+    frame, labels = pd.DataFrame(columns), np.array(y)
+    weights = np.arange(len(y)) % 3
+    rows = np.repeat(np.arange(len(y)), weights)
+    parameters = {"smoothing": "auto", **CALIBRATED}
+    weighted = kind(**parameters).fit(frame, labels, weights)
+    repeated = kind(**parameters).fit(frame.iloc[rows], labels[rows])
+    assert weighted.temperature_ == pytest.approx(repeated.temperature_, rel=1e-8)
+    assert weighted.smoothing_ == repeated.smoothing_
+    assert float(weighted.loo_score_) == pytest.approx(
+        float(repeated.loo_score_), rel=1e-12
+    )
+
+
 def test_a_fixed_prior_is_not_decremented() -> None:
     frame, y = table()
     for parameters in ({"fit_prior": False}, {"class_prior": [1 / 3, 1 / 3, 1 / 3]}):
