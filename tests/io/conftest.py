@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from bayleaf import (
     AODEClassifier,
+    AveragedKDBClassifier,
     KDBClassifier,
     Lidstone,
     NaiveBayesClassifier,
@@ -22,6 +24,7 @@ KINDS: dict[str, Any] = {
     "tan": TANClassifier,
     "kdb": KDBClassifier,
     "aode": AODEClassifier,
+    "auto": partial(AveragedKDBClassifier, n_networks=2, max_parents=1),
 }
 
 

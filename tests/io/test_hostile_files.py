@@ -287,6 +287,8 @@ def test_numbers_that_are_none_are_refused(
         document["domain"][1]["states"][0] = "@"
     elif "max_table_cells" in model:
         model["max_table_cells"] = "@"
+    elif "max_parents" in model:
+        model["max_parents"] = "@"
     else:
         model["usable"][0] = "@"
     model_file.write_text(json.dumps(document).replace('"@"', literal))
@@ -306,7 +308,8 @@ def test_probabilities_that_do_not_sum_to_one_are_refused(
     document: Any, model_file: Path, factor: float
 ) -> None:
     model = document["model"]
-    name = "tables" if "tables" in model else "parent_probabilities"
+    names = ("tables", "parent_probabilities", "prior")
+    name = next(name for name in names if name in model)
     table = model[name][0] if name == "tables" else model[name]
     table[0] *= factor
     _write(model_file, document)

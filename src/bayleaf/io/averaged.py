@@ -17,11 +17,15 @@ from bayleaf.cpds.nested import NestedFamilies, radices_of
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.domain import Domain
+from bayleaf.io.distributions import check_distributions
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 
 Maps = tuple[NDArray[np.uint16], ...]
+
+# Larger numbers could overflow once they are added up or multiplied.
+_MOST = 1e100
 
 _RULES: dict[str, type[Any]] = {
     "lidstone": Lidstone,
@@ -59,11 +63,10 @@ def averaged_kdb_from(
     weights = arrays.get(
         fields.values.get("weights"), (len(cards), depths), "the weights of evidence"
     )
-    if (weights < 0).any():
-        raise ModelFileError("the weights of evidence hold a negative number")
+    if (weights < 0).any() or (weights > _MOST).any():
+        raise ModelFileError("the weights of evidence hold a negative or huge number")
     prior = arrays.get(fields.values.get("prior"), (n_classes,), "the class prior")
-    if (prior < 0).any() or abs(prior.sum() - 1.0) > 1e-6:
-        raise ModelFileError("the class prior holds no distribution")
+    check_distributions(prior, "the class prior")
     counted = fields.list("state_counts")
     networks = fields.list("networks")
     if len(counted) != len(cards) or not networks:
@@ -93,9 +96,10 @@ def _rule_to(rule: Smoothing) -> dict[str, Any]:
 
 def _rule_from(fields: Fields) -> Smoothing:
     """A smoothing rule from name and strength."""
-    rule: Smoothing = _RULES[fields.choice("rule", tuple(_RULES))](
-        fields.number("strength")
-    )
+    strength = fields.number("strength")
+    if not 0 < strength <= _MOST:
+        raise ModelFileError("the strength of the smoothing rule is out of range")
+    rule: Smoothing = _RULES[fields.choice("rule", tuple(_RULES))](strength)
     return rule
 
 
@@ -142,6 +146,8 @@ def _network_from(value: Any, domain: Domain, arrays: ArrayReader) -> RandomNetw
     )
     if (weights <= 0).any() or (classes >= domain.cards[-1]).any():
         raise ModelFileError("a network has a cell without weight or of no class")
+    if (weights > _MOST).any():
+        raise ModelFileError("a network has a cell of a weight too large to count with")
     learned, first, place = [], 0, 0
     for variables, size in zip(families, sizes, strict=True):
         used = states[place : place + size * len(variables)]

@@ -14,6 +14,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.io.averaged import averaged_kdb_from, averaged_kdb_to
+from bayleaf.io.distributions import check_distributions
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.averaged_kdb import AveragedKDBModel
@@ -21,9 +22,6 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
-
-# How far a distribution in a file may be from summing to one.
-SUM_TOLERANCE = 1e-5
 
 
 def domain_to(domain: Domain) -> list[dict[str, Any]]:
@@ -99,7 +97,7 @@ def model_to(model: ClassModel, arrays: ArrayWriter) -> dict[str, Any]:
     if isinstance(model, NetworkModel):
         for variable, cpd in zip(model.domain, model.network.cpds, strict=True):
             what = f"the table of variable {variable.name!r}"
-            _check_distributions(cpd.probabilities, what)
+            check_distributions(cpd.probabilities, what)
         return {
             "type": "network",
             "parents": [list(parents) for parents in model.network.dag.parents],
@@ -152,7 +150,7 @@ def _network_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> Networ
         shape = tuple(cards[member] for member in family)
         what = f"the table of variable {variable.name!r}"
         probabilities = arrays.get(table, shape, what)
-        _check_distributions(probabilities, what)
+        check_distributions(probabilities, what)
         cpds.append(TableCPD(family, probabilities))
     network = BayesianNetwork(domain, dag, tuple(cpds))
     return NetworkModel(network, fields.count("max_table_cells"))
@@ -187,28 +185,20 @@ def _one_dependence_from(
 
 def _check_one_dependence(model: AveragedOneDependenceModel) -> None:
     """Raise unless every block of an averaged model is a set of distributions."""
-    _check_distributions(model.prior, "the class prior")
+    check_distributions(model.prior, "the class prior")
     cards = model.domain.cards[:-1]
     for i, (start, card) in enumerate(zip(model.offsets, cards, strict=True)):
         states = slice(start, start + card)
         what = f"the tables of feature {model.domain[i].name!r}"
-        _check_distributions(model.parent_probabilities[:, states], what)
+        check_distributions(model.parent_probabilities[:, states], what)
         for j, (parent, parent_card) in enumerate(
             zip(model.offsets, cards, strict=True)
         ):
             block = model.child_probabilities[:, parent : parent + parent_card, states]
             if i != j:
-                _check_distributions(block, what)
+                check_distributions(block, what)
             elif not (block == 1.0).all():
                 raise ModelFileError(f"{what} should hold ones on the diagonal")
         for table in (model.parent_probabilities, model.child_probabilities):
             if not (table[..., start + card] == 1.0).all():
                 raise ModelFileError(f"{what} should hold ones for missing cells")
-
-
-def _check_distributions(table: NDArray[np.float64], what: str) -> None:
-    """Raise unless a table holds distributions along its last axis."""
-    if (table < 0).any():
-        raise ModelFileError(f"{what} holds a negative probability")
-    if table.size and (np.abs(table.sum(axis=-1) - 1.0) > SUM_TOLERANCE).any():
-        raise ModelFileError(f"{what} holds probabilities that do not sum to 1")

@@ -1,0 +1,19 @@
+"""A check that tables in model files hold distributions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.io.fields import ModelFileError
+
+# How far a distribution in a file may be from summing to one.
+SUM_TOLERANCE = 1e-5
+
+
+def check_distributions(table: NDArray[np.float64], what: str) -> None:
+    """Raise unless a table holds distributions along its last axis."""
+    if (table < 0).any():
+        raise ModelFileError(f"{what} holds a negative probability")
+    if table.size and (np.abs(table.sum(axis=-1) - 1.0) > SUM_TOLERANCE).any():
+        raise ModelFileError(f"{what} holds probabilities that do not sum to 1")
