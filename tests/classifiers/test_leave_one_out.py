@@ -93,6 +93,11 @@ def test_a_read_model_has_no_score(kind: Any, tmp_path: Path) -> None:
         _ = bayleaf.load(tmp_path / "m.json").loo_score_
 
 
+def test_a_read_model_tells_the_rule_it_was_given(kind: Any, tmp_path: Path) -> None:
+    kind(smoothing="m_estimate").fit(*table()).save(tmp_path / "m.json")
+    assert bayleaf.load(tmp_path / "m.json").smoothing_ == bayleaf.MEstimate(5.0)
+
+
 def test_a_model_without_exact_leave_one_out_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayleaf.classifiers.parameters import AUTO
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data import discretize
 from bayleaf.io.fields import ModelFileError
@@ -113,6 +114,8 @@ def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassi
     classifier.model_ = predictor.model
     classifier.log_likelihood_ = saved.log_likelihood
     classifier.temperature_ = predictor.temperature
+    if classifier.smoothing != AUTO:
+        classifier.smoothing_ = smoothing_rules.resolve_smoothing(classifier.smoothing)
     classifier.__dict__.update(
         _training_codes=None, _loo_score=None, _prior_shift=predictor.prior_shift
     )
