@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
