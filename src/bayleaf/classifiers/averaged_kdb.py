@@ -263,11 +263,13 @@ class AveragedKDBClassifier(BayesianClassifier):
             for i in features
         )
         n_codings = 1 if alike else self.n_networks
+        # Several codings are counted side by side, each on one thread.
+        n_jobs = counts.n_jobs if alike else 1
 
         def measure(network: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             coded = TableCounts(
                 recoded(codes, maps[network]),
-                n_jobs=counts.n_jobs,
+                n_jobs=n_jobs,
                 max_table_cells=self.max_table_cells,
             )
             relevance = mutual_information(coded)

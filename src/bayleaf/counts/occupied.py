@@ -103,8 +103,9 @@ def count_occupied(
     else:
         numbers, first, _, _ = number_distinct(keys)
     weights = add_weights(numbers, np.ascontiguousarray(codes.weights), len(first))
-    states = mapped_states([codes.column(v)[first] for v in variables], maps)
-    classes = codes.column(class_index)[first].astype(np.uint16)
+    columns: list[Any] = [np.take(codes.column(v), first) for v in variables]
+    states = mapped_states(columns, maps)
+    classes = np.take(codes.column(class_index), first).astype(np.uint16)
     return OccupiedCounts(states, classes, weights)
 
 

@@ -259,26 +259,20 @@ class NestedFamilies:
         self, prior: PseudoCounts, scales: Sequence[float], n_classes: int
     ) -> Floats:
         """The dense table, shape (n_cells, n_classes)."""
+        from bayleaf.cpds.nested_kernels import build_dense
+
         n = len(scales)
-        radices = self.radices[:n]
-        cells = joint_cells(self.counts.states[:n], radices) * n_classes
-        counts = np.bincount(
-            cells + self.counts.classes,
+        table: Floats = build_dense(
+            joint_cells(self.counts.states[:n], self.radices[:n]),
+            self.counts.classes,
             self.counts.weights,
-            minlength=prod(radices) * n_classes,
-        ).reshape(*radices, n_classes)
-        total = np.zeros(counts.shape)
-        pseudo = prior.states.reshape(-1, *([1] * n))
-        known = pseudo > 0
-        safe = np.where(known, pseudo, 1.0)
-        for depth, scale in enumerate(scales):
-            if scale > 0:
-                joint = counts.sum(axis=tuple(range(depth + 1, n)), keepdims=True)
-                parents = joint.sum(axis=0, keepdims=True)
-                ratio = (joint + safe) / (parents + prior.strength)
-                evidence = np.log(ratio) - np.log(safe / prior.strength)
-                total += np.where(known, scale * evidence, 0.0)
-        return total.reshape(-1, n_classes)
+            np.array(self.radices[:n], dtype=np.int64),
+            prior.states,
+            prior.strength,
+            np.array(scales, dtype=np.float64),
+            n_classes,
+        )
+        return table
 
     def _level(
         self, depth: int, prior: PseudoCounts, scale: float, n_classes: int

@@ -110,6 +110,58 @@ def multiply_evidence(
 
 
 @compiled
+def build_dense(
+    cells: Whole,
+    classes: States,
+    weights: Floats,
+    radices: Whole,
+    pseudo: Floats,
+    strength: float,
+    scales: Floats,
+    n_classes: int,
+) -> Floats:
+    """Sum of the weighted log evidence of several families, for every cell and class.
+
+    `cells` numbers the joint state of the child, most significant, and its parents;
+    `pseudo` is the prior weight of each state of the child. Returns the sum over the
+    depths of ``scale * ln(P(x | class, first j parents) / P(x))``, shape
+    (n_cells, n_classes), zero for states without prior weight.
+    """
+    size = 1
+    for radix in radices:
+        size *= radix
+    counts = np.zeros((size, n_classes))
+    for i in range(weights.size):
+        counts[cells[i], classes[i]] += weights[i]
+    table = np.zeros((size, n_classes))
+    stride = size
+    for depth in range(radices.size):
+        stride //= radices[depth]
+        if scales[depth] <= 0.0:
+            continue
+        joint = np.zeros((size // stride, n_classes))
+        for cell in range(size):
+            for c in range(n_classes):
+                joint[cell // stride, c] += counts[cell, c]
+        n_parents = joint.shape[0] // radices[0]
+        parents = np.zeros((n_parents, n_classes))
+        for prefix in range(joint.shape[0]):
+            for c in range(n_classes):
+                parents[prefix % n_parents, c] += joint[prefix, c]
+        for prefix in range(joint.shape[0]):
+            prior = pseudo[prefix // n_parents]
+            if prior <= 0.0:
+                continue
+            for c in range(n_classes):
+                total = parents[prefix % n_parents, c] + strength
+                ratio = (joint[prefix, c] + prior) / total * (strength / prior)
+                value = scales[depth] * math.log(ratio)
+                for cell in range(prefix * stride, (prefix + 1) * stride):
+                    table[cell, c] += value
+    return table
+
+
+@compiled
 def build_level(
     joint_keys: Whole,
     parent_keys: Whole,

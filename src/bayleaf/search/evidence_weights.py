@@ -172,7 +172,7 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     # The search's own vectors are short: on more threads they would only wait.
     with _controller().limit(limits=1, user_api="blas"):
         penalty = _best_penalty(evidence, start)
-        found = _minimize(evidence, whole, start, start, penalty, _FINAL_STEPS)
+        found = _minimize(evidence, whole, start, penalty, _FINAL_STEPS)
     loss, _ = evidence.loss(found, whole)
     return EvidenceWeights(
         prior=float(found[0]),
@@ -197,21 +197,33 @@ def _best_penalty(evidence: Evidence, centre: Floats) -> float:
     n_parts = _N_FOLDS if n_rows <= _FOLD_ROWS else 4
     n_folds = _N_FOLDS if n_rows <= _FOLD_ROWS else 1
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
-    losses = np.zeros(len(PENALTIES))
-    for fold in range(n_folds):
-        held_out = [(edges[fold], edges[fold + 1])]
-        fitted = [(0, edges[fold]), (edges[fold + 1], n_rows)]
-        found = centre
-        for place, penalty in enumerate(PENALTIES):
-            found = _minimize(evidence, fitted, found, centre, penalty, _TRIAL_STEPS)
-            losses[place] += evidence.loss(found, held_out)[0]
-    return PENALTIES[int(np.argmin(losses))]
+    trials = [
+        partial(
+            _held_out_loss,
+            evidence,
+            centre,
+            penalty,
+            [(0, edges[fold]), (edges[fold + 1], n_rows)],
+            [(edges[fold], edges[fold + 1])],
+        )
+        for penalty in PENALTIES
+        for fold in range(n_folds)
+    ]
+    losses = np.reshape(run_tasks(trials, evidence.n_threads), (-1, n_folds))
+    return PENALTIES[int(np.argmin(losses.sum(axis=1)))]
+
+
+def _held_out_loss(
+    evidence: Evidence, centre: Floats, penalty: float, fitted: Ranges, held_out: Ranges
+) -> float:
+    """Loss on some rows of the weights that others give under a penalty."""
+    found = _minimize(evidence, fitted, centre, penalty, _TRIAL_STEPS)
+    return evidence.loss(found, held_out)[0]
 
 
 def _minimize(
     evidence: Evidence,
     rows: Ranges,
-    start: Floats,
     centre: Floats,
     penalty: float,
     max_steps: int,
@@ -227,7 +239,7 @@ def _minimize(
 
     result = minimize(
         objective,
-        start,
+        centre,
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, None)] * n_weights + [(None, None)] * n_classes,

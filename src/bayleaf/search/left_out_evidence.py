@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import MAX_CELLS, count_occupied
+from bayleaf.counts.occupied import MAX_CELLS, count_occupied, mapped_states
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.nested import NestedFamilies, radices_of
@@ -85,7 +85,7 @@ def state_counts(counts: CountSource) -> tuple[NDArray[np.float64], ...]:
 def recoded(codes: Codes, maps: Maps) -> Codes:
     """The training table under one network's coding, class last."""
     class_index = codes.n_variables - 1
-    columns = [values[codes.column(i)] for i, values in enumerate(maps)]
+    columns = mapped_states([codes.column(i) for i in range(class_index)], maps)
     cards = [radix - 1 for radix in radices_of(maps)]
     return Codes.from_columns(
         [*columns, codes.column(class_index)],
