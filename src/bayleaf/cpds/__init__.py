@@ -1,5 +1,7 @@
 """Conditional probability distributions and how counts are smoothed into them."""
 
+from bayleaf.cpds.deterministic import DeterministicCPD
+from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.smoothing import (
     Backoff,
     CellCounts,
@@ -12,17 +14,23 @@ from bayleaf.cpds.smoothing import (
     resolve_smoothing,
 )
 from bayleaf.cpds.table import TableCPD, learn_table_cpds
+from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 
 __all__ = [
+    "CPD",
     "Backoff",
     "CellCounts",
     "CellSmoothing",
+    "DeterministicCPD",
     "Dirichlet",
+    "Leaf",
     "Lidstone",
     "MEstimate",
     "MaximumLikelihood",
     "Smoothing",
+    "Split",
     "TableCPD",
+    "TreeCPD",
     "learn_table_cpds",
     "resolve_smoothing",
 ]

@@ -23,10 +23,19 @@ class TableCPD:
         The parents in the order of the axes, then the child.
     probabilities : ndarray of shape (*parent cards, child card), dtype float64
         Distributions of the child along the last axis. Kept read-only.
+    experience : ndarray of shape (*parent cards), dtype float64, optional
+        How many rows each distribution is worth (Spiegelhalter and Lauritzen 1990):
+        what learning goes on from. Without it learning leaves the table as it is.
+
+    Raises
+    ------
+    ValueError
+        If a table's shape does not fit the family, or experience is negative.
     """
 
     family: Family
     probabilities: NDArray[np.float64]
+    experience: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         table = np.array(self.probabilities, dtype=np.float64, order="C")
@@ -36,6 +45,18 @@ class TableCPD:
             raise ValueError(
                 f"a table with {table.ndim} axes was given for a family of "
                 f"{len(self.family)} variables; give one axis a variable"
+            )
+        if self.experience is None:
+            return
+        experience = np.array(self.experience, dtype=np.float64, order="C")
+        experience.setflags(write=False)
+        object.__setattr__(self, "experience", experience)
+        valid = np.isfinite(experience).all() and (experience >= 0).all()
+        if experience.shape != table.shape[:-1] or not valid:
+            raise ValueError(
+                f"experience of shape {experience.shape} was given for parents with "
+                f"{table.shape[:-1]} states; give one count of at least 0 for each "
+                "parent configuration"
             )
 
     @property
@@ -47,6 +68,11 @@ class TableCPD:
     def parents(self) -> tuple[int, ...]:
         """Indices of the parents."""
         return self.family[:-1]
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of states of each member of the family."""
+        return self.probabilities.shape
 
     @property
     def n_parameters(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from bayleaf.data.hierarchy import ValueHierarchy, check_covers
 from bayleaf.wording import format_number, name_list
 
 Kind = Literal["nominal", "numeric"]
@@ -30,22 +31,27 @@ class Variable:
     cut_points : tuple of float, default=()
         Increasing thresholds of a numeric variable; state ``i`` holds the values
         ``cut_points[i-1] < value <= cut_points[i]``.
+    hierarchy : ValueHierarchy, optional
+        A tree whose leaves are the states, a missing state left out.
 
     Raises
     ------
     ValueError
-        If a state occurs twice, cut points do not increase, or their number does
-        not fit the number of states.
+        If a state occurs twice, cut points do not increase, their number does not
+        fit the number of states, or the hierarchy has other leaves than the states.
     """
 
     name: str | int
     states: tuple[Hashable, ...]
     kind: Kind = "nominal"
     cut_points: tuple[float, ...] = ()
+    hierarchy: ValueHierarchy | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.states)) != len(self.states):
             raise ValueError(f"variable {self.name!r} lists a state twice")
+        if self.hierarchy is not None:
+            check_covers(self.hierarchy, self.name, self.states)
         if self.kind == "numeric":
             if any(b <= a for a, b in itertools.pairwise(self.cut_points)):
                 raise ValueError(

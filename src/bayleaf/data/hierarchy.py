@@ -1,0 +1,222 @@
+"""Trees over the states of a variable: groups of states with names of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayleaf.wording import name_list, near_names
+
+# Deeper trees than this are refused, so that no walk runs out of stack.
+MAX_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class ValueHierarchy:
+    """An attribute-value hierarchy: inner nodes stand for groups of states.
+
+    Built by `from_nested`; the nodes stand in preorder, the root first.
+
+    Parameters
+    ----------
+    nodes : tuple of hashable
+        Names of all nodes, inner nodes and states alike, all different.
+    parents : tuple of int
+        Position of each node's parent; -1 for the root, else below the node's own.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs twice, or the positions are no tree in preorder.
+
+    Notes
+    -----
+    desJardins, Rathod and Getoor (2008), section 2, call these trees AVHs; a *cut* is
+    a set of nodes of which every state has exactly one above it or is one.
+    """
+
+    nodes: tuple[Hashable, ...]
+    parents: tuple[int, ...]
+    _index: dict[Hashable, int] = field(init=False, repr=False, compare=False)
+    _ends: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        index = {name: i for i, name in enumerate(self.nodes)}
+        if len(index) != len(self.nodes):
+            twice = [name for i, name in enumerate(self.nodes) if index[name] != i]
+            raise ValueError(
+                f"the value hierarchy uses the name {twice[0]!r} twice; give every "
+                "node a name of its own"
+            )
+        path: list[int] = []
+        ends = [0] * len(self.nodes)
+        for node, parent in enumerate(self.parents):
+            while path and path[-1] != parent:
+                ends[path.pop()] = node
+            if (node == 0) != (parent == -1) or (node > 0 and not path):
+                raise ValueError("the value hierarchy is no tree in preorder")
+            path.append(node)
+            if len(path) > MAX_DEPTH:
+                raise ValueError(f"the value hierarchy is deeper than {MAX_DEPTH}")
+        for node in path:
+            ends[node] = len(self.nodes)
+        if not self.nodes or len(self.parents) != len(self.nodes):
+            raise ValueError(
+                "a value hierarchy needs a root, and a parent for the rest"
+            )
+        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "_ends", tuple(ends))
+
+    @classmethod
+    def from_nested(cls, nested: Mapping[Hashable, Any]) -> ValueHierarchy:
+        """Build the tree from nested mappings and lists.
+
+        Parameters
+        ----------
+        nested : mapping
+            The root's name and what is below it: a mapping from names of inner nodes
+            to what is below them, or a list of states, or of both.
+
+        Raises
+        ------
+        ValueError
+            If there is not one root, an inner node has nothing below it, or a name
+            occurs twice.
+
+        Examples
+        --------
+        >>> tree = ValueHierarchy.from_nested(
+        ...     {"any": {"warm": ["red", "orange"], "cold": ["blue", "green"]}}
+        ... )
+        >>> tree.states_under("warm")
+        ('red', 'orange')
+        """
+        if not isinstance(nested, Mapping) or len(nested) != 1:
+            raise ValueError("a value hierarchy starts at one root; give {root: ...}")
+        nodes: list[Hashable] = []
+        parents: list[int] = []
+        open_items: list[tuple[Hashable, Any, int, int]] = [
+            (*next(iter(nested.items())), -1, 1)
+        ]
+        while open_items:
+            name, below, parent, depth = open_items.pop()
+            if depth > MAX_DEPTH:
+                raise ValueError(f"the value hierarchy is deeper than {MAX_DEPTH}")
+            nodes.append(name)
+            parents.append(parent)
+            if below is None:
+                continue
+            items = list(_items(name, below))
+            position = len(nodes) - 1
+            open_items += [(*item, position, depth + 1) for item in reversed(items)]
+        return cls(tuple(nodes), tuple(parents))
+
+    @property
+    def root(self) -> Hashable:
+        """Name of the node above all others."""
+        return self.nodes[0]
+
+    @property
+    def states(self) -> tuple[Hashable, ...]:
+        """The leaves in order."""
+        return self.states_under(self.root)
+
+    @property
+    def inner_nodes(self) -> tuple[Hashable, ...]:
+        """Names of the nodes that are no states, the root first."""
+        return tuple(name for i, name in enumerate(self.nodes) if self._ends[i] > i + 1)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def states_under(self, name: Hashable) -> tuple[Hashable, ...]:
+        """States in the group that a node stands for; a state stands for itself.
+
+        Raises
+        ------
+        KeyError
+            If there is no such node.
+        """
+        start = self._position(name)
+        return tuple(
+            self.nodes[i]
+            for i in range(start, self._ends[start])
+            if self._ends[i] == i + 1
+        )
+
+    def children_of(self, name: Hashable) -> tuple[Hashable, ...]:
+        """Names of the nodes just below a node."""
+        position = self._position(name)
+        return tuple(
+            self.nodes[i]
+            for i in range(position + 1, self._ends[position])
+            if self.parents[i] == position
+        )
+
+    def parent_of(self, name: Hashable) -> Hashable | None:
+        """Name of the node just above a node; None above the root."""
+        parent = self.parents[self._position(name)]
+        return None if parent < 0 else self.nodes[parent]
+
+    def is_cut(self, names: Sequence[Hashable]) -> bool:
+        """Whether every state is under exactly one of the named nodes."""
+        covered = [state for name in names for state in self.states_under(name)]
+        return len(covered) == len(self.states) and set(covered) == set(self.states)
+
+    def to_nested(self) -> dict[Hashable, Any]:
+        """The tree as nested mappings and lists, as `from_nested` reads it."""
+        below: list[Any] = [None] * len(self.nodes)
+        for node in reversed(range(len(self.nodes))):
+            under = range(node + 1, self._ends[node])
+            children = [i for i in under if self.parents[i] == node]
+            if not children:
+                continue
+            if all(below[i] is None for i in children):
+                below[node] = [self.nodes[i] for i in children]
+            else:
+                below[node] = {self.nodes[i]: below[i] for i in children}
+        return {self.root: below[0]}
+
+    def _position(self, name: Hashable) -> int:
+        """Position of a node; KeyError names near ones."""
+        if name not in self._index:
+            known = [str(node) for node in self.nodes]
+            raise KeyError(
+                f"the value hierarchy has no node {name!r}; "
+                f"{near_names(str(name), known)}"
+            )
+        return self._index[name]
+
+
+def _items(name: Hashable, below: Any) -> Iterator[tuple[Hashable, Any]]:
+    """Names and contents of what stands below an inner node; states contain None."""
+    if isinstance(below, str) or not isinstance(below, Mapping | Sequence) or not below:
+        raise ValueError(
+            f"node {name!r} of the value hierarchy needs a list of states or a mapping "
+            f"of nodes below it, got {below!r}"
+        )
+    if isinstance(below, Mapping):
+        yield from below.items()
+        return
+    for item in below:
+        if isinstance(item, Mapping):
+            yield from item.items()
+        else:
+            yield item, None
+
+
+def check_covers(
+    hierarchy: ValueHierarchy, name: str | int, states: Sequence[Hashable]
+) -> None:
+    """Raise unless the leaves of a hierarchy are a variable's states."""
+    leaves = set(hierarchy.states)
+    absent = [state for state in states if state is not None and state not in leaves]
+    extra = [leaf for leaf in hierarchy.states if leaf not in set(states)]
+    if absent or extra:
+        problem = "lacks" if absent else "has no such state as"
+        raise ValueError(
+            f"the value hierarchy of variable {name!r} does not fit: the "
+            f"{'hierarchy' if absent else 'variable'} {problem} "
+            f"{name_list(absent or extra)}"
+        )

@@ -1,0 +1,104 @@
+"""Trees over a variable's states."""
+
+from __future__ import annotations
+
+import pytest
+
+from bayleaf.data.domain import Variable
+from bayleaf.data.hierarchy import ValueHierarchy
+
+NESTED = {
+    "any": {"warm": ["red", {"yellowish": ["orange", "lemon"]}], "cold": ["blue"]}
+}
+COLOURS = ("red", "orange", "lemon", "blue")
+
+
+@pytest.fixture
+def tree() -> ValueHierarchy:
+    return ValueHierarchy.from_nested(NESTED)
+
+
+def test_leaves_keep_their_order(tree: ValueHierarchy) -> None:
+    assert tree.states == COLOURS
+
+
+def test_an_inner_node_stands_for_the_states_below_it(tree: ValueHierarchy) -> None:
+    assert tree.states_under("warm") == ("red", "orange", "lemon")
+    assert tree.states_under("yellowish") == ("orange", "lemon")
+    assert tree.states_under("blue") == ("blue",)
+
+
+def test_neighbours_are_the_nodes_just_above_and_below(tree: ValueHierarchy) -> None:
+    assert tree.children_of("warm") == ("red", "yellowish")
+    assert tree.parent_of("lemon") == "yellowish"
+    assert tree.parent_of("any") is None
+    assert tree.inner_nodes == ("any", "warm", "yellowish", "cold")
+
+
+def test_nested_values_are_given_back_as_the_same_tree(tree: ValueHierarchy) -> None:
+    assert ValueHierarchy.from_nested(tree.to_nested()) == tree
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["any"], True),
+        (["warm", "cold"], True),
+        (["red", "yellowish", "blue"], True),
+        (["warm", "red", "blue"], False),
+        (["warm"], False),
+        (list(COLOURS), True),
+    ],
+)
+def test_a_cut_covers_every_state_once(
+    tree: ValueHierarchy, names: list[str], expected: bool
+) -> None:
+    assert tree.is_cut(names) is expected
+
+
+def test_a_name_used_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="the name 'red' twice"):
+        ValueHierarchy.from_nested({"any": {"warm": ["red"], "cold": ["red"]}})
+
+
+@pytest.mark.parametrize("nested", [{}, {"a": []}, {"a": "bc"}, {"a": 3}, ["a"]])
+def test_what_is_no_tree_is_refused(nested: object) -> None:
+    with pytest.raises(ValueError, match="value hierarchy"):
+        ValueHierarchy.from_nested(nested)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "parents"),
+    [(("a", "b"), (-1, -1)), (("a", "b"), (0, -1)), ((), ()), (("a", "b"), (-1, 1))],
+)
+def test_parents_that_are_no_tree_are_refused(
+    nodes: tuple[str, ...], parents: tuple[int, ...]
+) -> None:
+    with pytest.raises(ValueError, match="value hierarchy"):
+        ValueHierarchy(nodes, parents)
+
+
+def test_a_deep_tree_is_refused() -> None:
+    nested: object = ["leaf"]
+    for depth in range(200):
+        nested = {f"n{depth}": nested}
+    with pytest.raises(ValueError, match="deeper"):
+        ValueHierarchy.from_nested(nested)  # type: ignore[arg-type]
+
+
+def test_an_unknown_node_is_named_with_near_ones(tree: ValueHierarchy) -> None:
+    with pytest.raises(KeyError, match="did you mean warm"):
+        tree.states_under("wram")
+
+
+def test_a_variable_takes_a_hierarchy_over_its_states(tree: ValueHierarchy) -> None:
+    assert Variable("colour", COLOURS, hierarchy=tree).hierarchy is tree
+    assert Variable("colour", (*COLOURS, None), hierarchy=tree).has_missing_state
+
+
+@pytest.mark.parametrize("states", [COLOURS[:3], (*COLOURS, "pink")])
+def test_a_hierarchy_over_other_states_is_refused(
+    tree: ValueHierarchy, states: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValueError, match="hierarchy of variable 'colour'"):
+        Variable("colour", states, hierarchy=tree)
