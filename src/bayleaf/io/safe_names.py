@@ -1,0 +1,274 @@
+"""Names that every network format can hold, and notes that bring the true ones back.
+
+Formats and the programs that read them agree on little more than identifiers: ASCII
+letters, digits and underscores after a letter. A name that is one is written as it is;
+any other gets an identifier, and notes beside the variable keep what it stood for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchy import ValueHierarchy
+
+# What the names of notes start with in a file.
+NOTE_PREFIX = "bayleaf_"
+NOTES = ("name", "states", "cut_points", "hierarchy")
+MAX_LENGTH = 100
+
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+# Words that mean something in the text formats, in lower case. States stand in quotes
+# or lists but for one format, so fewer words are lost to them.
+_STATE_KEYWORDS = frozenset(
+    {"default", "discrete", "network", "probability", "property", "table", "type"}
+    | {"variable"}
+)
+_VARIABLE_KEYWORDS = _STATE_KEYWORDS | frozenset(
+    {"boolean", "class", "continuous", "data", "decision", "experience", "function"}
+    | {"interval", "label", "labelled", "name", "net", "node", "node_size", "number"}
+    | {"position", "potential", "state_values", "states", "subtype", "utility"}
+)
+_SPELLED = {"<=": " le ", ">=": " ge ", "<": " lt ", ">": " gt ", "+": " plus "}
+# Some readers look for words such as `data =` or `node ` in the whole text of a file,
+# quoted or not, so notes hold no blank, equals sign or bracket that could pass for one.
+_PLAIN_IN_NOTES = '[],:.<>-"'
+
+
+@dataclass(frozen=True)
+class SafeNames:
+    """Identifiers for the variables and states of a domain.
+
+    Built by `for_network`.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables.
+    variables : tuple of str
+        Identifier of each variable; no two are alike, not even but for capitals.
+    states : tuple of tuple of str
+        Identifiers of each variable's states, distinct within the variable.
+    """
+
+    domain: Domain
+    variables: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def for_network(cls, domain: Domain) -> SafeNames:
+        """Choose identifiers for all names of a domain.
+
+        Examples
+        --------
+        >>> names = SafeNames.for_network(
+        ...     Domain((Variable("age", ("<=2", "> 2")), Variable(7, ("été", 1))))
+        ... )
+        >>> names.variables, names.states
+        (('age', 'v_7'), (('le_2', 'gt_2'), ('ete', 's_1')))
+        >>> names.notes(1)
+        {'name': '7', 'states': "['%C3%A9t%C3%A9',1]"}
+        """
+        return cls(
+            domain,
+            # One reader looks variables up without regard to capitals.
+            _identifiers(domain.names, "v", _VARIABLE_KEYWORDS, ignore_case=True),
+            tuple(_identifiers(v.states, "s", _STATE_KEYWORDS) for v in domain),
+        )
+
+    def variable(self, index: int) -> str:
+        """Identifier of a variable."""
+        return self.variables[index]
+
+    def state(self, index: int, code: int) -> str:
+        """Identifier of a state of a variable."""
+        return self.states[index][code]
+
+    def needs_note(self, index: int) -> bool:
+        """Whether identifiers alone do not say all there is about a variable."""
+        return bool(self.notes(index))
+
+    def notes(self, index: int) -> dict[str, str]:
+        """Texts to keep beside a variable, by name; see `NOTES`.
+
+        The texts are ASCII without blanks, double quotes, semicolons, braces,
+        parentheses, backslashes or equals signs, so every format holds them.
+
+        Raises
+        ------
+        ValueError
+            If a state is no text, number, truth value or None.
+        """
+        variable = self.domain[index]
+        notes: dict[str, str] = {}
+        if variable.name != self.variables[index]:
+            notes["name"] = _note(variable.name, variable)
+        if variable.states != self.states[index]:
+            notes["states"] = _note(list(variable.states), variable)
+        if variable.kind == "numeric":
+            notes["cut_points"] = _note(list(variable.cut_points), variable)
+        tree = variable.hierarchy
+        if tree is not None:
+            # Parents come first, so that names of any number may follow.
+            notes["hierarchy"] = _note([*tree.parents, *tree.nodes], variable)
+        return notes
+
+
+def restored_variable(
+    identifier: str, states: Sequence[str], notes: Mapping[str, str]
+) -> Variable:
+    """Make the variable that `SafeNames` wrote, or one of its identifiers alone.
+
+    Parameters
+    ----------
+    identifier : str
+        The variable's name in the file.
+    states : sequence of str
+        Names of its states in the file.
+    notes : mapping of str to str
+        Its notes, under the names in `NOTES`; none in files of other programs.
+
+    Raises
+    ------
+    ValueError
+        If a note cannot be read or does not fit; one sentence, without the file.
+    """
+    values = {key: _read_note(key, notes[key], identifier) for key in notes}
+    name = values.get("name", identifier)
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise _unfit("name", identifier)
+    restored = values.get("states", list(states))
+    _check_values(restored, "states", identifier)
+    if len(restored) != len(states):
+        raise _unfit("states", identifier)
+    cuts = values.get("cut_points", [])
+    if not isinstance(cuts, list) or not all(
+        type(cut) is float and math.isfinite(cut) for cut in cuts
+    ):
+        raise _unfit("cut_points", identifier)
+    tree = values.get("hierarchy")
+    return Variable(
+        name,
+        tuple(restored),
+        "numeric" if "cut_points" in values else "nominal",
+        tuple(cuts),
+        None if tree is None else _hierarchy(tree, identifier),
+    )
+
+
+def _identifiers(
+    names: Sequence[Hashable],
+    prefix: str,
+    keywords: frozenset[str],
+    *,
+    ignore_case: bool = False,
+) -> tuple[str, ...]:
+    """Distinct identifiers; names that are some already keep theirs."""
+
+    def key(identifier: str) -> str:
+        return identifier.lower() if ignore_case else identifier
+
+    chosen: list[str | None] = []
+    taken: set[str] = set()
+    for name in names:
+        text = name if isinstance(name, str) and _is_safe(name, keywords) else None
+        chosen.append(None if text is None or key(text) in taken else str(text))
+        if text is not None:
+            taken.add(key(text))
+    last: dict[str, int] = {}
+    for position, name in enumerate(names):
+        if chosen[position] is not None:
+            continue
+        stem = _stem(name, prefix, keywords)
+        identifier = stem
+        # Numbers go on from the last one used, or many equal stems take a square.
+        while key(identifier) in taken:
+            last[stem] = last.get(stem, 1) + 1
+            identifier = f"{stem}_{last[stem]}"
+        taken.add(key(identifier))
+        chosen[position] = identifier
+    return tuple(str(identifier) for identifier in chosen)
+
+
+def _is_safe(text: str, keywords: frozenset[str]) -> bool:
+    """Whether a name can be written as it is."""
+    return (
+        len(text) <= MAX_LENGTH
+        and _IDENTIFIER.match(text) is not None
+        and text.lower() not in keywords
+    )
+
+
+def _stem(name: Hashable, prefix: str, keywords: frozenset[str]) -> str:
+    """An identifier that reminds of a name."""
+    text = "missing" if name is None else str(name)[: 4 * MAX_LENGTH]
+    for sign, word in _SPELLED.items():
+        text = text.replace(sign, word)
+    text = re.sub(r"(?<!\w)-(?=[\d.])", " minus ", text)
+    text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    text = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[: MAX_LENGTH - 10].strip("_")
+    return text if _is_safe(text, keywords) else f"{prefix}_{text}" if text else prefix
+
+
+def _note(value: Any, variable: Variable) -> str:
+    """A value as text that every format can hold."""
+    try:
+        text = json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
+        kept = quote(text, safe=_PLAIN_IN_NOTES, errors="surrogatepass")
+    except TypeError:
+        raise ValueError(
+            f"variable {variable.name!r} has a state that is no text, number, truth "
+            "value or None, which network files cannot hold; rename its states"
+        ) from None
+    return kept.replace('"', "'")
+
+
+def _plain(value: Any) -> Any:
+    """A value without NumPy's types, which JSON does not know."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    plain = value.item() if hasattr(value, "item") else value
+    if not isinstance(plain, str | int | float | None):
+        raise TypeError(type(plain).__name__)
+    return plain
+
+
+def _read_note(key: str, text: str, identifier: str) -> Any:
+    """The value that a note keeps."""
+    try:
+        plain = unquote(text.replace("'", '"'), errors="surrogatepass")
+        return json.loads(plain)
+    except (ValueError, RecursionError):
+        raise _unfit(key, identifier) from None
+
+
+def _check_values(values: Any, key: str, identifier: str) -> None:
+    """Raise unless these are states: a list of texts, numbers, truth values or None."""
+    kinds = str | int | float | None
+    if not isinstance(values, list) or not all(isinstance(v, kinds) for v in values):
+        raise _unfit(key, identifier)
+
+
+def _hierarchy(values: Any, identifier: str) -> ValueHierarchy:
+    """The tree that a note keeps: positions of parents, then as many names."""
+    _check_values(values, "hierarchy", identifier)
+    half = len(values) // 2
+    parents = values[:half]
+    if any(type(parent) is not int for parent in parents):
+        raise _unfit("hierarchy", identifier)
+    return ValueHierarchy(tuple(values[half:]), tuple(parents))
+
+
+def _unfit(key: str, identifier: str) -> ValueError:
+    """The error of a note that cannot be used."""
+    return ValueError(
+        f'the note "{NOTE_PREFIX}{key}" of variable "{identifier}" cannot be read; '
+        "remove the line to go on with the names in the file"
+    )
