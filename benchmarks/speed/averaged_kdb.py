@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ from bayleaf import AveragedKDBClassifier
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from machine import describe_processor, markdown_table
+from machine import best_time, describe_processor, markdown_table
 
 N_FEATURES = 20
 TRAIN_ROWS, PREDICTED_ROWS = 39_000, 100_000
@@ -40,16 +38,6 @@ def made_up(n_rows: int) -> tuple[pd.DataFrame, Any]:
         words = (rng.integers(5, size=n_rows) + y * (j % 2)) % 6
         columns[f"w{j}"] = pd.Categorical.from_codes(words, list("abcdef"))
     return pd.DataFrame(columns), y
-
-
-def best_time(action: Callable[[], object], repeats: int) -> float:
-    """Least of several wall-clock times, in seconds."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def fit_times(X: Any, y: Any, repeats: int) -> tuple[float, float]:

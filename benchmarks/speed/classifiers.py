@@ -14,15 +14,13 @@ import importlib.util
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from machine import describe_processor, markdown_table
+from machine import best_time, describe_processor, markdown_table
 
 N_FEATURES, N_STATES, N_CLASSES = 20, 4, 2
 WORDS = np.array(["black", "blue", "green", "red"], dtype=object)
@@ -56,16 +54,6 @@ def make_table(n_rows: int, seed: int = 0) -> tuple[Any, Any]:
         tied = rng.random(n_rows) < 0.3
         X[tied, j] = (y[tied] + (X[tied, j - 1] if j else 0)) % N_STATES
     return X, y
-
-
-def best_time(action: Callable[[], object], repeats: int) -> float:
-    """Least of several wall-clock times, in seconds."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def naive_bayes_rows(X: Any, y: Any, repeats: int) -> list[list[str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
@@ -28,3 +29,13 @@ def markdown_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str
     lines = ["| " + " | ".join(heading) + " |", "|" + " --- |" * len(heading)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def best_time(action: Callable[[], object], repeats: int) -> float:
+    """Least of several wall-clock times, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return min(times)

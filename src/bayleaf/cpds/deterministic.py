@@ -54,7 +54,7 @@ class DeterministicCPD(ExpandedCPD):
         object.__setattr__(self, "values", values)
 
     @property
-    def cards(self) -> tuple[int, ...]:  # type: ignore[override]
+    def cards(self) -> tuple[int, ...]:
         """Number of states of each member of the family."""
         return (*self.values.shape, self.n_states)
 

@@ -48,14 +48,10 @@ class CPD(Protocol):
         """Logarithms of the full table, minus infinity where it is zero."""
 
 
-class ExpandedCPD:
-    """What the forms that are no tables share: the full table, made when asked for.
-
-    A subclass has `family` and `cards` and makes the table in `_expand`.
-    """
+class FamilyCPD:
+    """What follows from the family and the full table, in every form."""
 
     family: Family
-    cards: tuple[int, ...]
 
     @property
     def child(self) -> int:
@@ -67,17 +63,21 @@ class ExpandedCPD:
         """Indices of the parents."""
         return self.family[:-1]
 
+    def log_probabilities(self: CPD) -> NDArray[np.float64]:
+        """Logarithms of the full table, minus infinity where it is zero."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.probabilities)
+
+
+class ExpandedCPD(FamilyCPD):
+    """A form that is no table: the full one is made when it is asked for."""
+
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """The full table, shape `cards`; made anew at every call, read-only."""
         table = self._expand()
         table.setflags(write=False)
         return table
-
-    def log_probabilities(self) -> NDArray[np.float64]:
-        """Logarithms of the full table, minus infinity where it is zero."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.probabilities)
 
     def _expand(self) -> NDArray[np.float64]:
         """A new full table of shape `cards`."""

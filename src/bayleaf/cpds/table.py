@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource, Family
+from bayleaf.cpds.distribution import FamilyCPD
 from bayleaf.cpds.smoothing import Smoothing
 
 
 @dataclass(frozen=True, eq=False)
-class TableCPD:
+class TableCPD(FamilyCPD):
     """P(child | parents) as a full table.
 
     Parameters
@@ -60,16 +61,6 @@ class TableCPD:
             )
 
     @property
-    def child(self) -> int:
-        """Index of the child."""
-        return self.family[-1]
-
-    @property
-    def parents(self) -> tuple[int, ...]:
-        """Indices of the parents."""
-        return self.family[:-1]
-
-    @property
     def cards(self) -> tuple[int, ...]:
         """Number of states of each member of the family."""
         return self.probabilities.shape
@@ -79,11 +70,6 @@ class TableCPD:
         """Number of free parameters: states less one for each parent configuration."""
         *parents, child = self.probabilities.shape
         return int(prod(parents)) * max(int(child) - 1, 0)
-
-    def log_probabilities(self) -> NDArray[np.float64]:
-        """Logarithms of the table, minus infinity where it is zero."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.probabilities)
 
     def log_likelihood(self, counts: NDArray[np.float64]) -> float:
         """Log-likelihood (nats) of counts shaped like the table."""

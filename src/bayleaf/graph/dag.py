@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bayleaf.wording import name_list
+
+
+class CycleError(ValueError):
+    """Arcs close a cycle.
+
+    Parameters
+    ----------
+    nodes : sequence of int
+        Nodes on the cycle, and those that only it leads to.
+    """
+
+    def __init__(self, nodes: Sequence[int]) -> None:
+        super().__init__(f"the arcs close a cycle among nodes {name_list(nodes)}")
+        self.nodes = tuple(nodes)
 
 
 @dataclass(frozen=True)
@@ -26,7 +40,9 @@ class DAG:
     Raises
     ------
     ValueError
-        If a parent is no node or listed twice, or the arcs close a cycle.
+        If a parent is no node or listed twice.
+    CycleError
+        If the arcs close a cycle.
     """
 
     parents: tuple[tuple[int, ...], ...]
@@ -88,7 +104,5 @@ class DAG:
                     heapq.heappush(ready, child)
         if len(order) < len(self.parents):
             on_cycle = [node for node, count in enumerate(n_open) if count > 0]
-            raise ValueError(
-                f"the arcs close a cycle among nodes {name_list(on_cycle)}"
-            )
+            raise CycleError(on_cycle)
         return tuple(order)

@@ -7,11 +7,8 @@ file beside it.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.encoder import EncoderRules, TableEncoder
-from bayleaf.io.atomic import replacing
+from bayleaf.io.documents import (
+    MAX_BYTES,
+    read_document,
+    telling_damage,
+    write_document,
+)
+from bayleaf.io.domains import domain_from, domain_to
 from bayleaf.io.fields import Fields, ModelFileError
-from bayleaf.io.models import domain_from, domain_to, model_from, model_to
-from bayleaf.io.sidecar import ArrayReader, ArrayWriter, archive_path
+from bayleaf.io.models import model_from, model_to
+from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.temperature import HIGHEST, LOWEST
 
 FORMAT = "bayleaf-model"
-SCHEMA_VERSION = 2
-MAX_BYTES = 1 << 30
 _LABEL_KINDS = {"b": bool, "i": int, "u": int, "f": float, "U": str}
 
 
@@ -71,11 +72,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
     """
     predictor = saved.predictor
     arrays = ArrayWriter()
-    model: Any = model_to(predictor.model, arrays)
-    archive = arrays.archive()
-    document = {
-        "format": FORMAT,
-        "schema_version": SCHEMA_VERSION,
+    content = {
         "classifier": saved.classifier,
         "parameters": saved.parameters,
         "log_likelihood": saved.log_likelihood,
@@ -89,17 +86,9 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         "rules": _rules_to(predictor.encoder.rules),
         "notes": [[name, note] for name, note in predictor.encoder.notes.items()],
         "domain": domain_to(predictor.model.domain),
-        "model": arrays.inlined(model) if archive is None else model,
-        "arrays_sha256": None if archive is None else sha256(archive).hexdigest(),
+        "model": model_to(predictor.model, arrays),
     }
-    text = json.dumps(document, allow_nan=False, ensure_ascii=False)
-    with contextlib.ExitStack() as both:
-        # Neither file takes its place before both are written.
-        if archive is not None:
-            beside = both.enter_context(replacing(archive_path(Path(path))))
-            beside.write_bytes(archive)
-        temporary = both.enter_context(replacing(path))
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    write_document(FORMAT, content, arrays, path)
 
 
 def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
@@ -121,79 +110,9 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
         If the file cannot be read.
     """
     path = Path(path)
-    document = Fields(_parse(path, max_bytes), f"model file {path.name}")
-    _check_header(document, path)
-    try:
+    document = read_document(path, max_bytes, (FORMAT,))
+    with telling_damage(path):
         return _saved_model(document, ArrayReader.beside(path, document, max_bytes))
-    except ModelFileError:
-        raise
-    except (ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
-        raise ModelFileError(f"model file {path.name} is damaged: {error}") from error
-
-
-def _parse(path: Path, max_bytes: int) -> Any:
-    """The JSON value in a file, once its size is known to be sane."""
-    if path.is_dir():
-        raise IsADirectoryError(f"cannot read {path}: it is a folder")
-    try:
-        with path.open("rb") as stream:
-            # A pipe or device does not tell its size.
-            content = stream.read(max_bytes + 1)
-        if len(content) > max_bytes:
-            raise ModelFileError(
-                f"model file {path.name} has more bytes than the limit of {max_bytes}; "
-                "raise max_bytes if you trust it"
-            )
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ModelFileError(
-            f"{path.name} is no bayleaf model file: it is not JSON text"
-        ) from error
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
-    except PermissionError as error:
-        raise PermissionError(f"cannot read {path}: permission denied") from error
-    try:
-        return json.loads(
-            text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys
-        )
-    except RecursionError as error:
-        raise ModelFileError(
-            f"{path.name} is no bayleaf model file: its values are nested too deeply"
-        ) from error
-    except ModelFileError as error:
-        raise ModelFileError(f"model file {path.name} is damaged: {error}") from error
-    except ValueError as error:
-        raise ModelFileError(
-            f"{path.name} is no bayleaf model file, or was cut short: {error}"
-        ) from error
-
-
-def _refuse_constant(name: str) -> Any:
-    """Refuse NaN and infinity, which JSON itself does not know."""
-    raise ModelFileError(f"it holds {name} where a number belongs")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, unless a key stands in it twice."""
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ModelFileError("a key stands twice in one object")
-    return values
-
-
-def _check_header(document: Fields, path: Path) -> None:
-    """Raise unless the file says that it is ours and of a version we read."""
-    if not isinstance(document.values, dict) or document.values.get("format") != FORMAT:
-        raise ModelFileError(
-            f'{path.name} is no bayleaf model file: it lacks "format": "{FORMAT}"'
-        )
-    version = document.values.get("schema_version")
-    if version != SCHEMA_VERSION or isinstance(version, bool):
-        raise ModelFileError(
-            f"model file {path.name} has schema version {version!r}, but this bayleaf "
-            f"reads version {SCHEMA_VERSION}; use the bayleaf that wrote it"
-        )
 
 
 def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:

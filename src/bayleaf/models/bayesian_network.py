@@ -1,15 +1,26 @@
-"""A Bayesian network: domain, directed acyclic graph, and tables."""
+"""A Bayesian network: domain, directed acyclic graph, and distributions."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.table import TableCPD
-from bayleaf.data.domain import Domain
-from bayleaf.graph.dag import DAG
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.graph.dag import DAG, CycleError
+from bayleaf.graph.separation import d_separated, markov_blanket
+from bayleaf.models.network_text import distribution_text, network_text
+from bayleaf.wording import name_list, near_names
+
+Name = str | int
+# How far a given distribution may be from summing to one.
+SUM_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,18 +33,31 @@ class BayesianNetwork:
         The variables.
     dag : DAG
         Parents of each variable.
-    cpds : tuple of TableCPD
+    cpds : tuple of TableCPD, TreeCPD or DeterministicCPD
         One a variable, in the variables' order; the family of each is that of `dag`.
 
     Raises
     ------
     ValueError
         If tables, graph and domain do not fit each other, naming the variable.
+
+    Examples
+    --------
+    >>> network = BayesianNetwork.from_tables(
+    ...     states={"rain": ["no", "yes"], "wet": ["no", "yes"]},
+    ...     parents={"wet": ["rain"]},
+    ...     tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.05, 0.95]]},
+    ... )
+    >>> print(network.describe("wet"))
+    P(wet | rain)
+      rain |   no   yes
+      no   | 0.90  0.10
+      yes  | 0.05  0.95
     """
 
     domain: Domain
     dag: DAG
-    cpds: tuple[TableCPD, ...]
+    cpds: tuple[CPD, ...]
 
     def __post_init__(self) -> None:
         if not len(self.domain) == len(self.dag) == len(self.cpds):
@@ -46,12 +70,105 @@ class BayesianNetwork:
             self.domain, self.dag.families, self.cpds, strict=True
         ):
             shape = tuple(cards[member] for member in family)
-            if cpd.family != family or cpd.probabilities.shape != shape:
+            if cpd.family != family or cpd.cards != shape:
                 raise ValueError(
-                    f"the table of variable {variable.name!r} has shape "
-                    f"{cpd.probabilities.shape} over {cpd.family}, but the graph asks "
-                    f"for {shape} over {family}"
+                    f"the table of variable {variable.name!r} has shape {cpd.cards} "
+                    f"over {cpd.family}, but the graph asks for {shape} over {family}"
                 )
+
+    @classmethod
+    def from_tables(
+        cls,
+        states: Mapping[Name, Sequence[Hashable]],
+        tables: Mapping[Name, ArrayLike],
+        parents: Mapping[Name, Sequence[Name]] | None = None,
+    ) -> BayesianNetwork:
+        """Build a network from states, parents and probability tables by name.
+
+        Parameters
+        ----------
+        states : mapping of name to sequence
+            The states of each variable; its order is that of the variables.
+        tables : mapping of name to array-like
+            P(child | parents), one axis a parent in the order of `parents`, then one
+            for the child's states; flat lists are taken in the same order, the
+            child's states fastest.
+        parents : mapping of name to sequence of names, optional
+            Variables that are not mentioned have none.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown, a table is missing, has another size, or holds
+            something that is no distribution, or the arcs close a cycle.
+        """
+        domain = Domain(tuple(Variable(name, tuple(s)) for name, s in states.items()))
+        given = parents or {}
+        for mapping, what in ((tables, "a table"), (given, "parents")):
+            for name in mapping:
+                _position(domain, name, f"{what} given for")
+        dag = _dag(domain, given)
+        cpds = []
+        for name, family in zip(domain.names, dag.families, strict=True):
+            if name not in tables:
+                raise ValueError(f"variable {name!r} has no table; give P of it")
+            shape = tuple(domain.cards[member] for member in family)
+            cpds.append(TableCPD(family, _checked_table(tables[name], shape, name)))
+        return cls(domain, dag, tuple(cpds))
+
+    @property
+    def edges(self) -> list[tuple[Name, Name]]:
+        """All arcs as (parent, child) pairs of names, by child."""
+        names = self.domain.names
+        return [(names[parent], names[child]) for parent, child in self.dag.arcs]
+
+    def cpd(self, name: Name) -> CPD:
+        """The distribution of one variable given its parents.
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable.
+        """
+        return self.cpds[self.position(name)]
+
+    def position(self, name: Name) -> int:
+        """Index of the variable with this name; ValueError names near ones."""
+        return _position(self.domain, name, "the network is asked for")
+
+    def markov_blanket(self, name: Name) -> tuple[Name, ...]:
+        """Parents, children and children's other parents, in the variables' order.
+
+        Given them, the variable is independent of all others.
+        """
+        blanket = markov_blanket(self.dag, self.position(name))
+        return tuple(self.domain.names[node] for node in sorted(blanket))
+
+    def d_separated(
+        self,
+        first: Name | Iterable[Name],
+        second: Name | Iterable[Name],
+        given: Name | Iterable[Name] = (),
+    ) -> bool:
+        """Whether the graph says that two sets are independent given a third.
+
+        Parameters
+        ----------
+        first, second, given : name, or iterable of names
+            Variables; `given` are observed.
+        """
+        return d_separated(
+            self.dag,
+            self._positions(first),
+            self._positions(second),
+            self._positions(given),
+        )
+
+    def _positions(self, names: Name | Iterable[Name]) -> list[int]:
+        """Indices of one name or several."""
+        if isinstance(names, str | int):
+            names = [names]
+        return [self.position(name) for name in names]
 
     @property
     def n_parameters(self) -> int:
@@ -66,16 +183,111 @@ class BayesianNetwork:
         cpds[child] = TableCPD(cpds[child].family, probabilities)
         return replace(self, cpds=tuple(cpds))
 
-    def __str__(self) -> str:
-        lines = [
-            f"Bayesian network: {len(self.domain)} variables, "
-            f"{sum(1 for _ in self.dag.arcs)} arcs, {self.n_parameters} free parameters"
+    def with_experience(
+        self, experience: float | Mapping[Name, ArrayLike]
+    ) -> BayesianNetwork:
+        """Return the same network with other experience counts.
+
+        Parameters
+        ----------
+        experience : float, or mapping of name to array-like
+            How many rows each distribution is worth: one number for all tables, or
+            for each named variable a number or an array of shape (*parent cards).
+            Tables that are not named lose their experience, so that learning leaves
+            them as they are.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown, its distribution is no table, or counts do not fit.
+        """
+        by_name: Mapping[Name, Any]
+        if isinstance(experience, Mapping):
+            by_name = experience
+        else:
+            tables = [isinstance(cpd, TableCPD) for cpd in self.cpds]
+            named = zip(self.domain.names, tables, strict=True)
+            by_name = {name: experience for name, is_table in named if is_table}
+        cpds: list[CPD] = [
+            replace(cpd, experience=None) if isinstance(cpd, TableCPD) else cpd
+            for cpd in self.cpds
         ]
-        names = self.domain.names
-        for node in self.dag.order:
-            given = ", ".join(str(names[parent]) for parent in self.dag.parents[node])
-            condition = f" | {given}" if given else ""
-            n_states = self.domain[node].n_states
-            states = "1 state" if n_states == 1 else f"{n_states} states"
-            lines.append(f"  P({names[node]}{condition})  {states}")
-        return "\n".join(lines)
+        for name, counts in by_name.items():
+            node = self.position(name)
+            cpd = cpds[node]
+            if not isinstance(cpd, TableCPD):
+                raise ValueError(
+                    f"variable {name!r} has a {type(cpd).__name__}; only tables have "
+                    "experience counts"
+                )
+            spread = np.broadcast_to(np.asarray(counts, float), cpd.cards[:-1])
+            cpds[node] = replace(cpd, experience=spread)
+        return replace(self, cpds=tuple(cpds))
+
+    def describe(self, name: Name) -> str:
+        """One distribution in words: a table, a tree of conditions, or a value map."""
+        return distribution_text(self.domain, self.cpd(name))
+
+    def __str__(self) -> str:
+        return network_text(self.domain, self.dag, self.cpds)
+
+
+def _dag(domain: Domain, parents: Mapping[Name, Sequence[Name]]) -> DAG:
+    """The graph of parents by name, with errors that name variables."""
+    members = []
+    for name in domain.names:
+        role = f"{name!r} has the parent"
+        chosen = [_position(domain, p, role) for p in parents.get(name, ())]
+        twice = [p for p in chosen if chosen.count(p) > 1]
+        if twice:
+            parent = domain.names[twice[0]]
+            raise ValueError(f"{name!r} lists the parent {parent!r} twice")
+        members.append(tuple(chosen))
+    try:
+        return DAG(tuple(members))
+    except CycleError as error:
+        names = [domain.names[node] for node in error.nodes]
+        raise ValueError(f"the arcs close a cycle among {name_list(names)}") from None
+
+
+def _position(domain: Domain, name: Name, role: str) -> int:
+    """Index of a variable; ValueError names near ones."""
+    try:
+        return domain.index(name)
+    except (KeyError, TypeError):
+        near = near_names(str(name), map(str, domain.names))
+        raise ValueError(
+            f"{role} {name!r}, but there is no such variable; {near}"
+        ) from None
+
+
+def _checked_table(
+    table: ArrayLike, shape: tuple[int, ...], name: Name
+) -> NDArray[np.float64]:
+    """A table as an array of the right shape that holds distributions."""
+    try:
+        values = np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the table of variable {name!r} holds something that is no number, or "
+            "rows of different lengths"
+        ) from None
+    if values.shape not in (shape, (prod(shape),)):
+        raise ValueError(
+            f"the table of variable {name!r} has shape {values.shape}, but its parents "
+            f"and states ask for {shape}"
+        )
+    values = values.reshape(shape)
+    # Comparisons that NaN fails as well.
+    if not (values >= 0).all() or not np.isfinite(values).all():
+        raise ValueError(
+            f"the table of variable {name!r} holds a negative number or NaN"
+        )
+    sums = values.sum(axis=-1)
+    if not (np.abs(sums - 1.0) <= SUM_TOLERANCE).all():
+        where = np.unravel_index(np.argmax(np.abs(sums - 1.0)), sums.shape)
+        raise ValueError(
+            f"the table of variable {name!r} sums to {sums[where]:.6g} at parent "
+            f"configuration {tuple(map(int, where))}; every distribution sums to 1"
+        )
+    return values

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -82,7 +82,7 @@ class NetworkModel:
         cpds = self.network.cpds
         return (self._factor(cpds[-1]), *(self._factor(cpd) for cpd in cpds[:-1]))
 
-    def _factor(self, cpd: TableCPD) -> Factor:
+    def _factor(self, cpd: CPD) -> Factor:
         """One table with the class axis in front, repeated if the class is absent."""
         class_index = len(self.domain) - 1
         log_values = cpd.log_probabilities()

@@ -1,0 +1,73 @@
+"""Networks in the library's own JSON, which keeps every form of distribution.
+
+A network of a classifier's model file can be read as well: it is the same fragment.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bayleaf.io.documents import (
+    MAX_BYTES,
+    read_document,
+    telling_damage,
+    write_document,
+)
+from bayleaf.io.domains import domain_from, domain_to
+from bayleaf.io.fields import ModelFileError
+from bayleaf.io.native import FORMAT as MODEL_FORMAT
+from bayleaf.io.networks import network_from, network_to
+from bayleaf.io.sidecar import ArrayReader, ArrayWriter
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+FORMAT = "bayleaf-network"
+
+
+def write_network_json(network: BayesianNetwork, path: str | Path) -> None:
+    """Write a network; an older file is replaced only when all is written.
+
+    Raises
+    ------
+    TypeError
+        If a state is of a type that JSON does not know.
+    ModelFileError
+        If a table does not hold distributions.
+    OSError
+        If the file cannot be written.
+    """
+    arrays = ArrayWriter()
+    content = {
+        "domain": domain_to(network.domain),
+        "network": network_to(network, arrays),
+    }
+    write_document(FORMAT, content, arrays, path)
+
+
+def read_network_json(
+    path: str | Path, *, max_bytes: int = MAX_BYTES
+) -> BayesianNetwork:
+    """Read a network file, or the network of a classifier's model file.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is neither, holds something that is no network, or the model is
+        no single network.
+    OSError
+        If the file cannot be read.
+    """
+    path = Path(path)
+    document = read_document(path, max_bytes, (FORMAT, MODEL_FORMAT))
+    with telling_damage(path):
+        arrays = ArrayReader.beside(path, document, max_bytes)
+        domain = domain_from(document.list("domain"))
+        if document.text("format") == FORMAT:
+            return network_from(document.object("network"), domain, arrays)
+        model = document.object("model")
+        kind = model.text("type")
+        if kind != "network":
+            raise ModelFileError(
+                f"the model of {path.name} is of the type {kind!r}, which is no single "
+                "Bayesian network; naive Bayes, TAN and KDB are"
+            )
+        return network_from(model, domain, arrays)

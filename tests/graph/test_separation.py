@@ -1,0 +1,79 @@
+"""Separation in the graph equals independence in distributions that factorise so."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from bayleaf.graph.dag import DAG
+from bayleaf.graph.separation import ancestors, d_separated, markov_blanket
+
+# 0 -> 1 -> 3 <- 2, 3 -> 4, and 5 alone.
+COLLIDER = DAG(((), (0,), (), (1, 2), (3,), ()))
+
+
+def _random_dag(n_nodes: int, rng: np.random.Generator) -> DAG:
+    order = rng.permutation(n_nodes)
+    parents: list[tuple[int, ...]] = [()] * n_nodes
+    for position, node in enumerate(order):
+        chosen = order[:position][rng.random(position) < 0.4]
+        parents[node] = tuple(int(parent) for parent in chosen)
+    return DAG(tuple(parents))
+
+
+def _moral_separation(dag: DAG, x: int, y: int, given: set[int]) -> bool:
+    """Lauritzen's criterion: separation in the moral graph of the ancestors."""
+    kept = ancestors(dag, {x, y} | given)
+    linked: dict[int, set[int]] = {node: set() for node in kept}
+    for node in kept:
+        family = [*dag.parents[node], node]
+        for a, b in itertools.permutations(family, 2):
+            linked[a].add(b)
+    seen, stack = {x}, [x]
+    while stack:
+        for neighbour in linked[stack.pop()] - seen - given:
+            seen.add(neighbour)
+            stack.append(neighbour)
+    return y not in seen
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_separation_equals_that_in_the_moral_graph_of_ancestors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dag = _random_dag(7, rng)
+    found = set()
+    for x, y in itertools.permutations(range(7), 2):
+        others = [node for node in range(7) if node not in (x, y)]
+        for size in range(4):
+            for given in itertools.combinations(others, size):
+                expected = _moral_separation(dag, x, y, set(given))
+                assert d_separated(dag, [x], [y], given) == expected
+                found.add(expected)
+    assert found == {True, False}
+
+
+def test_a_collider_is_opened_by_what_lies_below_it() -> None:
+    assert d_separated(COLLIDER, [0], [2], [])
+    assert not d_separated(COLLIDER, [0], [2], [4])
+    assert d_separated(COLLIDER, [0], [2], [4, 1])
+
+
+def test_what_is_given_is_separated_from_all() -> None:
+    assert d_separated(COLLIDER, [0], [1], [1])
+
+
+def test_a_blanket_separates_a_node_from_the_rest() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        dag = _random_dag(8, rng)
+        blanket = markov_blanket(dag, 3)
+        rest = set(range(8)) - blanket - {3}
+        assert d_separated(dag, [3], rest, blanket)
+        for needed in blanket:
+            assert not d_separated(dag, [3], [needed], blanket - {needed})
+
+
+def test_ancestors_hold_the_nodes_themselves() -> None:
+    assert ancestors(COLLIDER, [3]) == {0, 1, 2, 3}
