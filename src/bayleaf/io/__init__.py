@@ -2,5 +2,15 @@
 
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.native import SavedModel, read_model, write_model
+from bayleaf.io.registry import read_network, write_network
+from bayleaf.io.source_file import NetworkFileError
 
-__all__ = ["ModelFileError", "SavedModel", "read_model", "write_model"]
+__all__ = [
+    "ModelFileError",
+    "NetworkFileError",
+    "SavedModel",
+    "read_model",
+    "read_network",
+    "write_model",
+    "write_network",
+]

@@ -1,0 +1,78 @@
+"""Network files are read and written by their suffix."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.graph.dag import DAG
+from bayleaf.io import NetworkFileError, read_network, write_network
+from bayleaf.io.registry import FORMATS
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+
+@pytest.fixture
+def coin() -> BayesianNetwork:
+    """One variable with two states."""
+    domain = Domain((Variable("coin", ("heads", "tails")),))
+    cpd = TableCPD((0,), np.array([0.1, 0.9]))
+    return BayesianNetwork(domain, DAG(((),)), (cpd,))
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("change", [str.lower, str.upper])
+def test_a_network_is_written_and_read_by_its_suffix(
+    coin: BayesianNetwork, tmp_path: Path, suffix: str, change: object
+) -> None:
+    path = tmp_path / f"coin{suffix.upper() if change is str.upper else suffix}"
+    write_network(coin, path)
+    back = read_network(str(path))
+    assert back.domain == coin.domain
+    np.testing.assert_array_equal(back.cpds[0].probabilities, [0.1, 0.9])
+
+
+@pytest.mark.parametrize("name", ["coin", "coin.txt", "coin.bif.gz", ".bif"])
+def test_an_unknown_suffix_lists_those_that_are_known(
+    coin: BayesianNetwork, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(ValueError, match=r"no suffix of a network format; .*\.bif"):
+        read_network(tmp_path / name)
+    with pytest.raises(ValueError, match=r"no suffix of a network format; .*\.bif"):
+        write_network(coin, tmp_path / name)
+
+
+def test_a_file_that_is_missing_raises_the_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_network(tmp_path / "nothing.bif")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_an_empty_file_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"empty{suffix}"
+    path.write_text(" \n")
+    with pytest.raises(NetworkFileError, match=rf"empty\{suffix}.*: "):
+        read_network(path)
+
+
+def test_reading_a_network_loads_neither_numba_nor_scikit_learn(
+    coin: BayesianNetwork, tmp_path: Path
+) -> None:
+    write_network(coin, tmp_path / "a.bif")
+    code = (
+        "import sys; from bayleaf.io import read_network, write_network; "
+        "n = read_network(sys.argv[1]); write_network(n, sys.argv[1][:-4] + '2.bif'); "
+        "print(*sorted({'numba', 'sklearn', 'pandas'} & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.bif")],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert result.stdout.strip() == ""
