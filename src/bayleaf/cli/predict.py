@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,27 +48,27 @@ def predict(
         Whether to add the probabilities.
     """
     from bayleaf.cli.coding import codes_of_batch
+    from bayleaf.cli.output import writing
     from bayleaf.cli.progress import progress
-    from bayleaf.cli.tables import TableWriter, is_parquet, read_batches
+    from bayleaf.cli.tables import read_batches
     from bayleaf.io import read_model
 
     predictor = read_model(model).predictor
     unknown: Counter[str | int] = Counter()
     n_rows = 0
-    with _target_path(output) as path, progress() as tell:
-        with TableWriter(path, parquet=is_parquet(output)) as writer:
-            for batch in read_batches(data):
-                codes = codes_of_batch(
-                    predictor,
-                    batch,
-                    data,
-                    frozenset(na),
-                    row_numbers=range(n_rows + 1, n_rows + 1 + batch.num_rows),
-                )
-                unknown.update(predictor.encoder.unknown_counts)
-                writer.write(_scored(predictor, codes, batch, probabilities))
-                n_rows += batch.num_rows
-                tell(f"{n_rows:,} rows predicted")
+    with writing(output) as writer, progress() as tell:
+        for batch in read_batches(data):
+            codes = codes_of_batch(
+                predictor,
+                batch,
+                data,
+                frozenset(na),
+                row_numbers=range(n_rows + 1, n_rows + 1 + batch.num_rows),
+            )
+            unknown.update(predictor.encoder.unknown_counts)
+            writer.write(_scored(predictor, codes, batch, probabilities))
+            n_rows += batch.num_rows
+            tell(f"{n_rows:,} rows predicted")
         if n_rows == 0:
             raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
     for name, count in unknown.items():
@@ -116,15 +114,3 @@ def _label_column(labels: Any, classes: Any) -> pa.Array:
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([str(label) for label in labels.tolist()], pa.string())
     return pa.array(labels.tolist(), kind)
-
-
-@contextlib.contextmanager
-def _target_path(output: str) -> Iterator[Path | None]:
-    """A temporary path that becomes the output, or None for standard output."""
-    from bayleaf.io.atomic import replacing
-
-    if output == "-":
-        yield None
-        return
-    with replacing(output) as temporary:
-        yield temporary

@@ -138,53 +138,6 @@ def check_columns(schema: pa.Schema, source: str) -> None:
             )
 
 
-class TableWriter:
-    """Writes batches to a CSV or Parquet file, or CSV to standard output.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file; None for standard output.
-    parquet : bool
-        Whether to write Parquet.
-    """
-
-    def __init__(self, path: Path | None, *, parquet: bool) -> None:
-        self._path = path
-        self._parquet = parquet
-        self._writer: Any = None
-
-    def __enter__(self) -> TableWriter:
-        return self
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Append a batch; the first one sets the columns."""
-        try:
-            if self._writer is None:
-                self._writer = self._open(batch.schema)
-            self._writer.write_batch(batch)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise ValueError(
-                f"the output cannot hold a column of the input ({error}); write "
-                "Parquet instead of CSV, or leave the column out"
-            ) from error
-
-    def _open(self, schema: pa.Schema) -> Any:
-        """The writer for batches of a schema."""
-        if self._parquet:
-            import pyarrow.parquet as pa_parquet
-
-            return pa_parquet.ParquetWriter(self._path, schema)
-        target: Any = self._path if self._path is not None else sys.stdout.buffer
-        return pa_csv.CSVWriter(target, schema)
-
-    def __exit__(self, *_: object) -> None:
-        if self._writer is not None:
-            self._writer.close()
-        if self._path is None:
-            sys.stdout.flush()
-
-
 def is_parquet(source: str) -> bool:
     """Whether a file's name says that it is Parquet."""
     return Path(source).suffix.lower() in {".parquet", ".pq"}
