@@ -66,7 +66,7 @@ def test_reading_a_network_loads_neither_numba_nor_scikit_learn(
     write_network(coin, tmp_path / "a.bif")
     code = (
         "import sys; from bayleaf.io import read_network, write_network; "
-        "n = read_network(sys.argv[1]); write_network(n, sys.argv[1][:-4] + '2.bif'); "
+        "n = read_network(sys.argv[1]); write_network(n, sys.argv[1][:-3] + 'net'); "
         "print(*sorted({'numba', 'sklearn', 'pandas'} & set(sys.modules)))"
     )
     result = subprocess.run(

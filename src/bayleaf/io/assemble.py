@@ -14,9 +14,12 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.io.distributions import SUM_TOLERANCE
 from bayleaf.io.safe_names import restored_variable
-from bayleaf.io.source_file import NetworkFileError, quoted
+from bayleaf.io.source_file import NetworkFileError, counted, quoted
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import near_names
+
+# NumPy's arrays have no more.
+_MOST_AXES = 64
 
 
 @dataclass(frozen=True)
@@ -188,6 +191,13 @@ class Variables:
         node = self.index(child, line, "which has a table")
         role = f"a parent of {quoted(child)}"
         family = (*(self.index(name, line, role) for name in parents), node)
+        if len(family) > _MOST_AXES:
+            raise NetworkFileError(
+                self.file,
+                line,
+                f"variable {quoted(child)} has {len(parents)} parents; a table can "
+                f"have at most {_MOST_AXES - 1}",
+            )
         if len(set(family)) < len(family):
             raise NetworkFileError(
                 self.file,
@@ -257,7 +267,7 @@ def _checked_cpd(
             file,
             table.line,
             f"{what} holds {table.values.size} numbers, but its states and those of "
-            f"its parents ask for {prod(cards)}",
+            f"its parents ask for {counted(prod(cards))}",
         )
     rows = table.values.reshape(-1, cards[-1])
     _check_rows(rows, table, file, what)

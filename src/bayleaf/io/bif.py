@@ -8,21 +8,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.io.assemble import (
-    DeclaredTable,
     DeclaredVariable,
     Variables,
     assembled_network,
 )
 from bayleaf.io.atomic import replacing
-from bayleaf.io.distributions import SUM_TOLERANCE
+from bayleaf.io.bif_tables import ProbabilityBlock, TableFiller
 from bayleaf.io.full_tables import (
     MAX_TABLE_CELLS,
     FullTable,
@@ -33,7 +29,6 @@ from bayleaf.io.lexer import Lexer, Token, number_array, token_pattern
 from bayleaf.io.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.source_file import (
     MAX_BYTES,
-    NetworkFileError,
     decoded,
     quoted,
     read_content,
@@ -85,7 +80,7 @@ def parsed(text: str, file: str) -> BayesianNetwork:
     reader = _Reader(text, file)
     reader.read_blocks()
     variables = Variables(reader.variables, file)
-    filler = _TableFiller(variables)
+    filler = TableFiller(variables)
     tables = [filler.declared_table(block) for block in reader.blocks]
     return assembled_network(variables, tables)
 
@@ -122,26 +117,13 @@ def write(
             out.writelines(_table_lines(names, table))
 
 
-@dataclass
-class _Block:
-    """One probability block as it stands in the file."""
-
-    child: str
-    parents: list[str]
-    header: str
-    line: int
-    table: NDArray[np.float64] | None = None
-    default: list[float] | None = None
-    rows: list[tuple[list[str], list[float], int]] = field(default_factory=list)
-
-
 class _Reader:
     """Takes a BIF text apart into its blocks."""
 
     def __init__(self, text: str, file: str) -> None:
         self.lexer = Lexer(text, file, _TOKEN)
         self.variables: list[DeclaredVariable] = []
-        self.blocks: list[_Block] = []
+        self.blocks: list[ProbabilityBlock] = []
 
     def read_blocks(self) -> None:
         """Read all blocks of the file."""
@@ -215,34 +197,30 @@ class _Reader:
     def _probability(self, start: Token) -> None:
         """Read a probability block."""
         lexer = self.lexer
-        opening = lexer.expect("(", 'after "probability"')
+        lexer.expect("(", 'after "probability"')
         names = self._items("|)")
-        header = lexer.text[opening.end : lexer.ahead.start].strip()
         if not names:
             raise lexer.unexpected(lexer.ahead, "the name of a variable")
-        if lexer.skip_sign("|"):
-            block = _Block(_unquoted(header), self._items(")"), header, 0)
-        else:
-            block = _Block(names[0], names[1:], header, 0)
+        parents = self._items(")") if lexer.skip_sign("|") else None
+        block = ProbabilityBlock(names, parents, lexer.line(start.start))
         lexer.expect(")", "after the variables of the table")
         lexer.expect("{", "before the probabilities")
-        block.line = lexer.line(start.start)
         while not lexer.skip_sign("}"):
             self._entry(block)
         self.blocks.append(block)
 
-    def _entry(self, block: _Block) -> None:
+    def _entry(self, block: ProbabilityBlock) -> None:
         """Read one entry of a probability block."""
         lexer = self.lexer
         start = lexer.ahead
         if lexer.skip_sign("("):
-            key = self._items(")", single=len(block.parents) == 1)
+            key = self._items(")")
             lexer.expect(")", "after the states of the parents")
             block.rows.append((key, self._numbers(), lexer.line(start.start)))
         elif start.text in {"table", "default"}:
             lexer.take()
             if block.table is not None or (start.text == "default" and block.default):
-                problem = f"the table of {quoted(block.child)} is given twice"
+                problem = f"the table of {quoted(block.names[0])} is given twice"
                 raise lexer.error(start.start, f"{problem}; leave one")
             if start.text == "table":
                 block.table = np.array(self._numbers())
@@ -306,136 +284,6 @@ class _Reader:
         ]
 
 
-class _TableFiller:
-    """Turns probability blocks into full tables.
-
-    Parameters
-    ----------
-    variables : Variables
-        What the file declares.
-    """
-
-    def __init__(self, variables: Variables) -> None:
-        self.variables = variables
-        self.n_cells_from_defaults = 0
-
-    def declared_table(self, block: _Block) -> DeclaredTable:
-        """The table of a block, the child fastest."""
-        names = {variable.name for variable in self.variables.declared}
-        child, parents = block.child, block.parents
-        if _unquoted(block.header) in names:
-            # A name of several words, which looked like a child and its parents.
-            child = _unquoted(block.header)
-            parents = block.parents if child == block.child else []
-        family = self.variables.family(child, parents, block.line)
-        cards = self.variables.cards(family)
-        if block.table is not None:
-            values = _child_fastest(block.table, cards)
-            return DeclaredTable(child, parents, values, block.line)
-        values, lines = self._filled(block, family, cards)
-        return DeclaredTable(child, parents, values, block.line, lines)
-
-    def _filled(
-        self, block: _Block, family: tuple[int, ...], cards: tuple[int, ...]
-    ) -> tuple[NDArray[np.float64], list[int]]:
-        """The rows of a block in the order of the parents' states, and their lines."""
-        n_rows = prod(cards[:-1])
-        self._check_room(block, n_rows, cards[-1])
-        values = np.empty((n_rows, cards[-1]))
-        lines = [block.line] * n_rows
-        given = np.zeros(n_rows, dtype=bool)
-        codes = [self.variables.codes(parent) for parent in family[:-1]]
-        strides = [prod(cards[i + 1 : -1]) for i in range(len(codes))]
-        for key, row, line in block.rows:
-            at = self._row_index(block, key, line, codes, strides)
-            self._check_length(block, row, cards[-1], line)
-            if given[at]:
-                problem = f"the row for ({', '.join(key)}) is given twice; leave one"
-                raise NetworkFileError(self.variables.file, line, problem)
-            values[at], lines[at], given[at] = row, line, True
-        if block.default is not None:
-            self._check_length(block, block.default, cards[-1], block.line)
-            values[~given] = block.default
-        elif not given.all():
-            raise self._lacking(block, family, cards, int(np.argmin(given)))
-        return values, lines
-
-    def _check_room(self, block: _Block, n_rows: int, card: int) -> None:
-        """Raise if a small block stands for a table that no memory would hold."""
-        if block.default is not None:
-            self.n_cells_from_defaults += n_rows * card
-        lacks_rows = block.default is None and n_rows > len(block.rows)
-        if self.n_cells_from_defaults > MAX_TABLE_CELLS or (
-            lacks_rows and n_rows * card > MAX_TABLE_CELLS
-        ):
-            raise NetworkFileError(
-                self.variables.file,
-                block.line,
-                f"the table of variable {quoted(block.child)} has {n_rows:,} rows, "
-                f"but only {len(block.rows):,} are given; give it fewer parents",
-            )
-
-    def _row_index(
-        self,
-        block: _Block,
-        key: list[str],
-        line: int,
-        codes: list[dict[str, int]],
-        strides: list[int],
-    ) -> int:
-        """Position of the row for some states of the parents."""
-        if len(key) != len(codes):
-            raise NetworkFileError(
-                self.variables.file,
-                line,
-                f"the row names {len(key)} states, but variable {quoted(block.child)} "
-                f"has {len(codes)} parents",
-            )
-        position = 0
-        for state, known, stride, parent in zip(
-            key, codes, strides, block.parents, strict=True
-        ):
-            if state not in known:
-                listed = ", ".join(itertools.islice(known, 8))
-                raise NetworkFileError(
-                    self.variables.file,
-                    line,
-                    f"{quoted(state)} is no state of variable {quoted(parent)}; its "
-                    f"states are {listed}",
-                )
-            position += known[state] * stride
-        return position
-
-    def _check_length(
-        self, block: _Block, row: list[float], card: int, line: int
-    ) -> None:
-        """Raise unless a row has one number a state of the child."""
-        if len(row) != card:
-            raise NetworkFileError(
-                self.variables.file,
-                line,
-                f"the row holds {len(row)} numbers, but variable "
-                f"{quoted(block.child)} has {card} states",
-            )
-
-    def _lacking(
-        self, block: _Block, family: tuple[int, ...], cards: tuple[int, ...], at: int
-    ) -> NetworkFileError:
-        """The error about a row that is not given."""
-        codes = np.unravel_index(at, cards[:-1]) if len(cards) > 1 else ()
-        states = [
-            self.variables.declared[parent].states[int(code)]
-            for parent, code in zip(family[:-1], codes, strict=True)
-        ]
-        row = f"a row for ({', '.join(states)})" if states else "a table"
-        return NetworkFileError(
-            self.variables.file,
-            block.line,
-            f"the probabilities of variable {quoted(block.child)} lack {row}; add it "
-            "or a default",
-        )
-
-
 def _pieces(token: Token) -> Iterator[tuple[str, int, int]]:
     """The names and commas in a token, each with its place."""
     if token.kind != "numbers":
@@ -443,30 +291,6 @@ def _pieces(token: Token) -> Iterator[tuple[str, int, int]]:
         return
     for match in _PIECE.finditer(token.text):
         yield match[0], token.start + match.start(), token.start + match.end()
-
-
-def _unquoted(text: str) -> str:
-    """A name without the quotes around it."""
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
-
-
-def _child_fastest(
-    table: NDArray[np.float64], cards: tuple[int, ...]
-) -> NDArray[np.float64]:
-    """A `table` entry with the child's axis last; see `read` for the order in files."""
-    if len(cards) == 1 or table.size != prod(cards):
-        return table
-    slowest = table.reshape(cards[-1], -1).T
-    fastest = table.reshape(-1, cards[-1])
-    if not _sums_to_one(slowest) and _sums_to_one(fastest):
-        return fastest
-    return slowest
-
-
-def _sums_to_one(rows: NDArray[np.float64]) -> bool:
-    """Whether all rows can be distributions."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool((np.abs(rows.sum(axis=1) - 1.0) <= SUM_TOLERANCE).all())
 
 
 def _variable_lines(names: SafeNames, index: int) -> Iterator[str]:

@@ -142,7 +142,7 @@ class Lexer:
             If something else stands there.
         """
         token = self.ahead
-        single = token.kind == "numbers" and len(number_texts(token.text)) == 1
+        single = token.kind == "numbers" and len(split_numbers(token.text)) == 1
         if token.kind not in {"word", "string"} and not single:
             raise self.unexpected(token, what)
         return self.take()
@@ -178,11 +178,11 @@ class Lexer:
         return self.error(position, f"expected {wanted}, but found {found}")
 
 
-def number_texts(text: str) -> list[str]:
+def split_numbers(text: str) -> list[str]:
     """The numbers of a run, as they are written."""
     return text.replace(",", " ").split()
 
 
 def number_array(text: str) -> NDArray[np.float64]:
     """The numbers of a run, dtype float64; too large ones are infinite."""
-    return np.array(number_texts(text), dtype=np.float64)
+    return np.array(split_numbers(text), dtype=np.float64)

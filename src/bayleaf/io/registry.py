@@ -12,6 +12,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 # `write(network, path)`. Modules are loaded when a file asks for them.
 FORMATS = {
     ".bif": "bayleaf.io.bif",
+    ".net": "bayleaf.io.net",
 }
 
 

@@ -38,6 +38,11 @@ def quoted(name: object) -> str:
     return f'"{shown}"'
 
 
+def counted(number: int) -> str:
+    """A count for a message; products of many factors are not written out."""
+    return f"{number:,}" if number < 10**15 else "more than 10**15"
+
+
 def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
     """Read a whole file unless it is too large.
 
