@@ -1,0 +1,83 @@
+"""Networks as text that Graphviz draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from bayleaf.data.domain import Variable
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+
+def to_dot(network: BayesianNetwork, *, states: bool = False) -> str:
+    r"""Write a network's graph in Graphviz' DOT language.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        What to draw; its tables are left out.
+    states : bool, default=False
+        Whether each variable is drawn as a box that lists its states.
+
+    Returns
+    -------
+    str
+        Nodes are called ``n0``, ``n1``, ... in the variables' order, so that any name
+        may stand in their labels.
+
+    Examples
+    --------
+    >>> network = BayesianNetwork.from_tables(
+    ...     states={"rain": ["no", "yes"], 'a "wet" road': ["no", "yes"]},
+    ...     parents={'a "wet" road': ["rain"]},
+    ...     tables={"rain": [0.8, 0.2], 'a "wet" road': [[0.9, 0.1], [0.1, 0.9]]},
+    ... )
+    >>> print(to_dot(network))
+    digraph network {
+      node [shape=ellipse];
+      n0 [label="rain"];
+      n1 [label="a \"wet\" road"];
+      n0 -> n1;
+    }
+    """
+    label = _table_label if states else _name_label
+    shape = "plain" if states else "ellipse"
+    lines = ["digraph network {", f"  node [shape={shape}];"]
+    for index, variable in enumerate(network.domain):
+        lines.append(f"  n{index} [label={label(variable)}];")
+    lines += [f"  n{parent} -> n{child};" for parent, child in network.dag.arcs]
+    return "\n".join([*lines, "}"])
+
+
+def _name_label(variable: Variable) -> str:
+    """A name in quotes."""
+    # Graphviz reads backslashes as the start of an escape and & as that of an entity.
+    text = _shown(variable.name).replace("\\", "\\\\").replace('"', '\\"')
+    text = text.replace("&", "&amp;").replace("\n", "\\n")
+    return f'"{text}"'
+
+
+def _table_label(variable: Variable) -> str:
+    """A box with the name above the states."""
+    rows = "".join(_rows(variable))
+    return f'<<table border="0" cellborder="1" cellspacing="0">{rows}</table>>'
+
+
+def _rows(variable: Variable) -> Iterator[str]:
+    """The rows of a box."""
+    yield f"<tr><td><b>{_cell(variable.name)}</b></td></tr>"
+    for code in range(variable.n_states):
+        yield f'<tr><td align="left">{_cell(variable.label(code))}</td></tr>'
+
+
+def _cell(name: object) -> str:
+    """A name as content of a cell, which may not be empty."""
+    return escape(_shown(name)).replace("\n", "<br/>") or " "
+
+
+def _shown(name: object) -> str:
+    """A name whose characters can all be seen or break the line."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}"
+        for c in str(name)
+    )
