@@ -1,0 +1,334 @@
+"""Exact inference in a network by a junction tree that is compiled once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.graph.triangulation import JunctionForest, junction_forest
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.junction_tree_schedule import (
+    build_schedule,
+    new_scratch,
+    rooted,
+    with_prior,
+)
+from bayleaf.wording import name_list
+
+if TYPE_CHECKING:
+    from bayleaf.models.junction_tree_kernels import Schedule, Scratch
+
+Likelihoods = Mapping[int, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionTree:
+    """A network compiled for exact inference, to be kept and asked repeatedly.
+
+    Evidence comes as a likelihood vector a variable: one at the observed state and
+    zero elsewhere for an observation, zeros at the states ruled out for negative
+    evidence, any non-negative numbers for soft evidence. A disconnected network
+    gives a forest.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        The network, as it was given.
+    forest : JunctionForest
+        Cliques and edges.
+
+    Notes
+    -----
+    Messages run to the roots and back (Jensen, Lauritzen & Olesen 1990), but clique
+    tables are multiplied afresh each time instead of being stored, states without
+    likelihood are left out of all tables, and messages of subtrees without evidence
+    are taken from the propagation without any. Each message is divided by its
+    largest cell, so that networks of thousands of nodes do not underflow.
+    """
+
+    network: BayesianNetwork
+    forest: JunctionForest
+    _rank: tuple[int, ...] = field(repr=False)
+    _tables: tuple[NDArray[np.float64], ...] = field(repr=False)
+    _schedules: dict[int | None, Schedule] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def compile(
+        cls, network: BayesianNetwork, *, max_table_cells: int = 20_000_000
+    ) -> JunctionTree:
+        """Triangulate a network and lay its tables out.
+
+        Parameters
+        ----------
+        network : BayesianNetwork
+            Rows of its tables that do not add up to one are normalised.
+        max_table_cells : int, default=20_000_000
+            Most cells that the table of a clique may have.
+
+        Raises
+        ------
+        ValueError
+            If a clique is larger, naming its variables.
+        """
+        cards = network.domain.cards
+        forest = junction_forest(network.dag, cards)
+        for clique, cells in zip(forest.cliques, forest.table_cells(cards)):
+            if cells > max_table_cells:
+                names = name_list([str(network.domain[v].name) for v in clique])
+                raise ValueError(
+                    f"exact inference needs a table of {cells:.3g} cells over {names}, "
+                    f"more than max_table_cells={max_table_cells}; raise it, or give "
+                    "these variables fewer states or parents"
+                )
+        # The most states last, because the last axis is the one that runs fast.
+        place = {node: i for i, node in enumerate(forest.order)}
+        axes = sorted(range(len(cards)), key=lambda v: (cards[v], place[v]))
+        rank = [0] * len(cards)
+        for i, variable in enumerate(axes):
+            rank[variable] = i
+        tables = []
+        for cpd in network.cpds:
+            table = cpd.probabilities / cpd.probabilities.sum(axis=-1, keepdims=True)
+            order = sorted(range(table.ndim), key=lambda j: rank[cpd.family[j]])
+            tables.append(np.ascontiguousarray(np.transpose(table, order)))
+        return cls(network, forest, tuple(rank), tuple(tables))
+
+    @property
+    def cliques(self) -> tuple[tuple[int, ...], ...]:
+        """Variables of each clique, in increasing order."""
+        return self.forest.cliques
+
+    def propagate(self, likelihoods: Likelihoods) -> Propagation:
+        """Compute all posteriors given evidence.
+
+        Parameters
+        ----------
+        likelihoods : mapping from int to ndarray of shape (card,), dtype float64
+            Evidence on each variable that has any.
+
+        Returns
+        -------
+        Propagation
+            Its `log_evidence` is minus infinity if the evidence is impossible.
+
+        Raises
+        ------
+        ValueError
+            If a vector does not fit its variable, or is negative or not finite.
+        """
+        from bayleaf.models import junction_tree_kernels as kernels
+
+        schedule = self.schedule()
+        scratch, log_evidence = self._collect(likelihoods, maximise=False)
+        marginals = np.full(int(schedule.state_start[-1]), np.nan)
+        if log_evidence > -np.inf:
+            kernels.distribute(schedule, scratch, False, True)
+            kernels.read_marginals(schedule, scratch, True, marginals)
+        return Propagation(self, log_evidence, marginals, scratch)
+
+    def log_evidence(self, likelihoods: Likelihoods) -> float:
+        """Log probability (nats) of evidence, minus infinity if it is impossible."""
+        return self._collect(likelihoods, maximise=False)[1]
+
+    def most_probable(self, likelihoods: Likelihoods) -> tuple[NDArray[np.intp], float]:
+        """Find the most probable states of all variables together.
+
+        Among equally probable ones, each clique takes the lowest state of its lowest
+        variable that the cliques before it leave open.
+
+        Returns
+        -------
+        states : ndarray of shape (n_variables,), dtype intp
+            All zero if the evidence is impossible.
+        log_probability : float
+            Log probability (nats) of the states and the evidence.
+        """
+        from bayleaf.models import junction_tree_kernels as kernels
+
+        schedule = self.schedule()
+        states = np.zeros(len(schedule.cards), dtype=np.int64)
+        scratch, log_most = self._collect(likelihoods, maximise=True)
+        if log_most > -np.inf:
+            kernels.decode(schedule, scratch, states)
+        return states.astype(np.intp), log_most
+
+    def log_evidence_rows(self, codes: Codes, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Log probability (nats) of the observed cells of each row, shape (n_rows,)."""
+        from bayleaf.models.junction_tree_rows import log_evidence_rows
+
+        return log_evidence_rows(self, codes, n_jobs)
+
+    def posterior_rows(
+        self, codes: Codes, target: int, n_jobs: int = 1
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Posterior of one variable given each row's observed cells of the others.
+
+        Parameters
+        ----------
+        codes : Codes
+            All variables, in the network's order; the target's cells are ignored.
+        target : int
+            The variable.
+        n_jobs : int, default=1
+            Number of threads.
+
+        Returns
+        -------
+        posteriors : ndarray of shape (n_rows, card)
+            NaN in rows whose cells are impossible together.
+        log_evidence : ndarray of shape (n_rows,)
+            Log probability (nats) of the cells.
+        """
+        from bayleaf.models.junction_tree_rows import posterior_rows
+
+        return posterior_rows(self, codes, target, n_jobs)
+
+    def expected_counts(
+        self, codes: Codes, n_jobs: int = 1
+    ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+        """Sum the family posteriors of all rows, each times its weight.
+
+        Complete rows are counted as `TableCounts` counts them; the result does not
+        depend on `n_jobs`.
+
+        Returns
+        -------
+        counts : list of ndarray
+            One a variable, shaped like its distribution. Impossible rows add nothing.
+        log_evidence : ndarray of shape (n_rows,)
+            Log probability (nats) of each row's observed cells.
+        """
+        from bayleaf.models.junction_tree_rows import expected_counts
+
+        return expected_counts(self, codes, n_jobs)
+
+    def shaped(self, node: int, cells: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Cells of a family in the kernels' order, as a table like the node's CPD."""
+        family = self.network.cpds[node].family
+        order = sorted(range(len(family)), key=lambda j: self._rank[family[j]])
+        table = cells.reshape(self._tables[node].shape)
+        return np.ascontiguousarray(np.transpose(table, np.argsort(order)))
+
+    def schedule(self, root_variable: int | None = None) -> Schedule:
+        """Arrays of the kernels; a root clique holds the variable, if one is given."""
+        root = None
+        cards = self.network.domain.cards
+        if root_variable is not None:
+            sizes = self.forest.table_cells(cards)
+            holding = [c for c, q in enumerate(self.cliques) if root_variable in q]
+            root = min(holding, key=lambda c: (sizes[c], c))
+        if root not in self._schedules:
+            families = [
+                sorted(cpd.family, key=self._rank.__getitem__)
+                for cpd in self.network.cpds
+            ]
+            schedule = build_schedule(
+                rooted(self.forest, cards, root),
+                self._rank,
+                cards,
+                self._tables,
+                families,
+            )
+            self._schedules[root] = with_prior(schedule)
+        return self._schedules[root]
+
+    def _collect(
+        self, likelihoods: Likelihoods, *, maximise: bool
+    ) -> tuple[Scratch, float]:
+        """Enter evidence and send the messages to the roots."""
+        from bayleaf.models import junction_tree_kernels as kernels
+
+        schedule = self.schedule()
+        scratch = new_scratch(schedule)
+        variables, values = self._flat(likelihoods)
+        kernels.reset(schedule, scratch)
+        if not kernels.enter_likelihoods(schedule, scratch, variables, values):
+            return scratch, -np.inf
+        log_scale = kernels.collect(schedule, scratch, maximise, not maximise)
+        return scratch, float(log_scale)
+
+    def _flat(
+        self, likelihoods: Likelihoods
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The variables with evidence, and their vectors end to end, checked."""
+        variables = sorted(likelihoods)
+        vectors = []
+        for variable in variables:
+            vector = np.asarray(likelihoods[variable], dtype=np.float64)
+            n_states = self.network.domain[variable].n_states
+            if vector.shape != (n_states,):
+                raise ValueError(
+                    f"the likelihoods of variable "
+                    f"{self.network.domain[variable].name!r} have shape "
+                    f"{vector.shape}; give one number for each of its {n_states} states"
+                )
+            vectors.append(vector)
+        values = np.concatenate(vectors) if vectors else np.zeros(0)
+        if not (values >= 0).all() or not np.isfinite(values).all():
+            raise ValueError("likelihoods must be finite and not negative")
+        return np.array(variables, dtype=np.int64), values
+
+
+@dataclass(eq=False)
+class Propagation:
+    """All posteriors given some evidence.
+
+    Attributes
+    ----------
+    log_evidence : float
+        Log probability (nats) of the evidence; minus infinity if it is impossible,
+        and then there are no posteriors.
+    """
+
+    tree: JunctionTree
+    log_evidence: float
+    _marginals: NDArray[np.float64] = field(repr=False)
+    _scratch: Scratch = field(repr=False)
+    _has_families: bool = field(default=False, repr=False)
+
+    def marginal(self, variable: int) -> NDArray[np.float64]:
+        """Posterior of one variable, shape (card,).
+
+        Raises
+        ------
+        ValueError
+            If the evidence is impossible.
+        """
+        self._check_possible()
+        start, end = self.tree.schedule().state_start[variable : variable + 2]
+        return self._marginals[start:end].copy()
+
+    def family(self, node: int) -> NDArray[np.float64]:
+        """Joint posterior of a variable's parents and itself, shaped like its CPD.
+
+        Raises
+        ------
+        ValueError
+            If the evidence is impossible.
+        """
+        from bayleaf.models import junction_tree_kernels as kernels
+
+        self._check_possible()
+        schedule = self.tree.schedule()
+        if not self._has_families:
+            kernels.distribute(schedule, self._scratch, True, False)
+            self._has_families = True
+        n, m = len(schedule.cards), len(schedule.parent)
+        first, end = schedule.fixed_offset[node : node + 2]
+        table = np.zeros(int(end - first))
+        factor = 2 * n + 2 * m + node
+        kernels.add_factor(schedule, self._scratch, factor, 1.0, table, 0)
+        return self.tree.shaped(node, table)
+
+    def _check_possible(self) -> None:
+        """Refuse to answer where there is no answer."""
+        if self.log_evidence == -np.inf:
+            raise ValueError(
+                "the evidence is impossible, so there are no posteriors; leave some "
+                "of it out"
+            )

@@ -1,0 +1,134 @@
+"""Inference for all rows of a table: one propagation a row inside compiled loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.threads import run_tasks, stretches, thread_count
+from bayleaf.data.codes import Codes
+from bayleaf.models.junction_tree_schedule import new_scratch
+
+if TYPE_CHECKING:
+    from bayleaf.models.junction_tree import JunctionTree
+
+Floats = NDArray[np.float64]
+T = TypeVar("T")
+
+# Sums are cut at the same rows whatever the number of threads.
+_BLOCKS = 16
+_LEAST_ROWS = 64
+
+
+def log_evidence_rows(tree: JunctionTree, codes: Codes, n_jobs: int) -> Floats:
+    """Log probability (nats) of the observed cells of each row."""
+    from bayleaf.models import junction_tree_kernels as kernels
+
+    schedule = tree.schedule()
+    log_evidence = np.empty(codes.n_rows)
+
+    def work(first: int, end: int) -> None:
+        kernels.evidence_of_rows(
+            schedule,
+            new_scratch(schedule),
+            _matrix(codes, first, end),
+            log_evidence[first:end],
+        )
+
+    _over_blocks(tree, codes, n_jobs, work)
+    return log_evidence
+
+
+def posterior_rows(
+    tree: JunctionTree, codes: Codes, target: int, n_jobs: int
+) -> tuple[Floats, Floats]:
+    """Posterior of one variable given each row's observed cells of the others."""
+    from bayleaf.models import junction_tree_kernels as kernels
+
+    schedule = tree.schedule(target)
+    posteriors = np.empty((codes.n_rows, codes.cards[target]))
+    log_evidence = np.empty(codes.n_rows)
+
+    def work(first: int, end: int) -> None:
+        kernels.posteriors_of_rows(
+            schedule,
+            new_scratch(schedule),
+            _matrix(codes, first, end),
+            target,
+            posteriors[first:end],
+            log_evidence[first:end],
+        )
+
+    _over_blocks(tree, codes, n_jobs, work)
+    return posteriors, log_evidence
+
+
+def expected_counts(
+    tree: JunctionTree, codes: Codes, n_jobs: int
+) -> tuple[list[Floats], Floats]:
+    """Sum the family posteriors of all rows, each times its weight."""
+    from bayleaf.models import junction_tree_kernels as kernels
+
+    log_evidence = log_evidence_rows(tree, codes, n_jobs)
+    incomplete = np.zeros(codes.n_rows, dtype=bool)
+    for variable in range(codes.n_variables):
+        incomplete |= codes.missing(variable)
+    possible = log_evidence > -np.inf
+    families = [cpd.family for cpd in tree.network.cpds]
+    complete = codes.rows(possible & ~incomplete)
+    counts = TableCounts(complete, n_jobs=n_jobs).family_counts(families)
+    holed = codes.rows(possible & incomplete)
+    schedule = tree.schedule()
+    n_cells = int(schedule.fixed_offset[len(families)])
+
+    def work(first: int, end: int) -> Floats:
+        totals = np.zeros(n_cells)
+        kernels.families_of_rows(
+            schedule,
+            new_scratch(schedule),
+            _matrix(holed, first, end),
+            np.ascontiguousarray(holed.weights[first:end]),
+            totals,
+        )
+        return totals
+
+    for totals in _over_blocks(tree, holed, n_jobs, work):
+        for node in range(len(families)):
+            first, end = schedule.fixed_offset[node : node + 2]
+            counts[node] = counts[node] + tree.shaped(node, totals[first:end])
+    return counts, log_evidence
+
+
+def _over_blocks(
+    tree: JunctionTree, codes: Codes, n_jobs: int, work: Callable[[int, int], T]
+) -> list[T]:
+    """Run a task for each of a fixed number of blocks of rows, in threads."""
+    _check(tree, codes)
+    blocks = min(_BLOCKS, -(-codes.n_rows // _LEAST_ROWS))
+    if not codes.n_rows:
+        return []
+    tasks = [partial(work, *block) for block in stretches(codes.n_rows, blocks)]
+    return run_tasks(tasks, thread_count(n_jobs))
+
+
+def _check(tree: JunctionTree, codes: Codes) -> None:
+    """Refuse rows of another table."""
+    cards = tree.network.domain.cards
+    if codes.cards != cards:
+        raise ValueError(
+            f"the rows have {codes.n_variables} variables with other numbers of states "
+            f"than the network's {len(cards)}; encode them with the network's domain"
+        )
+
+
+def _matrix(codes: Codes, first: int, end: int) -> NDArray[np.int64]:
+    """Codes of some rows, shape (n_rows, n_variables), C-contiguous."""
+    matrix = np.empty((end - first, codes.n_variables), dtype=np.int64)
+    for variable in range(codes.n_variables):
+        matrix[:, variable] = codes.column(variable)[first:end]
+    return matrix
