@@ -25,7 +25,12 @@ _PUBLIC = {
     "NaiveBayesClassifier": "bayleaf.classifiers.naive_bayes",
     "StandardDeviationDiscretizer": "bayleaf.data.discretize",
     "TANClassifier": "bayleaf.classifiers.tan",
+    "Not": "bayleaf.models.evidence",
+    "ValueHierarchy": "bayleaf.data.hierarchy",
+    "learn_parameters": "bayleaf.latent.em",
     "load": "bayleaf.classifiers.saving",
+    "read_network": "bayleaf.io.registry",
+    "write_network": "bayleaf.io.registry",
 }
 
 __all__ = ["__version__", *_PUBLIC]

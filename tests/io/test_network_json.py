@@ -16,7 +16,7 @@ from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.io.fields import ModelFileError
-from bayleaf.io.network_json import read_network_json, write_network_json
+from bayleaf.io.network_json import read, write
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 
@@ -39,7 +39,7 @@ def every_form() -> BayesianNetwork:
 
 def _changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     path = folder / "network.json"
-    write_network_json(every_form(), path)
+    write(every_form(), path)
     document = json.loads(path.read_text(encoding="utf-8"))
     change(document)
     path.write_text(json.dumps(document), encoding="utf-8")
@@ -48,15 +48,15 @@ def _changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
 
 def test_every_form_comes_back_bit_for_bit(tmp_path: Path) -> None:
     network = every_form()
-    write_network_json(network, tmp_path / "a.json")
-    read = read_network_json(tmp_path / "a.json")
-    assert read.domain == network.domain
-    assert read.dag == network.dag
-    for found, expected in zip(read.cpds, network.cpds, strict=True):
+    write(network, tmp_path / "a.json")
+    again = read(tmp_path / "a.json")
+    assert again.domain == network.domain
+    assert again.dag == network.dag
+    for found, expected in zip(again.cpds, network.cpds, strict=True):
         assert type(found) is type(expected)
         np.testing.assert_array_equal(found.probabilities, expected.probabilities)
-    assert read.cpds[0].experience == 17.25  # type: ignore[attr-defined]
-    write_network_json(read, tmp_path / "b.json")
+    assert again.cpds[0].experience == 17.25  # type: ignore[attr-defined]
+    write(again, tmp_path / "b.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
@@ -64,15 +64,15 @@ def test_the_network_of_a_classifier_is_read(tmp_path: Path) -> None:
     X = np.random.default_rng(0).integers(3, size=(50, 3))
     classifier = TANClassifier().fit(X, X[:, 0] > 1)
     classifier.save(tmp_path / "tan.json")
-    read = read_network_json(tmp_path / "tan.json")
-    assert read.edges == classifier.network_.edges
+    found = read(tmp_path / "tan.json")
+    assert found.edges == classifier.network_.edges
 
 
 def test_a_model_that_is_no_network_is_refused(tmp_path: Path) -> None:
     X = np.random.default_rng(0).integers(3, size=(50, 3))
     AODEClassifier().fit(X, X[:, 0] > 1).save(tmp_path / "aode.json")
     with pytest.raises(ModelFileError, match="no single Bayesian network"):
-        read_network_json(tmp_path / "aode.json")
+        read(tmp_path / "aode.json")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_damaged_file_is_refused_in_one_sentence(
     tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str
 ) -> None:
     with pytest.raises(ModelFileError, match=message) as caught:
-        read_network_json(_changed(tmp_path, change))
+        read(_changed(tmp_path, change))
     assert "\n" not in str(caught.value)
 
 
@@ -121,4 +121,4 @@ def test_a_tree_nested_too_deeply_is_refused(tmp_path: Path) -> None:
         document["network"]["tables"][1]["root"] = node
 
     with pytest.raises(ModelFileError, match="deeper than"):
-        read_network_json(_changed(tmp_path, nest))
+        read(_changed(tmp_path, nest))

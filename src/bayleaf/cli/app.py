@@ -14,12 +14,15 @@ from cyclopts import App, CycloptsError
 
 import bayleaf
 from bayleaf.cli import BAD_INPUT
+from bayleaf.cli.convert import convert
 from bayleaf.cli.demo import demo
 from bayleaf.cli.evaluate import evaluate
 from bayleaf.cli.explain import explain
 from bayleaf.cli.fit import fit
 from bayleaf.cli.inspect import inspect
 from bayleaf.cli.predict import predict
+from bayleaf.cli.query import query
+from bayleaf.cli.sample import sample
 
 app = App(
     name="bayleaf",
@@ -31,7 +34,17 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for _command in (fit, predict, evaluate, inspect, explain, demo):
+for _command in (
+    fit,
+    predict,
+    evaluate,
+    inspect,
+    explain,
+    query,
+    sample,
+    convert,
+    demo,
+):
     app.command(_command)
 
 

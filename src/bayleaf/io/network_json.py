@@ -23,7 +23,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 FORMAT = "bayleaf-network"
 
 
-def write_network_json(network: BayesianNetwork, path: str | Path) -> None:
+def write(network: BayesianNetwork, path: str | Path) -> None:
     """Write a network; an older file is replaced only when all is written.
 
     Raises
@@ -43,9 +43,7 @@ def write_network_json(network: BayesianNetwork, path: str | Path) -> None:
     write_document(FORMAT, content, arrays, path)
 
 
-def read_network_json(
-    path: str | Path, *, max_bytes: int = MAX_BYTES
-) -> BayesianNetwork:
+def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     """Read a network file, or the network of a classifier's model file.
 
     Raises

@@ -11,8 +11,13 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 # Module of each suffix: it offers `read(path)`, which gives a BayesianNetwork, and
 # `write(network, path)`. Modules are loaded when a file asks for them.
 FORMATS = {
+    ".json": "bayleaf.io.network_json",
     ".bif": "bayleaf.io.bif",
     ".net": "bayleaf.io.net",
+    ".xdsl": "bayleaf.io.xdsl",
+    ".xml": "bayleaf.io.xmlbif",
+    ".bifxml": "bayleaf.io.xmlbif",
+    ".xmlbif": "bayleaf.io.xmlbif",
 }
 
 

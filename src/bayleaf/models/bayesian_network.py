@@ -16,6 +16,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.graph.separation import d_separated, markov_blanket
 from bayleaf.models.network_text import distribution_text, network_text
+from bayleaf.models.questions import Questions
 from bayleaf.wording import name_list, near_names
 
 Name = str | int
@@ -24,7 +25,7 @@ SUM_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork:
+class BayesianNetwork(Questions):
     """A joint distribution over discrete variables that factorises along a graph.
 
     Parameters
@@ -227,6 +228,10 @@ class BayesianNetwork:
     def describe(self, name: Name) -> str:
         """One distribution in words: a table, a tree of conditions, or a value map."""
         return distribution_text(self.domain, self.cpd(name))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was compiled is made anew, so that a pickled network stays small.
+        return {"domain": self.domain, "dag": self.dag, "cpds": self.cpds}
 
     def __str__(self) -> str:
         return network_text(self.domain, self.dag, self.cpds)

@@ -1,0 +1,98 @@
+"""What the commands about networks share: files by suffix, and evidence in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayleaf.models.bayesian_network import BayesianNetwork
+
+
+def open_network(path: Path) -> BayesianNetwork:
+    """The network in a file of any format, or that of a classifier's model file."""
+    from bayleaf.io import read_network
+
+    return read_network(path)
+
+
+def evidence_from(
+    network: BayesianNetwork, given: Sequence[str], likelihood: Sequence[str] = ()
+) -> dict[str | int, Any]:
+    """Evidence from texts such as ``smoker=yes``.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        Its variables are found by their names as text.
+    given : sequence of str
+        ``name=state``, ``name=state|state`` for one of several, ``name=!state`` for a
+        state ruled out, ``name=number`` for a variable with cut points.
+    likelihood : sequence of str
+        ``name=state:weight,state:weight``.
+
+    Raises
+    ------
+    ValueError
+        If a text is of no such form, or a variable is named twice.
+    """
+    evidence: dict[str | int, Any] = {}
+    for text in given:
+        name, value = _split(network, text, "--given")
+        _add(evidence, name, _one_or_several(network, name, value))
+    for text in likelihood:
+        name, value = _split(network, text, "--likelihood")
+        _add(evidence, name, _weights(text, value))
+    return evidence
+
+
+def _split(network: BayesianNetwork, text: str, option: str) -> tuple[str | int, str]:
+    """A variable and what follows the equals sign; names may hold such signs."""
+    from bayleaf.models.states import find_variable
+
+    names = {str(name): name for name in network.domain.names}
+    places = [place for place, sign in enumerate(text) if sign == "="]
+    if not places:
+        raise ValueError(f"{option} {text!r} should have the form name=state")
+    for place in places:
+        if text[:place] in names:
+            return names[text[:place]], text[place + 1 :]
+    position = find_variable(network.domain, text[: places[0]])
+    return network.domain.names[position], text[places[0] + 1 :]
+
+
+def _add(evidence: dict[str | int, Any], name: str | int, value: Any) -> None:
+    """Take an item in unless the variable has one already."""
+    if name in evidence:
+        raise ValueError(f"{name} is given twice; use name=a|b for one of several")
+    evidence[name] = value
+
+
+def _one_or_several(network: BayesianNetwork, name: str | int, value: str) -> Any:
+    """A state, several of them, or all but one."""
+    from bayleaf.models.evidence import Not
+    from bayleaf.models.states import StateReader
+
+    reader = StateReader(network.domain[network.domain.index(name)])
+    if reader.codes(value) is not None:
+        return value
+    if value.startswith("!"):
+        return Not(*value[1:].split("|"))
+    return tuple(value.split("|")) if "|" in value else value
+
+
+def _weights(text: str, value: str) -> dict[str, float]:
+    """Likelihoods by state."""
+    weights = {}
+    for part in value.split(","):
+        state, colon, number = part.rpartition(":")
+        try:
+            weights[state] = float(number)
+        except ValueError:
+            colon = ""
+        if not colon:
+            raise ValueError(
+                f"--likelihood {text!r} should have the form name=state:0.8,state:0.2"
+            )
+    return weights

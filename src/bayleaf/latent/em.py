@@ -1,0 +1,345 @@
+"""Parameters of a given network from rows with holes, by expectation maximisation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.tree import Context, Leaf, Split, TreeCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.shuffled_rows import shuffled_distinct_rows
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.junction_tree import JunctionTree
+from bayleaf.models.network_rows import read_rows
+
+Progress = Callable[[int, float], object]
+Table = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedParameters:
+    """A network with learned parameters, and how learning went.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        The network; the tables that were learned carry their new experience: that
+        before plus the expected number of rows of each parent configuration.
+    log_likelihood : float
+        Of the rows, in nats.
+    objectives : tuple of float
+        What rose at every step, from the start on: the log-likelihood plus the
+        logarithm of the prior that experience counts stand for (nats).
+    converged : bool
+        Whether the last step changed it by less than the tolerance.
+    """
+
+    network: BayesianNetwork
+    log_likelihood: float
+    objectives: tuple[float, ...]
+    converged: bool
+
+    @property
+    def n_iter(self) -> int:
+        """Number of steps made."""
+        return len(self.objectives) - 1
+
+
+def learn_parameters(
+    network: BayesianNetwork,
+    table: Any,
+    *,
+    sample_weight: Sequence[float] | Table | None = None,
+    tolerance: float = 1e-4,
+    max_iter: int = 200,
+    n_restarts: int = 0,
+    random_state: int | np.random.Generator | None = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LearnedParameters:
+    """Learn the parameters of a network whose structure is given.
+
+    Which distributions are learned follows HUGIN's rule: tables with experience
+    counts (`BayesianNetwork.with_experience`) are, all else stays as it is; where no
+    table has any, all tables and trees are learned as if their experience were zero.
+    A table's experience is the weight of its present distributions as a prior.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        Structure, start and prior.
+    table : data frame, mapping of name to column, or Codes
+        Rows with holes; a variable without a column is latent.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weight of each row.
+    tolerance : float, default=1e-4
+        Learning ends when a step changes the objective by less than this share.
+    max_iter : int, default=200
+        Most steps.
+    n_restarts : int, default=0
+        Further starts, from random distributions in place of the network's own; the
+        best end is kept. Latent variables whose start is uniform need some, as
+        nothing tells their states apart.
+    random_state : int, Generator or None, default=0
+        Source of the random starts.
+    n_jobs : int, optional
+        Number of threads, in scikit-learn's meaning.
+    progress : callable, optional
+        Called with the step's number and the objective after each step.
+
+    Returns
+    -------
+    LearnedParameters
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, weights do not fit, or a row is impossible
+        under the distributions that are not learned or the start.
+
+    Notes
+    -----
+    Dempster, Laird and Rubin (1977); Lauritzen (1995) for networks; experience counts
+    as in Spiegelhalter and Lauritzen (1990). Equal rows are merged, complete ones
+    counted once. With complete rows the result is that of counting, bit for bit. A
+    parent configuration that no row speaks of keeps its distribution.
+    """
+    _check(tolerance, max_iter, n_restarts)
+    codes = _weighted(read_rows(network.domain, table), sample_weight)
+    task = _Task(network, codes, n_jobs)
+    climb = partial(_climb, task, tolerance, max_iter, progress)
+    best = climb(network)
+    generator = np.random.default_rng(random_state)
+    for _ in range(n_restarts):
+        found = climb(task.random_start(generator))
+        if found.objectives[-1] > best.objectives[-1]:
+            best = found
+    return best
+
+
+def _check(tolerance: float, max_iter: int, n_restarts: int) -> None:
+    """Raise unless the parameters make sense."""
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}")
+    if max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
+    if n_restarts < 0:
+        raise ValueError(f"n_restarts must be at least 0, got {n_restarts!r}")
+
+
+def _weighted(codes: Codes, sample_weight: Sequence[float] | Table | None) -> Codes:
+    """The rows that count, with their weights."""
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        fits = weights.shape == (codes.n_rows,)
+        if not fits or not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise ValueError(
+                f"sample_weight must hold {codes.n_rows} numbers of at least 0, one a "
+                "row"
+            )
+        codes = replace(codes, weights=weights, unit_weights=False)
+    codes = codes.rows(codes.weights > 0)
+    if not codes.n_rows:
+        raise ValueError("there are no rows with a positive weight to learn from")
+    return codes
+
+
+class _Task:
+    """Rows and prior: what every start and step has in common."""
+
+    def __init__(
+        self, network: BayesianNetwork, codes: Codes, n_jobs: int | None
+    ) -> None:
+        self.network = network
+        self.n_jobs = n_jobs
+        self.learned = _learned_nodes(network)
+        missing = np.zeros(codes.n_rows, dtype=bool)
+        for variable in range(codes.n_variables):
+            missing |= codes.missing(variable)
+        self._first_row = np.flatnonzero(missing)
+        self.incomplete, self._kinds = _merged(codes.rows(missing))
+        complete, _ = _merged(codes.rows(~missing))
+        families = network.dag.families
+        self._counted = TableCounts(complete, n_jobs).family_counts(families)
+        self.priors = [
+            _pseudo_counts(cpd) if node in self.learned else None
+            for node, cpd in enumerate(network.cpds)
+        ]
+
+    def expect(self, network: BayesianNetwork) -> tuple[list[Table], float]:
+        """Expected counts of all families, and the log-likelihood of the rows."""
+        log_likelihood = sum(
+            _log_product(counts, cpd.log_probabilities())
+            for counts, cpd in zip(self._counted, network.cpds, strict=True)
+        )
+        if not self.incomplete.n_rows:
+            return list(self._counted), log_likelihood
+        tree = JunctionTree.compile(network)
+        expected, logs = tree.expected_counts(self.incomplete, self.n_jobs or 1)
+        if np.isneginf(logs).any():
+            row = self._first_row[self._kinds[np.argmin(logs)]]
+            raise ValueError(
+                f"row {row} is impossible under the network's distributions; start "
+                "from ones without zeros, or correct the row"
+            )
+        log_likelihood += float(np.dot(self.incomplete.weights, logs))
+        both = zip(self._counted, expected, strict=True)
+        return [counted + more for counted, more in both], log_likelihood
+
+    def log_prior(self, network: BayesianNetwork) -> float:
+        """Logarithm of the prior density at a network, up to a constant (nats)."""
+        return sum(
+            _log_product(prior, cpd.log_probabilities())
+            for prior, cpd in zip(self.priors, network.cpds, strict=True)
+            if prior is not None
+        )
+
+    def maximize(
+        self, network: BayesianNetwork, counts: list[Table]
+    ) -> BayesianNetwork:
+        """The network whose learned distributions fit expected counts and prior."""
+        cpds = [
+            cpd if prior is None else _fitted(cpd, counts[node] + prior)
+            for node, (cpd, prior) in enumerate(
+                zip(network.cpds, self.priors, strict=True)
+            )
+        ]
+        return replace(network, cpds=tuple(cpds))
+
+    def with_experience(
+        self, network: BayesianNetwork, counts: list[Table]
+    ) -> BayesianNetwork:
+        """The network whose learned tables carry prior and expected experience."""
+        cpds = list(network.cpds)
+        for node in self.learned:
+            cpd, before = cpds[node], self.network.cpds[node]
+            if isinstance(cpd, TableCPD) and isinstance(before, TableCPD):
+                gained = counts[node].sum(axis=-1)
+                start = 0.0 if before.experience is None else before.experience
+                cpds[node] = replace(cpd, experience=start + gained)
+        return replace(network, cpds=tuple(cpds))
+
+    def random_start(self, generator: np.random.Generator) -> BayesianNetwork:
+        """The network with uniformly random distributions wherever it learns."""
+        cpds = list(self.network.cpds)
+        for node in sorted(self.learned):
+            cpd = cpds[node]
+            drawn = generator.standard_exponential(cpd.cards)
+            cpds[node] = _fitted(cpd, drawn)
+        return replace(self.network, cpds=tuple(cpds))
+
+
+def _climb(
+    task: _Task,
+    tolerance: float,
+    max_iter: int,
+    progress: Progress | None,
+    network: BayesianNetwork,
+) -> LearnedParameters:
+    """Step from one start until the objective stands still."""
+    counts, log_likelihood = task.expect(network)
+    objectives = [log_likelihood + task.log_prior(network)]
+    converged = False
+    while not converged and len(objectives) <= max_iter:
+        network = task.maximize(network, counts)
+        counts, log_likelihood = task.expect(network)
+        objectives.append(log_likelihood + task.log_prior(network))
+        if objectives[-1] == -math.inf:
+            raise ValueError(
+                "some row is impossible under the distributions that are not learned; "
+                "give those experience counts, or correct the rows"
+            )
+        if progress is not None:
+            progress(len(objectives) - 1, objectives[-1])
+        change = objectives[-1] - objectives[-2]
+        still = abs(change) <= tolerance * abs(objectives[-1])
+        converged = still or not task.incomplete.n_rows
+    return LearnedParameters(
+        task.with_experience(network, counts),
+        log_likelihood,
+        tuple(objectives),
+        converged,
+    )
+
+
+def _learned_nodes(network: BayesianNetwork) -> set[int]:
+    """Nodes whose distributions are learned."""
+    experienced = {
+        node
+        for node, cpd in enumerate(network.cpds)
+        if isinstance(cpd, TableCPD) and cpd.experience is not None
+    }
+    adaptable = {
+        node
+        for node, cpd in enumerate(network.cpds)
+        if isinstance(cpd, TableCPD | TreeCPD)
+    }
+    return experienced or adaptable
+
+
+def _merged(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
+    """Equal rows as one of their total weight, and a row of each kind."""
+    if not codes.n_rows:
+        return codes, np.empty(0, dtype=np.intp)
+    kinds, weights = shuffled_distinct_rows(codes, np.random.default_rng(0))
+    unit = bool((weights == 1.0).all())
+    return replace(codes.rows(kinds), weights=weights, unit_weights=unit), kinds
+
+
+def _pseudo_counts(cpd: CPD) -> Table:
+    """What experience and present distributions count as, shaped like the table."""
+    if not isinstance(cpd, TableCPD) or cpd.experience is None:
+        return np.zeros(cpd.cards)
+    table = cpd.probabilities / cpd.probabilities.sum(axis=-1, keepdims=True)
+    return np.asarray(table * cpd.experience[..., None])
+
+
+def _log_product(counts: Table, log_table: Table) -> float:
+    """Sum of counts times logarithms, where there are counts (nats)."""
+    seen = counts > 0
+    return float(np.dot(counts[seen], log_table[seen]))
+
+
+def _fitted(cpd: CPD, counts: Table) -> CPD:
+    """The distribution of the same form that makes the counts most probable."""
+    if isinstance(cpd, TreeCPD):
+        cards = zip(cpd.parents, cpd.cards[:-1], strict=True)
+        context = {parent: tuple(range(card)) for parent, card in cards}
+        return replace(cpd, root=_fitted_node(cpd, cpd.root, context, counts))
+    return TableCPD(cpd.family, _shares(counts, cpd.probabilities))
+
+
+def _fitted_node(
+    cpd: TreeCPD, node: Leaf | Split, context: Context, counts: Table
+) -> Leaf | Split:
+    """The same subtree with its leaves fitted to the counts that lead to them."""
+    if isinstance(node, Leaf):
+        return Leaf(_shares(_pooled(cpd, context, counts), node.probabilities))
+    branches = [
+        _fitted_node(cpd, branch, {**context, node.variable: group}, counts)
+        for branch, group in zip(node.branches, node.groups, strict=True)
+    ]
+    return replace(node, branches=tuple(branches))
+
+
+def _pooled(cpd: TreeCPD, context: Context, counts: Table) -> Table:
+    """Counts of the child over the parent configurations of one leaf."""
+    if not cpd.parents:
+        return counts
+    where = np.ix_(*(context[parent] for parent in cpd.parents))
+    return np.asarray(counts[where].reshape(-1, cpd.cards[-1]).sum(axis=0))
+
+
+def _shares(counts: Table, present: Table) -> Table:
+    """Shares along the last axis; the present ones where there is no count."""
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), present)

@@ -1,0 +1,235 @@
+"""Learned parameters equal counting, climb at every step, and find what was hidden."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayleaf import BayesianNetwork
+from bayleaf.cpds import DeterministicCPD, Leaf, Split, TreeCPD
+from bayleaf.data.codes import Codes
+from bayleaf.graph.dag import DAG
+from bayleaf.latent import learn_parameters
+from property.networks import domain_of, random_network
+
+CARDS = [2, 3, 2, 2]
+GRAPH = DAG(((), (0,), (0, 1), (2,)))
+
+
+def _network(seed: int = 0) -> BayesianNetwork:
+    return random_network(np.random.default_rng(seed), CARDS, GRAPH)
+
+
+def _rows(seed: int, n_rows: int, holes: float = 0.0) -> Codes:
+    """Rows drawn from a network by the chain rule, with random holes."""
+    rng = np.random.default_rng(seed)
+    network = _network(seed + 100)
+    columns: list[Any] = [np.zeros(n_rows, dtype=int) for _ in CARDS]
+    for node in network.dag.order:
+        parents = tuple(columns[parent] for parent in network.dag.parents[node])
+        table = network.cpds[node].probabilities[parents]
+        below = np.cumsum(np.broadcast_to(table, (n_rows, CARDS[node])), axis=1)
+        columns[node] = (rng.random(n_rows)[:, None] > below[:, :-1]).sum(axis=1)
+    for column, card in zip(columns, CARDS, strict=True):
+        column[rng.random(n_rows) < holes] = card
+    return Codes.from_columns(columns, CARDS)
+
+
+def _joint(network: BayesianNetwork) -> Any:
+    """The whole joint distribution, one axis a variable."""
+    joint = np.ones(CARDS)
+    for cpd in network.cpds:
+        order = np.argsort(cpd.family)
+        shape = [CARDS[i] if i in cpd.family else 1 for i in range(len(CARDS))]
+        joint = joint * cpd.probabilities.transpose(order).reshape(shape)
+    return joint
+
+
+def _brute_step(network: BayesianNetwork, rows: Codes) -> tuple[list[Any], float]:
+    """Expected family counts and log-likelihood by summing over all completions."""
+    joint = _joint(network)
+    counts = [np.zeros(cpd.cards) for cpd in network.cpds]
+    log_likelihood = 0.0
+    for row in range(rows.n_rows):
+        cells = [int(rows.column(i)[row]) for i in range(len(CARDS))]
+        ranges = [range(n) if c == n else [c] for c, n in zip(cells, CARDS)]
+        completions = list(itertools.product(*ranges))
+        weights = np.array([joint[c] for c in completions])
+        log_likelihood += rows.weights[row] * np.log(weights.sum())
+        for completion, share in zip(completions, weights / weights.sum()):
+            for table, cpd in zip(counts, network.cpds):
+                where = tuple(completion[member] for member in cpd.family)
+                table[where] += share * rows.weights[row]
+    return counts, log_likelihood
+
+
+def test_complete_rows_give_the_shares_of_counting_bit_for_bit() -> None:
+    rows = _rows(0, 500)
+    learned = learn_parameters(_network(), rows)
+    assert learned.converged
+    assert learned.n_iter == 1
+    for node, cpd in enumerate(learned.network.cpds):
+        counts = np.zeros(cpd.cards)
+        np.add.at(counts, tuple(rows.column(i) for i in cpd.family), 1.0)
+        np.testing.assert_array_equal(
+            cpd.probabilities, counts / counts.sum(axis=-1, keepdims=True)
+        )
+        experience = learned.network.cpds[node].experience  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(experience, counts.sum(axis=-1))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_step_equals_one_over_all_completions(seed: int) -> None:
+    rows, start = _rows(seed, 60, holes=0.3), _network(seed)
+    weights = np.random.default_rng(seed).random(60)
+    learned = learn_parameters(start, rows, sample_weight=weights, max_iter=1)
+    weighted = replace(rows, weights=weights, unit_weights=False)
+    counts, before = _brute_step(start, weighted)
+    for cpd, table in zip(learned.network.cpds, counts, strict=True):
+        expected = table / table.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(cpd.probabilities, expected, atol=1e-12)
+    assert learned.objectives[0] == pytest.approx(before, rel=1e-12)
+    after = _brute_step(learned.network, weighted)[1]
+    assert learned.log_likelihood == pytest.approx(after, rel=1e-12)
+
+
+@pytest.mark.parametrize("experience", [0.0, 2.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_objective_never_falls(seed: int, experience: float) -> None:
+    start = _network(seed).with_experience(experience)
+    rows = _rows(seed, 300, holes=0.4)
+    learned = learn_parameters(start, rows, tolerance=0.0, max_iter=60)
+    assert learned.n_iter >= 30
+    steps = np.diff(learned.objectives)
+    assert (steps >= -1e-9 * abs(learned.objectives[-1])).all()
+    assert steps[0] > 0
+
+
+def test_the_prior_of_experience_counts_like_rows() -> None:
+    start, rows = _network(1).with_experience(7.0), _rows(1, 200)
+    learned = learn_parameters(start, rows)
+    counts = np.zeros(CARDS[0])
+    np.add.at(counts, rows.column(0), 1.0)
+    expected = (counts + 7.0 * start.cpds[0].probabilities) / 207.0
+    np.testing.assert_allclose(
+        learned.network.cpds[0].probabilities, expected, rtol=1e-14
+    )
+    assert learned.network.cpds[0].experience == 207.0  # type: ignore[attr-defined]
+
+
+def test_tables_without_experience_stay_as_they_are() -> None:
+    start = _network().with_experience({"v1": 0.0})
+    learned = learn_parameters(start, _rows(0, 200, holes=0.2))
+    for node in (0, 2, 3):
+        assert learned.network.cpds[node] is start.cpds[node]
+    assert (learned.network.cpds[1].probabilities != start.cpds[1].probabilities).any()
+
+
+def test_a_latent_variable_is_found_behind_what_it_explains() -> None:
+    rng = np.random.default_rng(5)
+    hidden = rng.integers(2, size=3000)
+    shown = [np.where(rng.random(3000) < 0.9, hidden, 1 - hidden) for _ in range(4)]
+    domain = domain_of([2] * 5)
+    graph = DAG(((), (0,), (0,), (0,), (0,)))
+    start = random_network(rng, [2] * 5, graph)
+    table = {f"v{i + 1}": column for i, column in enumerate(shown)}
+    learned = learn_parameters(start, table, n_restarts=3, tolerance=1e-7)
+    assert learned.network.domain == domain
+    for cpd in learned.network.cpds[1:]:
+        found = np.sort(cpd.probabilities[:, 0])
+        np.testing.assert_allclose(found, [0.1, 0.9], atol=0.03)
+
+
+def test_more_starts_never_end_lower() -> None:
+    start, rows = _network(3), _rows(3, 100, holes=0.5)
+    one = learn_parameters(start, rows)
+    more = learn_parameters(start, rows, n_restarts=4)
+    assert more.objectives[-1] >= one.objectives[-1]
+    again = learn_parameters(start, rows, n_restarts=4)
+    assert again.objectives == more.objectives
+
+
+def test_threads_change_nothing() -> None:
+    start, rows = _network(2), _rows(2, 3000, holes=0.3)
+    one, two = (learn_parameters(start, rows, n_jobs=jobs) for jobs in (1, 2))
+    assert one.objectives == two.objectives
+    for found, expected in zip(one.network.cpds, two.network.cpds, strict=True):
+        np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+
+
+def test_a_weight_counts_like_repeated_rows() -> None:
+    start, rows = _network(4), _rows(4, 50, holes=0.3)
+    weights = np.random.default_rng(4).integers(3, size=50)
+    weighted = learn_parameters(start, rows, sample_weight=weights)
+    repeated = learn_parameters(start, rows.rows(np.repeat(np.arange(50), weights)))
+    assert weighted.objectives == repeated.objectives
+
+
+def test_the_leaves_of_a_tree_share_the_counts_of_their_configurations() -> None:
+    leaves = [Leaf(np.array([0.5, 0.5])), Leaf(np.array([0.2, 0.8]))]
+    tree = TreeCPD((0, 1, 2), (2, 3, 2), Split(1, ((0, 2), (1,)), tuple(leaves)))
+    network = _network()
+    start = replace(network, cpds=(*network.cpds[:2], tree, network.cpds[3]))
+    rows = _rows(0, 400)
+    learned = learn_parameters(start, rows).network.cpds[2]
+    assert isinstance(learned, TreeCPD)
+    chosen = rows.column(2)[rows.column(1) == 1]
+    assert learned.probabilities[0, 1, 1] == chosen.mean()
+    others = rows.column(2)[rows.column(1) != 1]
+    np.testing.assert_allclose(learned.probabilities[:, [0, 2], 1], others.mean())
+
+
+def test_a_configuration_without_rows_keeps_its_distribution() -> None:
+    rows = _rows(0, 200)
+    rows = rows.rows(rows.column(1) != 2)
+    start = _network()
+    learned = learn_parameters(start, rows)
+    np.testing.assert_array_equal(
+        learned.network.cpds[2].probabilities[:, 2],
+        start.cpds[2].probabilities[:, 2],
+    )
+
+
+def test_impossible_rows_are_named() -> None:
+    fixed = DeterministicCPD((2, 3), 2, np.array([0, 1]))
+    network = _network()
+    start = replace(network, cpds=(*network.cpds[:3], fixed))
+    columns = [[0, 0], [0, 3], [1, 1], [1, 0]]
+    rows = Codes.from_columns([np.array(column) for column in columns], CARDS)
+    with pytest.raises(ValueError, match="row 1 is impossible"):
+        learn_parameters(start, rows)
+    complete = Codes.from_columns([np.array([c]) for c in (0, 0, 1, 0)], CARDS)
+    with pytest.raises(ValueError, match="some row is impossible"):
+        learn_parameters(start, complete)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"tolerance": -1.0}, "tolerance"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"n_restarts": -1}, "n_restarts"),
+        ({"sample_weight": [1.0]}, "sample_weight must hold 20 numbers"),
+        ({"sample_weight": [-1.0] * 20}, "at least 0"),
+        ({"sample_weight": [0.0] * 20}, "no rows with a positive weight"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(
+    parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        learn_parameters(_network(), _rows(0, 20), **parameters)
+
+
+def test_progress_is_told_after_each_step() -> None:
+    told: list[tuple[int, float]] = []
+    learned = learn_parameters(
+        _network(), _rows(0, 50, 0.3), progress=lambda *step: told.append(step)
+    )
+    assert [step for step, _ in told] == list(range(1, learned.n_iter + 1))
+    assert tuple(objective for _, objective in told) == learned.objectives[1:]
