@@ -1,0 +1,191 @@
+"""Compiled trees of a network: of the whole, or of what a question needs of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.graph.dag import DAG
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.evidence import Evidence, ImpossibleEvidenceError, Likelihood
+from bayleaf.models.junction_tree import (
+    JunctionTree,
+    Propagation,
+)
+
+# Trees of parts of a network that are kept for the next question.
+_KEPT_PARTS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A compiled tree over some variables of a network, known by their old indices.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        The network of the part.
+    tree : JunctionTree
+        Its compiled tree.
+    members : tuple of int
+        For each variable of the part, its index in the whole network.
+    """
+
+    network: BayesianNetwork
+    tree: JunctionTree
+    members: tuple[int, ...]
+
+    @cached_property
+    def positions(self) -> dict[int, int]:
+        """Index in the part of each variable, by its index in the whole network."""
+        return {member: place for place, member in enumerate(self.members)}
+
+    def inside(self, likelihoods: Mapping[int, Likelihood]) -> dict[int, Likelihood]:
+        """Likelihoods by the part's own indices."""
+        places = self.positions
+        return {places[variable]: value for variable, value in likelihoods.items()}
+
+    def log_probability(self, evidence: Evidence) -> float:
+        """Natural logarithm of P(evidence), minus infinity if it is impossible."""
+        return float(self.tree.log_evidence(self.inside(evidence.likelihoods)))
+
+    def propagate(self, likelihoods: Mapping[int, Likelihood]) -> Propagation:
+        """Propagate likelihoods given by indices of the whole network."""
+        return self.tree.propagate(self.inside(likelihoods))
+
+    def codes(self, codes: Codes) -> Codes:
+        """The columns of the part's variables."""
+        if len(self.members) == codes.n_variables:
+            return codes
+        columns: list[NDArray[np.integer[Any]]] = [
+            codes.column(member) for member in self.members
+        ]
+        cards = [codes.cards[member] for member in self.members]
+        return Codes.from_columns(columns, cards)
+
+
+class NetworkTrees:
+    """The compiled tree of a network, made once, or trees of parts of it.
+
+    Where the whole network needs too large a table, a question is answered from the
+    part that matters to it: arcs that leave variables with a known state are cut (the
+    children's tables are those of that state), then everything but ancestors of
+    targets and evidence is left out (Shachter 1988, "Probabilistic inference and
+    influence diagrams", section 4). Both leave P(evidence) as it is.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        The network.
+    max_table_cells : int, default=20_000_000
+        Largest table that inference may build.
+    """
+
+    def __init__(
+        self, network: BayesianNetwork, *, max_table_cells: int = 20_000_000
+    ) -> None:
+        self.network = network
+        self.max_table_cells = max_table_cells
+        self._whole: Part | None = None
+        self._whole_is_too_large = False
+        self._parts: OrderedDict[Any, Part] = OrderedDict()
+
+    def part(self, evidence: Evidence, targets: Iterable[int] | None = None) -> Part:
+        """A compiled tree that can answer for the targets under the evidence.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            What is known. The tree stays right for evidence that knows more.
+        targets : iterable of int, optional
+            Variables that will be asked for; all by default.
+
+        Raises
+        ------
+        ValueError
+            If even the part that matters needs a table of more than `max_table_cells`
+            cells.
+        """
+        whole = self._compiled_whole()
+        if whole is not None:
+            return whole
+        hard = evidence.hard
+        wanted = range(len(self.network.domain)) if targets is None else targets
+        asked = frozenset(wanted) | evidence.likelihoods.keys()
+        kept = _ancestors(self.network.dag, hard, asked)
+        key = (kept, frozenset(hard.items()))
+        if key not in self._parts:
+            members = tuple(sorted(kept))
+            network = _cut_network(self.network, members, hard)
+            self._parts[key] = self._compiled(network, members)
+            if len(self._parts) > _KEPT_PARTS:
+                self._parts.popitem(last=False)
+        self._parts.move_to_end(key)
+        return self._parts[key]
+
+    def log_probability(self, evidence: Evidence) -> float:
+        """Natural logarithm of P(evidence), minus infinity if it is impossible."""
+        return self.part(evidence, ()).log_probability(evidence)
+
+    def impossible(self, evidence: Evidence) -> ImpossibleEvidenceError:
+        """The error for evidence whose probability is zero."""
+        return evidence.impossible(self.log_probability)
+
+    def _compiled_whole(self) -> Part | None:
+        """The tree of the whole network; None if a table would be too large."""
+        if self._whole is None and not self._whole_is_too_large:
+            try:
+                everything = tuple(range(len(self.network.domain)))
+                self._whole = self._compiled(self.network, everything)
+            except ValueError:
+                self._whole_is_too_large = True
+        return self._whole
+
+    def _compiled(self, network: BayesianNetwork, members: tuple[int, ...]) -> Part:
+        """A network's tree within the limit."""
+        tree = JunctionTree.compile(network, max_table_cells=self.max_table_cells)
+        return Part(network, tree, members)
+
+
+def _ancestors(
+    dag: DAG, hard: Mapping[int, int], asked: Iterable[int]
+) -> frozenset[int]:
+    """The asked variables and their ancestors, arcs out of known states cut."""
+    kept = set(asked)
+    waiting = list(kept)
+    while waiting:
+        for parent in dag.parents[waiting.pop()]:
+            if parent not in hard and parent not in kept:
+                kept.add(parent)
+                waiting.append(parent)
+    return frozenset(kept)
+
+
+def _cut_network(
+    network: BayesianNetwork, members: tuple[int, ...], hard: Mapping[int, int]
+) -> BayesianNetwork:
+    """The network of some variables, known parents fixed at their state."""
+    places = {member: place for place, member in enumerate(members)}
+    cpds = []
+    for member in members:
+        cpd = network.cpds[member]
+        index = tuple(hard.get(parent, slice(None)) for parent in cpd.parents)
+        family = (*(p for p in cpd.parents if p not in hard), member)
+        cpds.append(
+            TableCPD(
+                tuple(places[variable] for variable in family),
+                cpd.probabilities[index],
+            )
+        )
+    domain = Domain(tuple(network.domain[member] for member in members))
+    dag = DAG(tuple(cpd.parents for cpd in cpds))
+    return BayesianNetwork(domain, dag, tuple(cpds))

@@ -1,0 +1,377 @@
+"""Questions to a network in the names of its variables and states."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.conflict import conflict, conflict_by_item
+from bayleaf.models.evidence import Evidence, read_evidence
+from bayleaf.models.network_rows import (
+    Unknown,
+    log_likelihood_rows,
+    posterior_table,
+    read_rows,
+)
+from bayleaf.models.network_trees import NetworkTrees
+from bayleaf.models.posteriors import Posterior, Posteriors
+from bayleaf.models.sampling import decode, sample
+from bayleaf.models.sensitivity import Entry, Sensitivity, sensitivity
+from bayleaf.models.states import StateReader, find_variable
+from bayleaf.models.value_of_information import value_of_information
+from bayleaf.wording import name_list
+
+Name = str | int
+KnownOf = Mapping[Any, Any] | None
+
+
+class Inference:
+    """Answers questions to a network, exactly, and keeps what it compiled for them.
+
+    Evidence is a mapping from names to what is known, as `read_evidence` explains.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        The network.
+    max_table_cells : int, default=20_000_000
+        Largest table that inference may build.
+    """
+
+    def __init__(
+        self, network: BayesianNetwork, *, max_table_cells: int = 20_000_000
+    ) -> None:
+        self.network = network
+        self._trees = NetworkTrees(network, max_table_cells=max_table_cells)
+
+    def query(
+        self, evidence: KnownOf = None, targets: Iterable[Any] | Any = None
+    ) -> Posteriors:
+        """Find the posterior distribution of every target.
+
+        Parameters
+        ----------
+        evidence : mapping, optional
+            What is known.
+        targets : name or iterable of names, optional
+            The variables in question; all by default.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero, naming items that conflict.
+        ValueError
+            If a variable or state does not exist, or a table would be too large.
+        """
+        known = self._read(evidence)
+        wanted = self._targets(targets)
+        part = self._trees.part(known, wanted)
+        propagation = part.propagate(known.likelihoods)
+        if np.isneginf(propagation.log_evidence):
+            raise self._trees.impossible(known)
+        places, domain = part.positions, self.network.domain
+        posteriors = {
+            domain[target].name: Posterior(
+                domain[target], propagation.marginal(places[target])
+            )
+            for target in wanted
+        }
+        return Posteriors(posteriors, float(propagation.log_evidence))
+
+    def probability_of_evidence(self, evidence: KnownOf) -> float:
+        """P(evidence); 0 if it is impossible."""
+        return float(np.exp(self.log_probability_of_evidence(evidence)))
+
+    def log_probability_of_evidence(self, evidence: KnownOf) -> float:
+        """Natural logarithm of P(evidence); minus infinity if it is impossible."""
+        return self._trees.log_probability(self._read(evidence))
+
+    def most_probable_explanation(
+        self, evidence: KnownOf = None
+    ) -> tuple[dict[Name, Hashable], float]:
+        """Find the most probable joint state, ties going to the lowest states.
+
+        Returns
+        -------
+        states : dict from name to state
+            All variables.
+        log_probability : float
+            ln P(states, evidence) in nats.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero.
+        """
+        known = self._read(evidence)
+        part = self._trees.part(known)
+        if np.isneginf(part.log_probability(known)):
+            raise self._trees.impossible(known)
+        codes, log_probability = part.tree.most_probable(part.inside(known.likelihoods))
+        domain = self.network.domain
+        states = {
+            variable.name: variable.states[int(code)]
+            for variable, code in zip(domain, codes, strict=True)
+        }
+        return states, float(log_probability)
+
+    def conflict(self, evidence: KnownOf) -> float:
+        """Measure conflict in evidence in nats; see `bayleaf.models.conflict`."""
+        return conflict(self._trees, self._read(evidence))
+
+    def conflict_by_item(self, evidence: KnownOf) -> dict[Name, float]:
+        """Measure how far each item is in conflict with the others, in nats."""
+        by_item = conflict_by_item(self._trees, self._read(evidence))
+        names = self.network.domain.names
+        ranked = sorted(by_item.items(), key=lambda pair: -pair[1])
+        return {names[variable]: value for variable, value in ranked}
+
+    def value_of_information(
+        self,
+        target: Any,
+        evidence: KnownOf = None,
+        candidates: Iterable[Any] | None = None,
+    ) -> dict[Name, float]:
+        """Rank variables by how much observing them is expected to tell of a target.
+
+        Parameters
+        ----------
+        target : name
+            The variable in question.
+        evidence : mapping, optional
+            What is known already.
+        candidates : iterable of names, optional
+            Variables that could be observed; by default all whose state is open.
+
+        Returns
+        -------
+        dict from name to float
+            Expected reduction of the target's entropy in nats, the largest first.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero.
+        """
+        known = self._read(evidence)
+        position = find_variable(self.network.domain, target)
+        if candidates is None:
+            closed = {position, *known.hard}
+            chosen = [v for v in range(len(self.network.domain)) if v not in closed]
+        else:
+            chosen = self._targets(candidates)
+        values = value_of_information(self._trees, position, known, chosen)
+        names = self.network.domain.names
+        order = np.argsort(-values, kind="stable")
+        return {names[chosen[place]]: float(values[place]) for place in order}
+
+    def sensitivity(
+        self,
+        target: Mapping[Any, Any],
+        node: Any,
+        state: Any,
+        given: KnownOf = None,
+        evidence: KnownOf = None,
+    ) -> Sensitivity:
+        """Find how a posterior depends on one table entry.
+
+        Parameters
+        ----------
+        target : mapping of one name to one state
+            The event whose posterior is asked for, such as ``{"cancer": "yes"}``.
+        node : name
+            The variable whose table is changed.
+        state : state
+            The state of `node` whose probability is changed.
+        given : mapping from name to state, optional
+            The state of every parent of `node`.
+        evidence : mapping, optional
+            What is known.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero.
+        ValueError
+            If the target is not one state of one variable, a parent is missing or
+            extra, or `node` has only one state.
+        """
+        if not isinstance(target, Mapping) or len(target) != 1:
+            raise ValueError(
+                "target must name one variable and one state of it, such as "
+                f"{{'cancer': 'yes'}}; got {target!r}"
+            )
+        (name, value), domain = next(iter(target.items())), self.network.domain
+        position = find_variable(domain, name)
+        child = find_variable(domain, node)
+        parents = self.network.dag.parents[child]
+        entry = Entry(
+            child, parents, self._row(child, given or {}), self._state(child, state)
+        )
+        return sensitivity(
+            self._trees,
+            position,
+            self._state(position, value),
+            entry,
+            self._read(evidence),
+        )
+
+    def posterior_table(
+        self,
+        table: Any,
+        target: Any,
+        *,
+        unknown: Unknown = "error",
+        ignore: Collection[Any] = (),
+        n_jobs: int | None = None,
+    ) -> NDArray[np.float64]:
+        """Posterior of a variable in every row of a table.
+
+        Parameters
+        ----------
+        table : data frame, mapping, array, list of rows or Codes
+            See `read_rows`; holes and absent columns are summed out.
+        target : name
+            The variable in question; its own cells, if there are any, count for
+            nothing.
+        unknown : {"error", "missing"}, default="error"
+            Whether a value that is no state is refused or taken as a hole.
+        ignore : collection of names
+            Columns to leave out.
+        n_jobs : int, optional
+            Number of threads, in scikit-learn's meaning.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_states of the target)
+            Probabilities.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If a row has probability zero, naming the first.
+        ValueError
+            If a column is no variable or a value no state.
+        """
+        position = find_variable(self.network.domain, target)
+        rows = read_rows(self.network.domain, table, unknown=unknown, ignore=ignore)
+        return posterior_table(self._trees, rows, position, n_jobs)
+
+    def log_likelihood_rows(
+        self,
+        table: Any,
+        *,
+        unknown: Unknown = "error",
+        ignore: Collection[Any] = (),
+        n_jobs: int | None = None,
+    ) -> NDArray[np.float64]:
+        """Natural logarithm of each row's probability, holes summed out."""
+        rows = read_rows(self.network.domain, table, unknown=unknown, ignore=ignore)
+        return log_likelihood_rows(self._trees, rows, n_jobs)
+
+    def log_likelihood(
+        self,
+        table: Any,
+        weights: Any = None,
+        *,
+        unknown: Unknown = "error",
+        ignore: Collection[Any] = (),
+        n_jobs: int | None = None,
+    ) -> float:
+        """Weighted sum of the rows' log-likelihoods in nats.
+
+        Raises
+        ------
+        ValueError
+            If weights are not one finite number of at least 0 a row.
+        """
+        each = self.log_likelihood_rows(
+            table, unknown=unknown, ignore=ignore, n_jobs=n_jobs
+        )
+        if weights is None:
+            return float(each.sum())
+        factors = np.asarray(weights, dtype=np.float64)
+        if factors.shape != each.shape or not (
+            np.isfinite(factors).all() and (factors >= 0).all()
+        ):
+            raise ValueError(
+                f"weights must be {len(each)} finite numbers of at least 0, one a row"
+            )
+        counted = factors > 0
+        return float(factors[counted] @ each[counted])
+
+    def sample_codes(
+        self, n: int, evidence: KnownOf = None, random_state: Any = None
+    ) -> Codes:
+        """Draw rows as codes; see `sample`."""
+        return sample(self._trees, n, self._read(evidence), random_state)
+
+    def sample(
+        self, n: int, evidence: KnownOf = None, random_state: Any = None
+    ) -> pa.Table:
+        """Draw rows from the joint distribution given evidence, exactly.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        evidence : mapping, optional
+            What is known of every row.
+        random_state : None, int, Generator or RandomState
+            Seed; the same one gives the same rows.
+
+        Returns
+        -------
+        pyarrow.Table
+            One column a variable; ``.to_pandas()`` makes a data frame.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero.
+        """
+        codes = self.sample_codes(n, evidence, random_state)
+        return decode(self.network.domain, codes)
+
+    def _read(self, evidence: KnownOf) -> Evidence:
+        """Evidence over the network's variables."""
+        return read_evidence(self.network.domain, evidence)
+
+    def _targets(self, targets: Any) -> list[int]:
+        """Positions of the named variables, each once; all if None."""
+        domain = self.network.domain
+        if targets is None:
+            return list(range(len(domain)))
+        names = [targets] if isinstance(targets, str | int) else targets
+        return list(dict.fromkeys(find_variable(domain, name) for name in names))
+
+    def _state(self, position: int, value: Any) -> int:
+        """Code of one state of a variable."""
+        reader = StateReader(self.network.domain[position])
+        code = reader.code(value)
+        if code is None:
+            raise reader.unknown(value)
+        return code
+
+    def _row(self, child: int, given: Mapping[Any, Any]) -> tuple[int, ...]:
+        """State of each parent of a variable, by the parents' names."""
+        domain = self.network.domain
+        parents = self.network.dag.parents[child]
+        states = {
+            position: self._state(position, value)
+            for name, value in given.items()
+            for position in [find_variable(domain, name)]
+        }
+        if states.keys() != set(parents):
+            names = name_list([domain[parent].name for parent in parents])
+            raise ValueError(
+                f"given must hold one state for each parent of {domain[child].name!r}"
+                + (f": {names}" if parents else ", which has none")
+            )
+        return tuple(states[parent] for parent in parents)

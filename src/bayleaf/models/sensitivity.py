@@ -1,0 +1,238 @@
+"""How a posterior depends on one entry of one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.evidence import Evidence, Likelihood
+from bayleaf.models.network_trees import NetworkTrees, Part
+from bayleaf.wording import format_number
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a table.
+
+    Parameters
+    ----------
+    node : int
+        The variable whose table it is.
+    parents : tuple of int
+        Its parents, in the order of the table's axes.
+    row : tuple of int
+        State of each parent.
+    state : int
+        State of the node.
+    """
+
+    node: int
+    parents: tuple[int, ...]
+    row: tuple[int, ...]
+    state: int
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """P(target | evidence) as a function of one table entry x.
+
+    The posterior is ``(alpha * x + beta) / (gamma * x + delta)`` where the other
+    entries of the row change in proportion. The constants are scaled so that the
+    denominator is 1 at the present entry.
+
+    Parameters
+    ----------
+    alpha, beta, gamma, delta : float
+        The constants.
+    entry : float
+        The present entry.
+
+    Examples
+    --------
+    >>> s = Sensitivity(alpha=0.5, beta=0.0, gamma=0.0, delta=1.0, entry=0.4)
+    >>> s.value, s.derivative, s(0.6)
+    (0.2, 0.5, 0.3)
+    """
+
+    alpha: float
+    beta: float
+    gamma: float
+    delta: float
+    entry: float
+
+    @property
+    def value(self) -> float:
+        """The present posterior."""
+        return self(self.entry)
+
+    @property
+    def derivative(self) -> float:
+        """Slope of the posterior at the present entry."""
+        below = self.gamma * self.entry + self.delta
+        return (self.alpha * self.delta - self.beta * self.gamma) / below**2
+
+    def __call__(self, x: float) -> float:
+        """Posterior if the entry were `x`.
+
+        Raises
+        ------
+        ValueError
+            If `x` is no probability, or the evidence is impossible with it.
+        """
+        if not 0.0 <= x <= 1.0:
+            raise ValueError(f"a table entry must be between 0 and 1, got {x!r}")
+        below = self.gamma * x + self.delta
+        if below <= 0.0:
+            raise ValueError(
+                f"the evidence has probability 0 if the entry is {format_number(x)}"
+            )
+        return (self.alpha * x + self.beta) / below
+
+    def __str__(self) -> str:
+        alpha, beta, gamma, delta = (
+            format_number(constant)
+            for constant in (self.alpha, self.beta, self.gamma, self.delta)
+        )
+        return (
+            f"P(target | evidence) = ({alpha} x + {beta}) / ({gamma} x + {delta})\n"
+            f"at x = {format_number(self.entry)}: {format_number(self.value)}, "
+            f"slope {format_number(self.derivative)}"
+        )
+
+
+def sensitivity(
+    trees: NetworkTrees, target: int, state: int, entry: Entry, evidence: Evidence
+) -> Sensitivity:
+    """Find the constants of a posterior as a function of one table entry.
+
+    Two propagations give P(family, evidence) and P(family, target, evidence). Each
+    cell of the row in question divided by its table entry is the coefficient of
+    that entry (Darwiche 2003, "A differential approach to inference in Bayesian
+    networks", section 3); the other entries of the row keep their proportions as
+    the entry changes, and share what is left evenly if all of them are 0.
+
+    Parameters
+    ----------
+    trees : NetworkTrees
+        The network.
+    target, state : int
+        The variable and the state of it whose posterior is asked for.
+    entry : Entry
+        The table entry that changes.
+    evidence : Evidence
+        What is known.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the evidence has probability zero.
+    ValueError
+        If the node has only one state, so that its entry cannot change.
+
+    References
+    ----------
+    Kjaerulff, U., van der Gaag, L. C. (2000). Making sensitivity analysis
+    computationally efficient. UAI-00, 317-325.
+    """
+    variable = trees.network.domain[entry.node]
+    if variable.n_states == 1:
+        raise ValueError(
+            f"variable {variable.name!r} has one state only, so that no entry of its "
+            "table can change"
+        )
+    if np.isneginf(trees.log_probability(evidence)):
+        raise trees.impossible(evidence)
+    table = trees.network.cpds[entry.node].probabilities
+    row = table[entry.row] / table[entry.row].sum()
+    x = float(row[entry.state])
+    weights = row
+    if x in (0.0, 1.0):
+        # A cell over an entry of 0 has lost its coefficient; an even row keeps all.
+        weights = np.full(len(row), 1.0 / len(row))
+        network = _with_row(trees.network, entry, weights)
+        trees = NetworkTrees(network, max_table_cells=trees.max_table_cells)
+    part = trees.part(evidence, [target, *trees.network.dag.families[entry.node]])
+    likelihoods = evidence.likelihoods
+    log_scale = part.log_probability(evidence)
+    one_hot = np.zeros(trees.network.domain[target].n_states)
+    one_hot[state] = 1.0
+    joint = {**likelihoods, target: one_hot * likelihoods.get(target, 1.0)}
+    cells = _Cells(part, evidence.hard, entry, log_scale)
+    gamma, delta = _line(*cells.under(likelihoods), weights, row, entry.state)
+    alpha, beta = _line(*cells.under(joint), weights, row, entry.state)
+    now = gamma * x + delta
+    return Sensitivity(alpha / now, beta / now, gamma / now, delta / now, x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Reads the cells of one row of a family off propagations."""
+
+    part: Part
+    hard: dict[int, int]
+    entry: Entry
+    log_scale: float
+
+    def under(self, likelihoods: dict[int, Likelihood]) -> tuple[Floats, float]:
+        """The row's cells of P(family, likelihoods), and the sum of all others.
+
+        Both are divided by the exponential of `log_scale`.
+        """
+        n_states = self.part.network.cpds[self._place].cards[-1]
+        if not all(likelihood.any() for likelihood in likelihoods.values()):
+            return np.zeros(n_states), 0.0
+        propagation = self.part.propagate(likelihoods)
+        if np.isneginf(propagation.log_evidence):
+            return np.zeros(n_states), 0.0
+        scale = float(np.exp(propagation.log_evidence - self.log_scale))
+        family = np.array(propagation.family(self._place)) * scale
+        index = self._index()
+        if index is None:
+            return np.zeros(n_states), float(family.sum())
+        cells = family[index].copy()
+        family[index] = 0.0
+        return cells, float(family.sum())
+
+    @property
+    def _place(self) -> int:
+        """Index of the node in the part."""
+        return self.part.positions[self.entry.node]
+
+    def _index(self) -> tuple[int, ...] | None:
+        """Where the row lies in the part's table; None if evidence rules it out."""
+        cut = len(self.part.network.cpds[self._place].parents) < len(self.entry.row)
+        if not cut:
+            return self.entry.row
+        pairs = list(zip(self.entry.parents, self.entry.row, strict=True))
+        if any(self.hard.get(parent, state) != state for parent, state in pairs):
+            return None
+        return tuple(state for parent, state in pairs if parent not in self.hard)
+
+
+def _line(
+    cells: Floats, others: float, weights: Floats, row: Floats, state: int
+) -> tuple[float, float]:
+    """Slope and intercept in the entry of a sum over a family's cells."""
+    coefficients = np.divide(
+        cells, weights, out=np.zeros_like(cells), where=weights > 0
+    )
+    shares = row.copy()
+    shares[state] = 0.0
+    if not shares.any():
+        shares[:] = 1.0
+        shares[state] = 0.0
+    shares /= shares.sum()
+    rest = float(shares @ coefficients)
+    return float(coefficients[state]) - rest, rest + others
+
+
+def _with_row(network: BayesianNetwork, entry: Entry, row: Floats) -> BayesianNetwork:
+    """The network with another row in one table."""
+    table = np.array(network.cpds[entry.node].probabilities)
+    table[entry.row] = row
+    return network.with_table(entry.node, table)

@@ -1,0 +1,68 @@
+"""What observing a variable is expected to tell of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.models.evidence import Evidence
+from bayleaf.models.network_trees import NetworkTrees
+
+
+def value_of_information(
+    trees: NetworkTrees, target: int, evidence: Evidence, candidates: Sequence[int]
+) -> NDArray[np.float64]:
+    """Measure the expected entropy reduction of a target by each candidate.
+
+    One propagation for each possible state of the target gives P(candidate | state)
+    for all candidates at once.
+
+    Parameters
+    ----------
+    trees : NetworkTrees
+        The network.
+    target : int
+        The variable in question.
+    evidence : Evidence
+        What is known already.
+    candidates : sequence of int
+        Variables that could be observed.
+
+    Returns
+    -------
+    ndarray of shape (n_candidates,)
+        I(target; candidate | evidence) in nats, never negative.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the evidence has probability zero.
+    """
+    part = trees.part(evidence, [target, *candidates])
+    places = part.positions
+    likelihoods = evidence.likelihoods
+    overall = part.propagate(likelihoods)
+    if np.isneginf(overall.log_evidence):
+        raise trees.impossible(evidence)
+    marginals = [overall.marginal(places[candidate]) for candidate in candidates]
+    probabilities = overall.marginal(places[target])
+    values = np.zeros(len(candidates))
+    for state in np.flatnonzero(probabilities):
+        one_hot = np.zeros(len(probabilities))
+        one_hot[state] = 1.0
+        given = part.propagate({**likelihoods, target: one_hot})
+        for i, candidate in enumerate(candidates):
+            told = _divergence(given.marginal(places[candidate]), marginals[i])
+            values[i] += probabilities[state] * told
+    return np.maximum(values, 0.0)
+
+
+def _divergence(
+    conditional: NDArray[np.float64], marginal: NDArray[np.float64]
+) -> float:
+    """Kullback-Leibler divergence in nats of a conditional from its marginal."""
+    seen = conditional > 0
+    ratios = conditional[seen] / marginal[seen]
+    return float((conditional[seen] * np.log(ratios)).sum())

@@ -1,0 +1,176 @@
+"""Answers to questions equal sums over the whole joint distribution."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given as given_cases
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.evidence import ImpossibleEvidenceError, Not
+from bayleaf.models.queries import Inference
+from oracles.joint_table import joint_table, marginal
+from property.queried_networks import (
+    LIMITS,
+    queries,
+    random_evidence,
+    sparse_networks,
+    within_limit,
+)
+
+
+def smoking() -> BayesianNetwork:
+    """Smoking makes cancer likelier; only the ill cough, and nobody is ill alone."""
+    return BayesianNetwork.from_tables(
+        states={
+            "smoker": ["no", "yes"],
+            "cancer": ["no", "yes"],
+            "cough": ["no", "yes"],
+        },
+        parents={"cancer": ["smoker"], "cough": ["cancer"]},
+        tables={
+            "smoker": [0.75, 0.25],
+            "cancer": [[1.0, 0.0], [0.5, 0.5]],
+            "cough": [[1.0, 0.0], [0.25, 0.75]],
+        },
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given_cases(queries(), LIMITS)
+def test_posteriors_equal_enumeration(case: Any, limit: int) -> None:
+    network, evidence, likelihoods = case
+    joint = joint_table(network, likelihoods)
+    inference = Inference(network, max_table_cells=limit)
+    for position, variable in enumerate(network.domain):
+        found = within_limit(partial(inference.query, evidence, variable.name), limit)
+        if found is None:
+            continue
+        expected = marginal(joint, position) / joint.sum()
+        np.testing.assert_allclose(
+            found[variable.name].probabilities, expected, rtol=0, atol=1e-12
+        )
+        assert found.log_evidence == pytest.approx(np.log(joint.sum()), abs=1e-11)
+
+
+@settings(deadline=None, max_examples=40)
+@given_cases(queries())
+def test_the_most_probable_explanation_equals_enumeration(case: Any) -> None:
+    network, evidence, likelihoods = case
+    joint = joint_table(network, likelihoods)
+    states, log_probability = Inference(network).most_probable_explanation(evidence)
+    assert log_probability == pytest.approx(np.log(joint.max()), abs=1e-11)
+    codes = tuple(v.state_index[states[v.name]] for v in network.domain)
+    assert joint[codes] == pytest.approx(joint.max(), rel=1e-12)
+
+
+@settings(deadline=None, max_examples=40)
+@given_cases(sparse_networks(), st.integers(0, 2**32 - 1), LIMITS)
+def test_the_conflict_that_is_named_is_impossible_and_minimal(
+    network: BayesianNetwork, seed: int, limit: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    evidence, likelihoods = random_evidence(rng, network, share=1.0)
+    possible = joint_table(network, likelihoods).sum() > 0
+    inference = Inference(network, max_table_cells=limit)
+    if possible:
+        assert (
+            within_limit(lambda: inference.probability_of_evidence(evidence), limit)
+            != 0.0
+        )
+        return
+    with pytest.raises(ImpossibleEvidenceError) as raised:
+        within_limit(lambda: inference.query(evidence, ["v0"]), limit)
+    named = {network.domain.index(name) for name in raised.value.variables}
+    kept = {v: likelihood for v, likelihood in likelihoods.items() if v in named}
+    assert joint_table(network, kept).sum() == 0
+    for variable in named:
+        rest = {v: likelihood for v, likelihood in kept.items() if v != variable}
+        assert joint_table(network, rest).sum() > 0
+
+
+def test_impossible_evidence_is_named_in_a_sentence() -> None:
+    inference = Inference(smoking())
+    with pytest.raises(ImpossibleEvidenceError) as raised:
+        inference.query({"cough": "yes", "cancer": ["no", "yes"], "smoker": "no"})
+    assert str(raised.value) == (
+        "smoker = no and cough = yes cannot be together under this network"
+    )
+
+
+def test_the_probability_of_impossible_evidence_is_zero() -> None:
+    inference = Inference(smoking())
+    assert inference.probability_of_evidence({"smoker": "no", "cough": "yes"}) == 0.0
+    assert inference.log_probability_of_evidence(
+        {"smoker": "no", "cough": "yes"}
+    ) == float("-inf")
+
+
+@pytest.mark.parametrize("ask", ["most_probable_explanation", "conflict", "query"])
+def test_questions_under_impossible_evidence_are_refused(ask: str) -> None:
+    inference = Inference(smoking())
+    with pytest.raises(ImpossibleEvidenceError, match="cannot be together"):
+        getattr(inference, ask)({"smoker": "no", "cough": "yes"})
+
+
+def test_a_single_impossible_item_is_named_alone() -> None:
+    network = smoking().with_table(0, np.array([1.0, 0.0]))
+    with pytest.raises(ImpossibleEvidenceError) as raised:
+        Inference(network).query({"smoker": "yes", "cough": "no"})
+    assert str(raised.value) == "smoker = yes has probability 0 under this network"
+
+
+def test_no_evidence_gives_priors_and_probability_one() -> None:
+    found = Inference(smoking()).query()
+    assert list(found) == ["smoker", "cancer", "cough"]
+    assert found.log_evidence == pytest.approx(0.0, abs=1e-15)
+    assert found["cancer"]["yes"] == pytest.approx(0.125, abs=1e-15)
+
+
+def test_one_target_may_be_named_without_a_list() -> None:
+    assert list(Inference(smoking()).query({"cough": "yes"}, "smoker")) == ["smoker"]
+
+
+def test_an_unknown_target_is_refused_with_a_near_name() -> None:
+    with pytest.raises(ValueError, match="no variable 'smokr'; did you mean smoker"):
+        Inference(smoking()).query(targets=["smokr"])
+
+
+def test_evidence_that_says_nothing_changes_nothing() -> None:
+    inference = Inference(smoking())
+    empty = {"cough": None, "cancer": ["no", "yes"], "smoker": Not()}
+    found = inference.query(empty)
+    assert found.to_dict() == inference.query().to_dict()
+
+
+def test_a_network_too_large_is_answered_from_the_part_that_matters() -> None:
+    rng = np.random.default_rng(0)
+    n_causes = 8
+    causes = [f"c{i}" for i in range(n_causes)]
+    table = rng.dirichlet(np.ones(2), size=(2,) * n_causes)
+    network = BayesianNetwork.from_tables(
+        states={name: ["no", "yes"] for name in [*causes, "effect", "start"]},
+        parents={"effect": causes, "c0": ["start"]},
+        tables={
+            **{name: [0.5, 0.5] for name in causes[1:]},
+            "c0": [[0.9, 0.1], [0.2, 0.8]],
+            "start": [0.3, 0.7],
+            "effect": table,
+        },
+    )
+    inference = Inference(network, max_table_cells=16)
+    assert inference.query({"c0": "yes"}, "start")["start"]["yes"] == pytest.approx(
+        0.56 / 0.59, abs=1e-12
+    )
+    known = dict.fromkeys(causes[1:-1], "yes")
+    found = inference.query({**known, "effect": "yes"}, "c7")
+    joint = marginal(joint_table(network), *range(9))
+    slice_ = joint[(slice(None), *[1] * (n_causes - 2))][..., 1].sum(axis=0)
+    assert found["c7"]["yes"] == pytest.approx(slice_[1] / slice_.sum(), abs=1e-12)
+    with pytest.raises(ValueError, match="max_table_cells"):
+        inference.query({"effect": "yes"}, "start")
