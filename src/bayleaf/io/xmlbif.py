@@ -158,8 +158,8 @@ def _state_text(state: Hashable) -> str:
 
 
 def _readable(text: str) -> bool:
-    """Whether a text comes back as it was from an element."""
-    return xml_holds(text) and text == text.strip() != ""
+    """Whether a text comes back as it was, from readers that merge blanks too."""
+    return xml_holds(text) and text == " ".join(text.split()) != ""
 
 
 def _lines(
