@@ -193,3 +193,13 @@ def test_a_table_above_the_limit_names_its_node(tmp_path: Path) -> None:
     assert not (tmp_path / "a.xdsl").exists()
     with pytest.raises(NetworkFileError, match='node "bark" would have 12 cells'):
         read(written(tmp_path, SMALL), max_table_cells=11)
+
+
+def test_a_file_cut_at_any_place_is_refused_with_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "given.xdsl"
+    write(mixed_network(), path)
+    content = path.read_bytes().rstrip()
+    for length in range(1, len(content), 97):
+        path.write_bytes(content[:length])
+        with pytest.raises(NetworkFileError, match=r"^given\.xdsl, line \d+: .*$"):
+            read(path)

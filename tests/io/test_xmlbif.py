@@ -227,3 +227,13 @@ def test_an_older_file_stays_when_writing_fails(tmp_path: Path) -> None:
         write(network.with_table(0, table), path)
     assert path.read_text(encoding="utf-8") == "older"
     assert [entry.name for entry in tmp_path.iterdir()] == ["given.xml"]
+
+
+def test_a_file_cut_at_any_place_is_refused_with_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "given.xml"
+    write(mixed_network(), path)
+    content = path.read_bytes().rstrip()
+    for length in range(1, len(content), 29):
+        path.write_bytes(content[:length])
+        with pytest.raises(NetworkFileError, match=r"^given\.xml, line \d+: .*$"):
+            read(path)
