@@ -64,14 +64,12 @@ def _checked_log_probability(trees: NetworkTrees, evidence: Evidence) -> float:
 
 
 def _log_alone(trees: NetworkTrees, evidence: Evidence) -> dict[int, float]:
-    """Natural logarithm of each item's own probability, from one propagation."""
-    nothing = evidence.only(())
-    part = trees.part(nothing, [item.variable for item in evidence.items])
-    prior = part.propagate({})
-    places = part.positions
-    return {
-        item.variable: float(
-            np.log(prior.marginal(places[item.variable]) @ item.likelihood)
-        )
-        for item in evidence.items
-    }
+    """Natural logarithm of each item's own probability without any of the others."""
+    likelihoods = evidence.likelihoods
+    alone = {}
+    for group, part in trees.parts(evidence.only(()), list(likelihoods)):
+        prior, places = part.propagate({}), part.positions
+        for variable in group:
+            probability = prior.marginal(places[variable]) @ likelihoods[variable]
+            alone[variable] = float(np.log(probability))
+    return alone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,8 +22,8 @@ from bayleaf.models.junction_tree import (
     Propagation,
 )
 
-# Trees of parts of a network that are kept for the next question.
-_KEPT_PARTS = 16
+# Parts of a network that are kept for the next question.
+_KEPT_PARTS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class NetworkTrees:
         self.max_table_cells = max_table_cells
         self._whole: Part | None = None
         self._whole_is_too_large = False
-        self._parts: OrderedDict[Any, Part] = OrderedDict()
+        self._parts: OrderedDict[Any, Part | str] = OrderedDict()
 
     def part(self, evidence: Evidence, targets: Iterable[int] | None = None) -> Part:
         """A compiled tree that can answer for the targets under the evidence.
@@ -124,21 +124,68 @@ class NetworkTrees:
         kept = _ancestors(self.network.dag, hard, asked)
         key = (kept, frozenset(hard.items()))
         if key not in self._parts:
-            members = tuple(sorted(kept))
-            network = _cut_network(self.network, members, hard)
-            self._parts[key] = self._compiled(network, members)
+            self._parts[key] = self._compiled_part(tuple(sorted(kept)), hard)
             if len(self._parts) > _KEPT_PARTS:
                 self._parts.popitem(last=False)
         self._parts.move_to_end(key)
-        return self._parts[key]
+        found = self._parts[key]
+        if isinstance(found, str):
+            raise ValueError(found)
+        return found
+
+    def parts(
+        self, evidence: Evidence, targets: Sequence[int], together: Sequence[int] = ()
+    ) -> Iterator[tuple[list[int], Part]]:
+        """Compiled trees that answer for some targets each, for all in the end.
+
+        Where one tree for all targets would be too large, they are halved along the
+        graph until each half fits.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            What is known.
+        targets : sequence of int
+            Variables that will be asked for.
+        together : sequence of int
+            Variables that every tree must hold.
+
+        Raises
+        ------
+        ValueError
+            If the part that matters to a single target is too large.
+        """
+        rank = {node: i for i, node in enumerate(self.network.dag.order)}
+        waiting = [sorted(targets, key=rank.__getitem__)]
+        while waiting:
+            group = waiting.pop()
+            try:
+                part = self.part(evidence, [*together, *group])
+            except ValueError:
+                if len(group) < 2:
+                    raise
+                half = len(group) // 2
+                waiting += [group[half:], group[:half]]
+                continue
+            yield group, part
 
     def log_probability(self, evidence: Evidence) -> float:
         """Natural logarithm of P(evidence), minus infinity if it is impossible."""
         return self.part(evidence, ()).log_probability(evidence)
 
     def impossible(self, evidence: Evidence) -> ImpossibleEvidenceError:
-        """The error for evidence whose probability is zero."""
-        return evidence.impossible(self.log_probability)
+        """The error for evidence whose probability is zero.
+
+        Items without which the rest would need too large a table are named as well.
+        """
+
+        def log_probability(rest: Evidence) -> float:
+            try:
+                return self.log_probability(rest)
+            except ValueError:
+                return 0.0
+
+        return evidence.impossible(log_probability)
 
     def _compiled_whole(self) -> Part | None:
         """The tree of the whole network; None if a table would be too large."""
@@ -149,6 +196,15 @@ class NetworkTrees:
             except ValueError:
                 self._whole_is_too_large = True
         return self._whole
+
+    def _compiled_part(
+        self, members: tuple[int, ...], hard: Mapping[int, int]
+    ) -> Part | str:
+        """The tree of some variables, or the sentence that says why there is none."""
+        try:
+            return self._compiled(_cut_network(self.network, members, hard), members)
+        except ValueError as error:
+            return str(error)
 
     def _compiled(self, network: BayesianNetwork, members: tuple[int, ...]) -> Part:
         """A network's tree within the limit."""

@@ -67,22 +67,26 @@ class Inference:
         ImpossibleEvidenceError
             If the evidence has probability zero, naming items that conflict.
         ValueError
-            If a variable or state does not exist, or a table would be too large.
+            If a variable or state does not exist, or a table would be too large even
+            for the part of the network that matters to one target.
         """
         known = self._read(evidence)
         wanted = self._targets(targets)
-        part = self._trees.part(known, wanted)
-        propagation = part.propagate(known.likelihoods)
-        if np.isneginf(propagation.log_evidence):
-            raise self._trees.impossible(known)
-        places, domain = part.positions, self.network.domain
+        marginals: dict[int, NDArray[np.float64]] = {}
+        log_evidence = 0.0
+        for group, part in self._trees.parts(known, wanted):
+            propagation = part.propagate(known.likelihoods)
+            log_evidence = float(propagation.log_evidence)
+            if np.isneginf(log_evidence):
+                raise self._trees.impossible(known)
+            places = part.positions
+            marginals.update({v: propagation.marginal(places[v]) for v in group})
+        domain = self.network.domain
         posteriors = {
-            domain[target].name: Posterior(
-                domain[target], propagation.marginal(places[target])
-            )
+            domain[target].name: Posterior(domain[target], marginals[target])
             for target in wanted
         }
-        return Posteriors(posteriors, float(propagation.log_evidence))
+        return Posteriors(posteriors, log_evidence)
 
     def probability_of_evidence(self, evidence: KnownOf) -> float:
         """P(evidence); 0 if it is impossible."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.models.evidence import Evidence
-from bayleaf.models.network_trees import NetworkTrees
+from bayleaf.models.network_trees import NetworkTrees, Part
 
 
 def value_of_information(
@@ -40,23 +40,36 @@ def value_of_information(
     ImpossibleEvidenceError
         If the evidence has probability zero.
     """
-    part = trees.part(evidence, [target, *candidates])
+    values: dict[int, float] = {}
+    for group, part in trees.parts(evidence, candidates, [target]):
+        values.update(_values(trees, part, target, evidence, group))
+    return np.array([values[candidate] for candidate in candidates])
+
+
+def _values(
+    trees: NetworkTrees,
+    part: Part,
+    target: int,
+    evidence: Evidence,
+    candidates: Sequence[int],
+) -> dict[int, float]:
+    """Values of the candidates that a part can answer for."""
     places = part.positions
     likelihoods = evidence.likelihoods
     overall = part.propagate(likelihoods)
     if np.isneginf(overall.log_evidence):
         raise trees.impossible(evidence)
-    marginals = [overall.marginal(places[candidate]) for candidate in candidates]
+    marginals = {v: overall.marginal(places[v]) for v in candidates}
     probabilities = overall.marginal(places[target])
-    values = np.zeros(len(candidates))
+    values = dict.fromkeys(candidates, 0.0)
     for state in np.flatnonzero(probabilities):
         one_hot = np.zeros(len(probabilities))
         one_hot[state] = 1.0
         given = part.propagate({**likelihoods, target: one_hot})
-        for i, candidate in enumerate(candidates):
-            told = _divergence(given.marginal(places[candidate]), marginals[i])
-            values[i] += probabilities[state] * told
-    return np.maximum(values, 0.0)
+        for v in candidates:
+            told = _divergence(given.marginal(places[v]), marginals[v])
+            values[v] += probabilities[state] * told
+    return {v: max(value, 0.0) for v, value in values.items()}
 
 
 def _divergence(
