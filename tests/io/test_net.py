@@ -176,7 +176,7 @@ MALFORMED = {
     "open comment": ("node b", "/* node b", 3, "a comment is opened here and never"),
     "open parenthesis": ("((0.1", "(((0.1", 7, "a parenthesis is opened here and"),
     "closed parenthesis": ("(0.2", "0.2", 4, 'a number, a parenthesis or ";"'),
-    "deep nesting": ("(0.2", "(" * 50_000 + "0.2", 4, "a parenthesis is opened here"),
+    "deep nesting": ("(0.2", "(" * 50_000 + "0.2", 4, "a number, a parenthesis or"),
     "decision": ("node b", "decision b", 3, 'of kind "decision" stands here'),
     "utility": ("node b", "utility b", 3, 'of kind "utility" stands here'),
     "continuous": ("node b", "continuous node b", 3, 'of kind "continuous" stands'),

@@ -103,7 +103,7 @@ def test_notes_hold_nothing_that_a_format_could_take_for_its_own(name: Any) -> N
     ("state", "identifier"),
     [
         *[("<= 2", "le_2"), ("> 2.5", "gt_2_5"), ("été", "ete"), (-1, "minus_1")],
-        *[(None, "missing"), (True, "True"), (3, "s_3"), ("default", "s_default")],
+        *[(None, "missing"), (True, "True"), (3, "s_3"), ("default", "default_s")],
         *[("5-12", "s_5_12"), ("12+", "s_12_plus"), ("漢字", "s")],
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -19,7 +20,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import near_names
 
 # NumPy's arrays have no more.
-_MOST_AXES = 64
+MAX_AXES = 64
 
 
 @dataclass(frozen=True)
@@ -167,9 +168,13 @@ class Variables:
                 self.file,
                 line,
                 f"{quoted(name)}, {role}, is no declared variable; "
-                f"{near_names(name[:100], list(self._index)[:1000])}",
+                f"{near_names(name[:100], self._some_names())}",
             )
         return self._index[name]
+
+    def _some_names(self) -> list[str]:
+        """Names to suggest; hostile files hold more, and longer ones."""
+        return [name[:100] for name in itertools.islice(self._index, 1000)]
 
     def codes(self, index: int) -> dict[str, int]:
         """Code of each state of a variable by its name in the file."""
@@ -191,12 +196,12 @@ class Variables:
         node = self.index(child, line, "which has a table")
         role = f"a parent of {quoted(child)}"
         family = (*(self.index(name, line, role) for name in parents), node)
-        if len(family) > _MOST_AXES:
+        if len(family) > MAX_AXES:
             raise NetworkFileError(
                 self.file,
                 line,
                 f"variable {quoted(child)} has {len(parents)} parents; a table can "
-                f"have at most {_MOST_AXES - 1}",
+                f"have at most {MAX_AXES - 1}",
             )
         if len(set(family)) < len(family):
             raise NetworkFileError(

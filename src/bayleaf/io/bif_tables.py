@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from math import prod
 
@@ -99,7 +99,7 @@ class TableFiller:
             at = self._row_index(family, key, line, codes, strides)
             self._check_length(family, row, cards[-1], line)
             if given[at]:
-                problem = f"the row for ({', '.join(key)}) is given twice; leave one"
+                problem = f"the row for ({_listed(key)}) is given twice; leave one"
                 raise NetworkFileError(self.variables.file, line, problem)
             values[at], lines[at], given[at] = row, line, True
         if block.default is not None:
@@ -154,7 +154,7 @@ class TableFiller:
             key, codes, strides, family[:-1], strict=True
         ):
             if state not in known:
-                listed = ", ".join(itertools.islice(known, 8))
+                listed = _listed(itertools.islice(known, 8))
                 raise NetworkFileError(
                     self.variables.file,
                     line,
@@ -189,7 +189,7 @@ class TableFiller:
             self.variables.declared[parent].states[int(code)]
             for parent, code in zip(family[:-1], codes, strict=True)
         ]
-        row = f"a row for ({', '.join(states)})" if states else "a table"
+        row = f"a row for ({_listed(states)})" if states else "a table"
         return NetworkFileError(
             self.variables.file,
             block.line,
@@ -200,6 +200,11 @@ class TableFiller:
     def _shown(self, index: int) -> str:
         """A variable in an error."""
         return f"variable {quoted(self.variables.declared[index].name)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names from a file in an error."""
+    return ", ".join(quoted(name) for name in names)
 
 
 def _child_fastest(

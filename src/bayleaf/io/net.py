@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.io.assemble import (
+    MAX_AXES,
     DeclaredTable,
     DeclaredVariable,
     Variables,
@@ -292,7 +293,7 @@ class _Reader:
             token = lexer.ahead
             if token.kind == "numbers":
                 runs.append(token.text)
-            elif lexer.at_sign("("):
+            elif lexer.at_sign("(") and len(opened) < MAX_AXES:
                 opened.append(token)
             elif lexer.at_sign(")") and opened:
                 opened.pop()
@@ -323,19 +324,19 @@ def _node_lines(names: SafeNames, index: int) -> Iterator[str]:
         yield f'    label = "{_label(str(variable.name))}";\n'
     states = " ".join(f'"{state}"' for state in names.states[index])
     yield f"    states = ({states});\n"
-    if variable.kind == "numeric" and not variable.has_missing_state:
-        cuts = " ".join(repr(float(cut)) for cut in variable.cut_points)
-        yield "    subtype = interval;\n"
-        yield f"    state_values = (-infinity {cuts} infinity);\n"
     for key, note in notes.items():
         yield f'    {NOTE_PREFIX}{key} = "{note}";\n'
     yield "}\n"
 
 
 def _label(name: str) -> str:
-    """A name for people to read, without what could end a string early."""
-    text = re.sub(r'["\\;{}]', "'", name[:_MOST_LETTERS_OF_A_LABEL])
-    return "".join(c if c.isprintable() else " " for c in text)
+    """A name for people to read, without what could end a string early.
+
+    Some readers look for `node ` and `data =` inside of strings too.
+    """
+    text = re.sub(r'["\\;{}()=]', "'", name[:_MOST_LETTERS_OF_A_LABEL])
+    text = "".join(c if c.isprintable() else " " for c in text)
+    return text.replace("node ", "node\N{NO-BREAK SPACE}")
 
 
 def _potential_lines(

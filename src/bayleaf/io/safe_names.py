@@ -214,7 +214,12 @@ def _stem(name: Hashable, prefix: str, keywords: frozenset[str]) -> str:
     text = re.sub(r"(?<!\w)-(?=[\d.])", " minus ", text)
     text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     text = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[: MAX_LENGTH - 10].strip("_")
-    return text if _is_safe(text, keywords) else f"{prefix}_{text}" if text else prefix
+    if _is_safe(text, keywords):
+        return text
+    if text[:1].isalpha():
+        # Behind a keyword: one reader finds `node` at the end of longer words too.
+        return f"{text}_{prefix}"
+    return f"{prefix}_{text}" if text else prefix
 
 
 def _note(value: Any, variable: Variable) -> str:
