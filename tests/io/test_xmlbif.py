@@ -207,6 +207,15 @@ def test_a_file_above_the_limit_is_refused(tmp_path: Path) -> None:
         read(path, max_bytes=100)
 
 
+def test_a_flood_of_elements_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.io.xml_reading.MAX_ELEMENTS", 20)
+    path = written(tmp_path, "<BIF>\n" + "<a/>\n" * 30 + "</BIF>")
+    with pytest.raises(NetworkFileError, match="line 21: .* more than 20 elements"):
+        read(path)
+
+
 def test_defaults_of_a_document_type_take_no_room(tmp_path: Path) -> None:
     text = '<!DOCTYPE a [<!ATTLIST b x CDATA "x" y CDATA "y">]><a><b y="1"/></a>'
     root = read_xml(written(tmp_path, text), "a", "XML")

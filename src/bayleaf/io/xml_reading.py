@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from bayleaf.io.source_file import MAX_BYTES, NetworkFileError, quoted, read_content
 
 MAX_DEPTH = 100
-MAX_ELEMENTS = 2_000_000
+MAX_ELEMENTS = 500_000
 
 
 @dataclass
@@ -198,10 +198,14 @@ class _Builder:
         plain = {name.rpartition("}")[2]: text for name, text in attributes.items()}
         element = XmlElement(self.file, local, plain, self._line)
         self._n_elements += 1
-        if len(self._open) >= MAX_DEPTH or self._n_elements > MAX_ELEMENTS:
+        if len(self._open) >= MAX_DEPTH:
             raise element.error(
-                f"the elements are nested more than {MAX_DEPTH} deep, or more than "
-                f"{MAX_ELEMENTS:,}; no network needs that, so check where it is from"
+                f"the elements are nested more than {MAX_DEPTH} deep, which no network "
+                "needs; check where the file is from"
+            )
+        if self._n_elements > MAX_ELEMENTS:
+            raise element.error(
+                f"the file holds more than {MAX_ELEMENTS:,} elements; split the network"
             )
         if self._open:
             self._open[-1][0].children.append(element)
