@@ -212,7 +212,7 @@ def test_a_flood_of_elements_is_refused(
 ) -> None:
     monkeypatch.setattr("bayleaf.io.xml_reading.MAX_ELEMENTS", 20)
     path = written(tmp_path, "<BIF>\n" + "<a/>\n" * 30 + "</BIF>")
-    with pytest.raises(NetworkFileError, match="line 21: .* more than 20 elements"):
+    with pytest.raises(NetworkFileError, match=r"line 21: .* more than 20 elements"):
         read(path)
 
 
