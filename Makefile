@@ -11,7 +11,8 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-slow: $(VENV)/installed-test
+# Other programs' packages are held against ours in these tests.
+slow: $(VENV)/installed-test $(VENV)/installed-peers
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/installed-lint
@@ -27,6 +28,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/speed/discretize.py
 	$(BIN)/python benchmarks/speed/classifiers.py
 	$(BIN)/python benchmarks/speed/averaged_kdb.py
+	$(BIN)/python benchmarks/speed/inference.py
 
 # Takes about half an hour; what was interrupted goes on where it stopped.
 accuracy: $(VENV)/installed-test

@@ -39,6 +39,23 @@ class Questions:
 
         return Inference(cast("BayesianNetwork", self))
 
+    def compile(self, max_table_cells: int = 20_000_000) -> Inference:
+        """Compile the network anew with another limit, and keep that for all questions.
+
+        Parameters
+        ----------
+        max_table_cells : int, default=20_000_000
+            Largest table that inference may build; eight bytes a cell.
+        """
+        from bayleaf.models.queries import Inference
+
+        found = Inference(
+            cast("BayesianNetwork", self), max_table_cells=max_table_cells
+        )
+        # Where cached_property keeps its value.
+        self.__dict__["inference"] = found
+        return found
+
     def query(
         self, evidence: Evidence = None, targets: Iterable[Any] | Any = None
     ) -> Posteriors:

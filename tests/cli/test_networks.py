@@ -1,0 +1,188 @@
+"""Networks on the command line: ask, sample, convert."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+import pytest
+
+import bayleaf
+from bayleaf import BayesianNetwork
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def sprinkler(tmp_path: Path) -> Path:
+    """A network file with a name that holds blanks and an equals sign."""
+    network = BayesianNetwork.from_tables(
+        states={"rain": ["no", "yes"], "dew = 1": [0, 1, 2], "grass": ["dry", "wet"]},
+        parents={"grass": ["rain", "dew = 1"]},
+        tables={
+            "rain": [0.75, 0.25],
+            "dew = 1": [0.5, 0.25, 0.25],
+            "grass": [[[1, 0], [0.5, 0.5], [0, 1]], [[0.1, 0.9], [0, 1], [0, 1]]],
+        },
+    )
+    path = tmp_path / "sprinkler.json"
+    bayleaf.write_network(network, path)
+    return path
+
+
+def _json(run: Run, *words: object) -> Any:
+    done = run("query", *words, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_query_shows_what_evidence_leaves_open(run: Run, sprinkler: Path) -> None:
+    found = _json(run, sprinkler, "--given", "grass=dry")
+    assert set(found["posteriors"]) == {"rain", "dew = 1"}
+    assert found["posteriors"]["rain"]["yes"] == pytest.approx(0.0125 / 0.48125)
+    assert found["log_probability_of_evidence"] == pytest.approx(math.log(0.48125))
+    shown = run("query", sprinkler, "--given", "grass=dry", "--target", "rain").out
+    assert "yes" in shown
+    assert "dew" not in shown
+
+
+def test_names_may_hold_equals_signs_and_states_may_be_numbers(
+    run: Run, sprinkler: Path
+) -> None:
+    found = _json(run, sprinkler, "--given", "dew = 1=2", "--target", "grass")
+    assert found["posteriors"]["grass"]["wet"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "expected"),
+    [
+        ("--given", "dew = 1=0|1", 1 / 3),
+        ("--given", "dew = 1=!2", 1 / 3),
+        ("--given", "dew = 1=!0", 0.5),
+        ("--likelihood", "dew = 1=0:1,1:2,2:0", 0.5),
+    ],
+)
+def test_evidence_may_be_negative_or_uncertain(
+    run: Run, sprinkler: Path, option: str, text: str, expected: float
+) -> None:
+    found = _json(run, sprinkler, option, text, "--target", "dew = 1")
+    assert found["posteriors"]["dew = 1"]["1"] == pytest.approx(expected)
+
+
+def test_the_most_probable_explanation_names_every_variable(
+    run: Run, sprinkler: Path
+) -> None:
+    found = _json(run, sprinkler, "--given", "grass=wet", "--most-probable")
+    assert found["states"] == {"rain": "no", "dew = 1": 2, "grass": "wet"}
+    assert found["log_joint_probability"] == pytest.approx(math.log(0.75 * 0.25))
+    shown = run("query", sprinkler, "--most-probable").out
+    assert "dew = 1" in shown
+
+
+def test_information_ranks_what_would_tell_most(run: Run, sprinkler: Path) -> None:
+    found = _json(run, sprinkler, "--target", "grass", "--information")
+    assert list(found) == ["dew = 1", "rain"]
+    assert found["dew = 1"] > found["rain"] > 0
+    shown = run("query", sprinkler, "--target", "grass", "--information").out
+    assert shown.startswith("dew = 1")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--given", "rain"], "should have the form name=state"),
+        (["--given", "rain=maybe"], "its states are no, yes"),
+        (["--given", "rian=yes"], "did you mean rain"),
+        (["--given", "rain=yes", "--given", "rain=no"], "rain is given twice"),
+        (["--likelihood", "rain=yes"], "should have the form name=state:0.8"),
+        (["--likelihood", "rain=yes:-1"], "rain"),
+        (["--target", "rian"], "did you mean rain"),
+        (["--information"], "exactly one --target"),
+        (["--most-probable", "--target", "rain"], "give it alone"),
+        (["--given", "dew = 1=2", "--given", "grass=dry"], "cannot be together"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused_in_one_sentence(
+    run: Run, sprinkler: Path, words: list[str], message: str
+) -> None:
+    done = run("query", sprinkler, *words)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_the_network_of_a_classifier_answers(run: Run, model: Path) -> None:
+    words = ("--given", "sex=male", "--given", "age=60", "--target", "disease")
+    found = _json(run, model, *words)
+    assert sum(found["posteriors"]["disease"].values()) == pytest.approx(1.0)
+
+
+def test_samples_keep_to_the_evidence(
+    run: Run, sprinkler: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "rows.csv"
+    words = ("-n", 500, "--given", "grass=wet", "--given", "dew = 1=!2")
+    done = run("sample", sprinkler, *words, "--seed", 3, "-o", out)
+    assert done.code == 0, done.err
+    table = pa_csv.read_csv(out)
+    assert table.num_rows == 500
+    assert set(table["grass"].to_pylist()) == {"wet"}
+    assert set(table["dew = 1"].to_pylist()) == {0, 1}
+    again = run("sample", sprinkler, *words, "--seed", 3)
+    assert again.out == out.read_text()
+
+
+def test_samples_may_be_parquet(run: Run, sprinkler: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.parquet"
+    assert run("sample", sprinkler, "-n", 7, "-o", out).code == 0
+    assert pa_parquet.read_table(out).num_rows == 7
+
+
+@pytest.mark.parametrize("rows", [0, -1])
+def test_a_number_of_rows_below_one_is_refused(
+    run: Run, sprinkler: Path, rows: int
+) -> None:
+    done = run("sample", sprinkler, f"--rows={rows}")
+    assert done.code == 2
+    assert "at least 1" in done.err
+
+
+@pytest.mark.parametrize("suffix", ["bif", "net", "xdsl", "xml", "bifxml"])
+def test_a_network_goes_through_every_format_and_back(
+    run: Run, sprinkler: Path, tmp_path: Path, suffix: str
+) -> None:
+    there, back = tmp_path / f"a.{suffix}", tmp_path / "back.json"
+    assert run("convert", sprinkler, there).code == 0
+    assert run("convert", there, back).code == 0
+    assert back.read_bytes() == sprinkler.read_bytes()
+
+
+def test_dot_and_pmml_are_written(
+    run: Run, sprinkler: Path, heart: Path, tmp_path: Path
+) -> None:
+    assert run("convert", sprinkler, tmp_path / "a.dot").code == 0
+    assert (tmp_path / "a.dot").read_text().startswith("digraph")
+    model = tmp_path / "nb.json"
+    fitted = run("fit", heart, "--target", "disease", "--model", "nb", "-o", model)
+    assert fitted.code == 0
+    assert run("convert", model, tmp_path / "nb.pmml").code == 0
+    assert "NaiveBayesModel" in (tmp_path / "nb.pmml").read_text()
+
+
+def test_an_unknown_format_is_refused_before_the_source_is_read(
+    run: Run, tmp_path: Path
+) -> None:
+    done = run("convert", tmp_path / "absent.bif", tmp_path / "a.xyz")
+    assert done.code == 2
+    assert ".xdsl" in done.err
+
+
+def test_a_source_that_is_missing_is_named(run: Run, tmp_path: Path) -> None:
+    done = run("convert", tmp_path / "absent.bif", tmp_path / "a.net")
+    assert done.code == 2
+    assert "absent.bif" in done.err

@@ -1,0 +1,108 @@
+"""Posteriors equal those of pyAgrum, and of pgmpy where pyAgrum cannot read a file.
+
+Tried with pyAgrum 3.3.1, which stores tables as float32, and pgmpy 1.1.2.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayleaf import BayesianNetwork, read_network
+from bayleaf.models.queries import Inference
+
+NETWORKS = [
+    "alarm",
+    "andes",
+    "asia",
+    "barley",
+    "cancer",
+    "diabetes",
+    "earthquake",
+    "hailfinder",
+    "hepar2",
+    "insurance",
+    "link",
+    "mildew",
+    "munin",
+    "munin1",
+    "munin2",
+    "munin3",
+    "munin4",
+    "pathfinder",
+    "pigs",
+    "sachs",
+    "survey",
+    "water",
+    "win95pts",
+]
+SHARES = (0.0, 0.1, 0.3)
+# The largest clique of munin1 has 78 million cells.
+MAX_TABLE_CELLS = 100_000_000
+# Beyond these shares of observed nodes alone does pyAgrum, too, run out of time here.
+FEWEST_OBSERVED = {"munin1": 0.1}
+
+
+def _evidence(
+    network: BayesianNetwork, inference: Inference, share: float, seed: int
+) -> dict[Any, Any]:
+    """States of some nodes in one row drawn from the network."""
+    rng = np.random.default_rng(seed)
+    n_nodes = len(network.domain)
+    chosen = rng.choice(n_nodes, round(share * n_nodes), replace=False)
+    row = inference.sample_codes(1, random_state=seed)
+    return {
+        network.domain[node].name: network.domain[node].states[row.column(node)[0]]
+        for node in sorted(chosen)
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NETWORKS)
+def test_posteriors_equal_those_of_pyagrum(data_folder: Path, name: str) -> None:
+    pyagrum = pytest.importorskip("pyagrum")
+    path = data_folder / "networks" / f"{name}.bif"
+    network = read_network(path)
+    inference = Inference(network, max_table_cells=MAX_TABLE_CELLS)
+    peer = pyagrum.loadBN(str(path))
+    for share in SHARES:
+        if share < FEWEST_OBSERVED.get(name, 0.0):
+            continue
+        evidence = _evidence(network, inference, share, seed=1)
+        posteriors = inference.query(evidence)
+        engine = pyagrum.LazyPropagation(peer)
+        engine.setEvidence(evidence)
+        engine.makeInference()
+        for variable in network.domain:
+            theirs = engine.posterior(variable.name)
+            labels = peer.variable(variable.name).labels()
+            expected = dict(zip(labels, theirs.tolist(), strict=True))
+            found = posteriors[variable.name]
+            for state in variable.states:
+                assert found[state] == pytest.approx(expected[state], abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["asia", "alarm", "child"])
+def test_posteriors_equal_those_of_pgmpy(data_folder: Path, name: str) -> None:
+    readwrite = pytest.importorskip("pgmpy.readwrite")
+    from pgmpy.inference import VariableElimination
+
+    path = data_folder / "networks" / f"{name}.bif"
+    network = read_network(path)
+    engine = VariableElimination(readwrite.BIFReader(str(path)).get_model())
+    for share in SHARES:
+        evidence = _evidence(network, network.inference, share, seed=2)
+        posteriors = network.query(evidence)
+        for variable in network.domain:
+            if variable.name in evidence:
+                continue
+            factor = engine.query([variable.name], evidence, show_progress=False)
+            states = factor.state_names[variable.name]
+            for state, expected in zip(states, factor.values, strict=True):
+                assert posteriors[variable.name][state] == pytest.approx(
+                    expected, abs=1e-6
+                )
