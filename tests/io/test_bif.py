@@ -129,6 +129,29 @@ def test_a_table_that_fits_both_orders_has_the_child_slowest() -> None:
     assert tables(text)[1] == [[0.9, 0.1], [0.4, 0.6]]
 
 
+def test_charniaks_dogs_are_read_as_their_author_wrote_them() -> None:
+    # Charniak (1991), "Bayesian networks without tears", figure 2, in the old style
+    # of JavaBayes: no bar, no commas, quotes around names and properties.
+    text = """// a file from 1997
+network "Dog-Problem" { //3 variables
+\tproperty "credal-set constant-density-bounded 1.1" ;\n}
+variable  "bowel-problem" { //2 values
+\ttype discrete[2] {  "true"  "false" };\n\tproperty "position = (335, 99)" ;\n}
+variable  "family-out" {\n\ttype discrete[2] {  "true"  "false" };\n}
+variable  "dog-out" {\n\ttype discrete[2] {  "true"  "false" };\n}
+probability (  "bowel-problem" ) {\n\ttable 0.01 0.99 ;\n}
+probability (  "family-out" ) {\n\ttable 0.15 0.85 ;\n}
+probability (  "dog-out"  "bowel-problem"  "family-out" ) { //3 variables, 8 values
+\ttable 0.99 0.97 0.9 0.3 0.01 0.03 0.1 0.7 ;\n}
+"""
+    network = bif.parsed(text, "dog.bif")
+    assert network.domain.names == ("bowel-problem", "family-out", "dog-out")
+    true = network.cpds[2].probabilities[..., 0]
+    family_out = [0.99, 0.90]
+    family_in = [0.97, 0.3]
+    assert true.T.tolist() == [family_out, family_in]
+
+
 def test_parents_are_axes_in_the_listed_order_the_first_slowest() -> None:
     text = HEAD + "variable c { type discrete [2] { x, y }; }" + ROOT
     text += "probability ( b ) { table 0.5, 0.25, 0.25; }\nprobability ( c | b, a ) {"

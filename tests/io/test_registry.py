@@ -47,6 +47,22 @@ def test_an_unknown_suffix_lists_those_that_are_known(
         write_network(coin, tmp_path / name)
 
 
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_limits_reach_the_format(
+    coin: BayesianNetwork, tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"coin{suffix}"
+    if suffix == ".json":
+        write_network(coin, path, max_table_cells=1)
+    else:
+        with pytest.raises(ValueError, match="'coin' would have 2 cells"):
+            write_network(coin, path, max_table_cells=1)
+    write_network(coin, path, max_table_cells=2)
+    assert read_network(path, max_bytes=10_000).domain == coin.domain
+    with pytest.raises(ModelFileError, match=r"larger|bytes"):
+        read_network(path, max_bytes=10)
+
+
 def test_a_file_that_is_missing_raises_the_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_network(tmp_path / "nothing.bif")

@@ -20,14 +20,19 @@ FORMATS = {
     ".xmlbif": "bayleaf.io.xmlbif",
 }
 
+# Modules whose `write` leaves every distribution in its form.
+_HOLD_ALL = {"bayleaf.io.network_json"}
 
-def read_network(path: str | Path) -> BayesianNetwork:
+
+def read_network(path: str | Path, *, max_bytes: int | None = None) -> BayesianNetwork:
     """Read a Bayesian network from a file in the format that its suffix names.
 
     Parameters
     ----------
     path : str or Path
         A file of ours or of another program.
+    max_bytes : int, optional
+        Larger files are refused; each format has a limit of its own.
 
     Raises
     ------
@@ -38,15 +43,28 @@ def read_network(path: str | Path) -> BayesianNetwork:
     OSError
         If the file cannot be opened.
     """
-    network: BayesianNetwork = _module(path).read(path)
+    limits = {} if max_bytes is None else {"max_bytes": max_bytes}
+    network: BayesianNetwork = _module(path).read(path, **limits)
     return network
 
 
-def write_network(network: BayesianNetwork, path: str | Path) -> None:
+def write_network(
+    network: BayesianNetwork, path: str | Path, *, max_table_cells: int | None = None
+) -> None:
     """Write a Bayesian network to a file in the format that its suffix names.
 
     An older file is replaced only when all is written. Distributions that are no
     tables are written as their full tables where the format holds nothing else.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        What to write.
+    path : str or Path
+        Its suffix names the format.
+    max_table_cells : int, optional
+        Larger full tables are refused, 10,000,000 cells if not given; formats that
+        hold every form of distribution have no such limit.
 
     Raises
     ------
@@ -56,7 +74,9 @@ def write_network(network: BayesianNetwork, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    _module(path).write(network, path)
+    module = _module(path)
+    limits = {} if max_table_cells is None else {"max_table_cells": max_table_cells}
+    module.write(network, path, **({} if module.__name__ in _HOLD_ALL else limits))
 
 
 def _module(path: str | Path) -> ModuleType:
