@@ -394,3 +394,12 @@ def test_a_note_that_cannot_be_read_names_its_line() -> None:
     text = GOOD.replace("high };", 'high };\nproperty bayleaf_states = "[1,2]";')
     with pytest.raises(NetworkFileError, match=r'line 4: the note "bayleaf_states"'):
         bif.parsed(text, "x.bif")
+
+
+def test_two_variables_whose_notes_give_one_name_are_refused() -> None:
+    note = "};\nproperty bayleaf_name = \"'x'\";"
+    text = GOOD.replace("no };", f"no {note}").replace("high };", f"high {note}")
+    with pytest.raises(
+        NetworkFileError, match='line 5: two variables have the name "x"'
+    ):
+        bif.parsed(text, "x.bif")
