@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayleaf.data.codes import Codes
-from bayleaf.models.latent_tree import LatentTree, LatentVariable
+from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
 
 EQUAL = np.array([[0, 1], [1, 0]])
 
