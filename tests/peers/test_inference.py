@@ -42,8 +42,8 @@ NETWORKS = [
 SHARES = (0.0, 0.1, 0.3)
 # The largest clique of munin1 has 78 million cells.
 MAX_TABLE_CELLS = 100_000_000
-# Beyond these shares of observed nodes alone does pyAgrum, too, run out of time here.
-FEWEST_OBSERVED = {"munin1": 0.1}
+# Without evidence pyAgrum asks for more than 16 GiB here.
+OUT_OF_REACH = {("link", 0.0)}
 
 
 def _evidence(
@@ -69,7 +69,7 @@ def test_posteriors_equal_those_of_pyagrum(data_folder: Path, name: str) -> None
     inference = Inference(network, max_table_cells=MAX_TABLE_CELLS)
     peer = pyagrum.loadBN(str(path))
     for share in SHARES:
-        if share < FEWEST_OBSERVED.get(name, 0.0):
+        if (name, share) in OUT_OF_REACH:
             continue
         evidence = _evidence(network, inference, share, seed=1)
         posteriors = inference.query(evidence)
