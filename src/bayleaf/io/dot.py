@@ -7,6 +7,7 @@ from html import escape
 
 from bayleaf.data.domain import Variable
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.drawing import dot_string, printable
 
 
 def to_dot(network: BayesianNetwork, *, states: bool = False) -> str:
@@ -51,10 +52,7 @@ def to_dot(network: BayesianNetwork, *, states: bool = False) -> str:
 
 def _name_label(variable: Variable) -> str:
     """A name in quotes."""
-    # Graphviz reads backslashes as the start of an escape and & as that of an entity.
-    text = _shown(variable.name).replace("\\", "\\\\").replace('"', '\\"')
-    text = text.replace("&", "&amp;").replace("\n", "\\n")
-    return f'"{text}"'
+    return dot_string(variable.name)
 
 
 def _table_label(variable: Variable) -> str:
@@ -72,12 +70,4 @@ def _rows(variable: Variable) -> Iterator[str]:
 
 def _cell(name: object) -> str:
     """A name as content of a cell, which may not be empty."""
-    return escape(_shown(name)).replace("\n", "<br/>") or " "
-
-
-def _shown(name: object) -> str:
-    """A name whose characters can all be seen or break the line."""
-    return "".join(
-        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}"
-        for c in str(name)
-    )
+    return escape(printable(name)).replace("\n", "<br/>") or " "

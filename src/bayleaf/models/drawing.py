@@ -40,7 +40,7 @@ def structure_dot(model: ClassModel) -> str:
     lines = ["digraph bayleaf {", "  node [shape=ellipse];"]
     for index, name in enumerate(names):
         shape = " [shape=doublecircle]" if index == len(names) - 1 else ""
-        lines.append(f"  {_quoted(name)}{shape};")
+        lines.append(f"  {dot_string(name)}{shape};")
     for parent, child in model.arcs:
         weight = weights.get((names[parent], names[child]))
         look = (
@@ -48,7 +48,9 @@ def structure_dot(model: ClassModel) -> str:
             if weight is None
             else f' [label="{weight:.2f}", penwidth={0.2 + 4 * weight:.2f}]'
         )
-        lines.append(f"  {_quoted(names[parent])} -> {_quoted(names[child])}{look};")
+        lines.append(
+            f"  {dot_string(names[parent])} -> {dot_string(names[child])}{look};"
+        )
     return "\n".join([*lines, "}"])
 
 
@@ -117,7 +119,17 @@ def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
     )
 
 
-def _quoted(name: object) -> str:
-    """A name as a DOT string."""
-    text = str(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def dot_string(name: object) -> str:
+    """A name as a string of Graphviz' DOT language."""
+    # Graphviz reads backslashes as the start of an escape and & as that of an entity.
+    text = printable(name).replace("\\", "\\\\").replace('"', '\\"')
+    text = text.replace("&", "&amp;").replace("\n", "\\n")
     return f'"{text}"'
+
+
+def printable(name: object) -> str:
+    """A name whose characters can all be seen or break the line."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}"
+        for c in str(name)
+    )
