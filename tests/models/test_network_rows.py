@@ -179,6 +179,17 @@ def test_the_first_impossible_row_is_named_with_what_conflicts_in_it() -> None:
     )
 
 
+def test_the_target_is_not_named_among_what_conflicts() -> None:
+    network = BayesianNetwork.from_tables(
+        states={name: ["x", "y"] for name in "abc"},
+        parents={"b": ["a"], "c": ["a"]},
+        tables={"a": [0.5, 0.5], "b": np.eye(2), "c": np.eye(2)},
+    )
+    with pytest.raises(ImpossibleEvidenceError) as raised:
+        Inference(network).posterior_table({"a": ["x"], "b": ["y"], "c": ["x"]}, "a")
+    assert raised.value.variables == ("b", "c")
+
+
 def test_cells_of_the_target_count_for_nothing() -> None:
     table = {"smoker": ["no", "no"], "ill": ["yes", None]}
     found = Inference(smoking()).posterior_table(table, "ill")

@@ -220,6 +220,8 @@ def test_targets_are_answered_in_groups_where_one_tree_would_be_too_large() -> N
         np.testing.assert_allclose(
             found[name].probabilities, marginal(joint, position), rtol=0, atol=1e-12
         )
+    assert inference.log_probability_of_evidence({}) == pytest.approx(0.0, abs=1e-15)
+    assert inference.query(targets=[]).log_evidence == pytest.approx(0.0, abs=1e-15)
     with pytest.raises(ValueError, match="max_table_cells=16"):
         inference.query()
     with pytest.raises(ValueError, match="max_table_cells=16"):

@@ -24,7 +24,8 @@ from bayleaf.models.sampling import decode, random_generator
 from oracles.joint_table import joint_table, marginal
 from property.queried_networks import possible_evidence, sparse_network
 
-ARCS = DAG(((), (0,), (0,), (1, 2), (3,), (2, 4), (5,)))
+# Parents in no order, and before or after their children.
+ARCS = DAG(((4, 2), (), (1,), (2, 0), (1,), (3, 0), (5, 4)))
 CARDS = [2, 3, 2, 3, 2, 4, 2]
 
 
@@ -195,9 +196,11 @@ def test_rows_are_decoded_to_states_and_holes_to_nulls() -> None:
             Variable("part", ("a", None)),
             numeric_variable("age", (40.0,)),
             Variable(3, tuple(f"s{i}" for i in range(300))),
+            Variable("200", tuple(f"s{i}" for i in range(200))),
         )
     )
-    columns = [np.array([0, 1, 2])] * 6 + [np.array([0, 299, 300])]
+    columns = [np.array([0, 1, 2])] * 6
+    columns += [np.array([0, 299, 300]), np.array([127, 199, 200])]
     table = decode(domain, Codes.from_columns(columns, domain.cards))
     assert table.to_pydict() == {
         "text": ["no", "yes", None],
@@ -207,6 +210,7 @@ def test_rows_are_decoded_to_states_and_holes_to_nulls() -> None:
         "part": ["a", None, None],
         "age": ["<= 40", "> 40", None],
         "3": ["s0", "s299", None],
+        "200": ["s127", "s199", None],
     }
     assert pa.types.is_dictionary(table.schema.field("text").type)
     assert pa.types.is_integer(table.schema.field("count").type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, prod
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
+from bayleaf.graph.separation import ancestors
 from bayleaf.graph.triangulation import bits, eliminate
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.draws import Draw
@@ -64,7 +65,7 @@ def evidence_draws(
         If a table would have more than `max_table_cells` cells.
     """
     hard = evidence.hard
-    above = _ancestors(network, [item.variable for item in evidence.items])
+    above = ancestors(network.dag, [item.variable for item in evidence.items])
     factors = [_cpd_factor(network, node, hard) for node in sorted(above)]
     factors += [
         _Factor((item.variable,), item.likelihood)
@@ -88,15 +89,6 @@ def evidence_draws(
         if node not in above
     ]
     return [*reversed(eliminated), *forward], log_probability
-
-
-def _ancestors(network: BayesianNetwork, nodes: Iterable[int]) -> set[int]:
-    """Some variables with all their ancestors."""
-    above = set(nodes)
-    for node in reversed(network.dag.order):
-        if node in above:
-            above.update(network.dag.parents[node])
-    return above
 
 
 def _cpd_factor(network: BayesianNetwork, node: int, hard: dict[int, int]) -> _Factor:

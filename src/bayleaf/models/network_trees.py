@@ -15,6 +15,7 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
+from bayleaf.graph.separation import ancestors
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.evidence import Evidence, ImpossibleEvidenceError, Likelihood
 from bayleaf.models.junction_tree import (
@@ -121,7 +122,10 @@ class NetworkTrees:
         hard = evidence.hard
         wanted = range(len(self.network.domain)) if targets is None else targets
         asked = frozenset(wanted) | evidence.likelihoods.keys()
-        kept = _ancestors(self.network.dag, hard, asked)
+        if not asked:
+            # Nothing is known or asked; a variable without parents sums to one too.
+            asked = frozenset(self.network.dag.order[:1])
+        kept = frozenset(ancestors(self.network.dag, asked))
         key = (kept, frozenset(hard.items()))
         if key not in self._parts:
             self._parts[key] = self._compiled_part(tuple(sorted(kept)), hard)
@@ -210,20 +214,6 @@ class NetworkTrees:
         """A network's tree within the limit."""
         tree = JunctionTree.compile(network, max_table_cells=self.max_table_cells)
         return Part(network, tree, members)
-
-
-def _ancestors(
-    dag: DAG, hard: Mapping[int, int], asked: Iterable[int]
-) -> frozenset[int]:
-    """The asked variables and their ancestors, arcs out of known states cut."""
-    kept = set(asked)
-    waiting = list(kept)
-    while waiting:
-        for parent in dag.parents[waiting.pop()]:
-            if parent not in hard and parent not in kept:
-                kept.add(parent)
-                waiting.append(parent)
-    return frozenset(kept)
 
 
 def _cut_network(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Hashable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,13 @@ def find_variable(domain: Domain, name: Any) -> int:
     ValueError
         If there is none; near names are offered.
     """
-    for position, known in enumerate(domain.names):
-        if type(known) is type(name) and known == name:
-            return position
+    try:
+        position = domain.index(name)
+    except (KeyError, TypeError):
+        position = -1
+    # True equals 1, but no one means variable 1 by it.
+    if position >= 0 and not isinstance(name, bool):
+        return position
     written = [str(known) for known in domain.names]
     if str(name) in written:
         return written.index(str(name))
@@ -43,10 +48,15 @@ class StateReader:
 
     def __init__(self, variable: Variable) -> None:
         self.variable = variable
-        self._by_text: dict[str, int] = {}
-        for code, state in enumerate(variable.states):
-            self._by_text.setdefault(variable.label(code), code)
-            self._by_text.setdefault(str(state), code)
+
+    @cached_property
+    def _by_text(self) -> dict[str, int]:
+        """Code of each state by its label and by its text."""
+        codes: dict[str, int] = {}
+        for code, state in enumerate(self.variable.states):
+            codes.setdefault(self.variable.label(code), code)
+            codes.setdefault(str(state), code)
+        return codes
 
     def code(self, value: Any) -> int | None:
         """Code of the state that a value means, None if it means no single state.
