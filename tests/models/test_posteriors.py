@@ -48,7 +48,9 @@ def test_probabilities_cannot_be_changed() -> None:
 
 
 def test_entropy_is_that_of_the_definition() -> None:
-    assert Posterior(Variable("a", (1, 2)), np.array([0.0, 1.0])).entropy == 0.0
+    # Minus zero would be printed with its sign.
+    certain = Posterior(Variable("a", (1, 2)), np.array([0.0, 1.0]))
+    assert repr(certain.entropy) == "0.0"
     assert Posterior(
         Variable("a", (1, 2)), np.array([0.5, 0.5])
     ).entropy == pytest.approx(np.log(2), abs=1e-15)

@@ -25,12 +25,9 @@ def find_variable(domain: Domain, name: Any) -> int:
         If there is none; near names are offered.
     """
     try:
-        position = domain.index(name)
+        return domain.index(name)
     except (KeyError, TypeError):
-        position = -1
-    # True equals 1, but no one means variable 1 by it.
-    if position >= 0 and not isinstance(name, bool):
-        return position
+        pass
     written = [str(known) for known in domain.names]
     if str(name) in written:
         return written.index(str(name))
