@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log, prod
 
 from bayleaf.graph.dag import DAG
+
+# Trees with more cells than this take so long to propagate that a search pays.
+_MANY_CELLS = 1_000_000
+_MOST_DISTURBED = 60
+# Disturbed eliminations times nodes: about a second's work.
+_DISTURBED_NODES = 20_000
+_NOISE = (1.0, 2.0)
 
 Priority = Callable[[int, float], tuple[float, float]]
 
@@ -49,10 +58,12 @@ class JunctionForest:
 def junction_forest(dag: DAG, cards: Sequence[int]) -> JunctionForest:
     """Compile a directed graph to a junction forest with small tables.
 
-    The moral graph is triangulated twice, by fewest fill edges (ties: smallest
-    resulting table, then lowest index) and by smallest resulting table (ties: fewest
-    fill edges, then lowest index); the order whose cliques have fewer cells in all
-    is kept, the first one if they are equal.
+    The moral graph is triangulated by fewest fill edges (ties: smallest resulting
+    table, then lowest index) and by smallest resulting table (ties: fewest fill
+    edges, then lowest index). If the better of the two has more than a million cells
+    in all, both are tried again with priorities that a fixed seed disturbs, the more
+    often the smaller the graph. The order whose cliques have the fewest cells in all is
+    kept, the first one among equals.
 
     Parameters
     ----------
@@ -72,8 +83,10 @@ def junction_forest(dag: DAG, cards: Sequence[int]) -> JunctionForest:
     """
     neighbours = moral_graph(dag)
     best: JunctionForest | None = None
-    least = float("inf")
-    for priority in (_fill_first, _table_first):
+    least = math.inf
+    for priority in _priorities(_DISTURBED_NODES // max(len(dag), 1)):
+        if best is not None and priority not in _PLAIN and least <= _MANY_CELLS:
+            break
         forest = _forest(*eliminate(neighbours, cards, priority))
         cells = sum(forest.table_cells(cards))
         if cells < least:
@@ -90,6 +103,27 @@ def _fill_first(fill: int, log_cells: float) -> tuple[float, float]:
 def _table_first(fill: int, log_cells: float) -> tuple[float, float]:
     """Min-weight's priority."""
     return (log_cells, fill)
+
+
+_PLAIN: tuple[Priority, ...] = (_fill_first, _table_first)
+
+
+def _priorities(n_disturbed: int) -> Iterator[Priority]:
+    """The plain priorities, then disturbed ones, drawn from a fixed seed."""
+    yield from _PLAIN
+    rng = random.Random(0)
+    for trial in range(min(n_disturbed, _MOST_DISTURBED)):
+        yield _disturbed(_PLAIN[trial % 2], rng, _NOISE[trial // 2 % 2])
+
+
+def _disturbed(plain: Priority, rng: random.Random, noise: float) -> Priority:
+    """A priority whose first number has noise added; fill edges and nats alike."""
+
+    def priority(fill: int, log_cells: float) -> tuple[float, float]:
+        first, second = plain(fill, log_cells)
+        return first + rng.random() * noise, second
+
+    return priority
 
 
 def moral_graph(dag: DAG) -> list[int]:

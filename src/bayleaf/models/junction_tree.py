@@ -13,15 +13,16 @@ from bayleaf.data.codes import Codes
 from bayleaf.graph.triangulation import JunctionForest, junction_forest
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.junction_tree_schedule import (
+    Layout,
     build_schedule,
-    new_scratch,
+    new_layout,
     rooted,
     with_prior,
 )
 from bayleaf.wording import name_list
 
 if TYPE_CHECKING:
-    from bayleaf.models.junction_tree_kernels import Schedule, Scratch
+    from bayleaf.models.junction_tree_kernels import Scratch
 
 Likelihoods = Mapping[int, NDArray[np.float64]]
 
@@ -55,7 +56,7 @@ class JunctionTree:
     forest: JunctionForest
     _rank: tuple[int, ...] = field(repr=False)
     _tables: tuple[NDArray[np.float64], ...] = field(repr=False)
-    _schedules: dict[int | None, Schedule] = field(default_factory=dict, repr=False)
+    _layouts: dict[int | None, Layout] = field(default_factory=dict, repr=False)
 
     @classmethod
     def compile(
@@ -123,13 +124,14 @@ class JunctionTree:
         """
         from bayleaf.models import junction_tree_kernels as kernels
 
-        schedule = self.schedule()
-        scratch, log_evidence = self._collect(likelihoods, maximise=False)
-        marginals = np.full(int(schedule.state_start[-1]), np.nan)
-        if log_evidence > -np.inf:
-            kernels.distribute(schedule, scratch, False, True)
-            kernels.read_marginals(schedule, scratch, True, marginals)
-        return Propagation(self, log_evidence, marginals, scratch)
+        layout = self.layout()
+        schedule, scratch = layout.schedule, layout.new_scratch()
+        marginals = np.empty(sum(self.network.domain.cards))
+        variables, values = self._flat(likelihoods)
+        log_evidence = kernels.propagate(
+            schedule, scratch, variables, values, marginals
+        )
+        return Propagation(self, float(log_evidence), layout, marginals, scratch)
 
     def log_evidence(self, likelihoods: Likelihoods) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
@@ -150,8 +152,8 @@ class JunctionTree:
         """
         from bayleaf.models import junction_tree_kernels as kernels
 
-        schedule = self.schedule()
-        states = np.zeros(len(schedule.cards), dtype=np.int64)
+        schedule = self.layout().schedule
+        states = np.zeros(schedule.n_variables, dtype=np.int64)
         scratch, log_most = self._collect(likelihoods, maximise=True)
         if log_most > -np.inf:
             kernels.decode(schedule, scratch, states)
@@ -214,28 +216,31 @@ class JunctionTree:
         table = cells.reshape(self._tables[node].shape)
         return np.ascontiguousarray(np.transpose(table, np.argsort(order)))
 
-    def schedule(self, root_variable: int | None = None) -> Schedule:
+    def layout(self, root_variable: int | None = None) -> Layout:
         """Arrays of the kernels; a root clique holds the variable, if one is given."""
-        root = None
-        cards = self.network.domain.cards
-        if root_variable is not None:
-            sizes = self.forest.table_cells(cards)
-            holding = [c for c, q in enumerate(self.cliques) if root_variable in q]
-            root = min(holding, key=lambda c: (sizes[c], c))
-        if root not in self._schedules:
+        if root_variable not in self._layouts:
+            cards = self.network.domain.cards
+            root = None
+            if root_variable is not None:
+                sizes = self.forest.table_cells(cards)
+                holding = [c for c, q in enumerate(self.cliques) if root_variable in q]
+                root = min(holding, key=lambda c: (sizes[c], c))
             families = [
                 sorted(cpd.family, key=self._rank.__getitem__)
                 for cpd in self.network.cpds
             ]
-            schedule = build_schedule(
-                rooted(self.forest, cards, root),
-                self._rank,
-                cards,
-                self._tables,
-                families,
+            self._layouts[root_variable] = new_layout(
+                with_prior(
+                    build_schedule(
+                        rooted(self.forest, cards, root),
+                        self._rank,
+                        cards,
+                        self._tables,
+                        families,
+                    )
+                )
             )
-            self._schedules[root] = with_prior(schedule)
-        return self._schedules[root]
+        return self._layouts[root_variable]
 
     def _collect(
         self, likelihoods: Likelihoods, *, maximise: bool
@@ -243,8 +248,8 @@ class JunctionTree:
         """Enter evidence and send the messages to the roots."""
         from bayleaf.models import junction_tree_kernels as kernels
 
-        schedule = self.schedule()
-        scratch = new_scratch(schedule)
+        layout = self.layout()
+        schedule, scratch = layout.schedule, layout.new_scratch()
         variables, values = self._flat(likelihoods)
         kernels.reset(schedule, scratch)
         if not kernels.enter_likelihoods(schedule, scratch, variables, values):
@@ -287,6 +292,7 @@ class Propagation:
 
     tree: JunctionTree
     log_evidence: float
+    _layout: Layout = field(repr=False)
     _marginals: NDArray[np.float64] = field(repr=False)
     _scratch: Scratch = field(repr=False)
     _has_families: bool = field(default=False, repr=False)
@@ -300,8 +306,8 @@ class Propagation:
             If the evidence is impossible.
         """
         self._check_possible()
-        start, end = self.tree.schedule().state_start[variable : variable + 2]
-        return self._marginals[start:end].copy()
+        first = self._layout.state_starts
+        return self._marginals[first[variable] : first[variable + 1]].copy()
 
     def family(self, node: int) -> NDArray[np.float64]:
         """Joint posterior of a variable's parents and itself, shaped like its CPD.
@@ -314,12 +320,12 @@ class Propagation:
         from bayleaf.models import junction_tree_kernels as kernels
 
         self._check_possible()
-        schedule = self.tree.schedule()
+        schedule = self._layout.schedule
         if not self._has_families:
             kernels.distribute(schedule, self._scratch, True, False)
             self._has_families = True
-        n, m = len(schedule.cards), len(schedule.parent)
-        first, end = schedule.fixed_offset[node : node + 2]
+        n, m = schedule.n_variables, schedule.n_cliques
+        first, end = self._layout.starts("fixed_offset")[node : node + 2]
         table = np.zeros(int(end - first))
         factor = 2 * n + 2 * m + node
         kernels.add_factor(schedule, self._scratch, factor, 1.0, table, 0)

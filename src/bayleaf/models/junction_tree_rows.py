@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.data.codes import Codes
-from bayleaf.models.junction_tree_schedule import new_scratch
 
 if TYPE_CHECKING:
     from bayleaf.models.junction_tree import JunctionTree
@@ -29,13 +28,13 @@ def log_evidence_rows(tree: JunctionTree, codes: Codes, n_jobs: int) -> Floats:
     """Log probability (nats) of the observed cells of each row."""
     from bayleaf.models import junction_tree_kernels as kernels
 
-    schedule = tree.schedule()
+    layout = tree.layout()
     log_evidence = np.empty(codes.n_rows)
 
     def work(first: int, end: int) -> None:
         kernels.evidence_of_rows(
-            schedule,
-            new_scratch(schedule),
+            layout.schedule,
+            layout.new_scratch(),
             _matrix(codes, first, end),
             log_evidence[first:end],
         )
@@ -50,14 +49,14 @@ def posterior_rows(
     """Posterior of one variable given each row's observed cells of the others."""
     from bayleaf.models import junction_tree_kernels as kernels
 
-    schedule = tree.schedule(target)
+    layout = tree.layout(target)
     posteriors = np.empty((codes.n_rows, codes.cards[target]))
     log_evidence = np.empty(codes.n_rows)
 
     def work(first: int, end: int) -> None:
         kernels.posteriors_of_rows(
-            schedule,
-            new_scratch(schedule),
+            layout.schedule,
+            layout.new_scratch(),
             _matrix(codes, first, end),
             target,
             posteriors[first:end],
@@ -83,14 +82,14 @@ def expected_counts(
     complete = codes.rows(possible & ~incomplete)
     counts = TableCounts(complete, n_jobs=n_jobs).family_counts(families)
     holed = codes.rows(possible & incomplete)
-    schedule = tree.schedule()
-    n_cells = int(schedule.fixed_offset[len(families)])
+    layout = tree.layout()
+    n_cells = int(layout.starts("fixed_offset")[-1])
 
     def work(first: int, end: int) -> Floats:
         totals = np.zeros(n_cells)
         kernels.families_of_rows(
-            schedule,
-            new_scratch(schedule),
+            layout.schedule,
+            layout.new_scratch(),
             _matrix(holed, first, end),
             np.ascontiguousarray(holed.weights[first:end]),
             totals,
@@ -99,7 +98,7 @@ def expected_counts(
 
     for totals in _over_blocks(tree, holed, n_jobs, work):
         for node in range(len(families)):
-            first, end = schedule.fixed_offset[node : node + 2]
+            first, end = layout.starts("fixed_offset")[node : node + 2]
             counts[node] = counts[node] + tree.shaped(node, totals[first:end])
     return counts, log_evidence
 

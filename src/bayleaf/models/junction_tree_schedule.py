@@ -109,38 +109,37 @@ def build_schedule(
     fixed_sizes = sizes[: n + m]
     home = _homes(cliques, families, cards)
     clique_reads, separator_reads = _readers(cliques, separators, cards)
-    fixed = np.zeros(sum(fixed_sizes))
+    n_fixed = sum(fixed_sizes)
+    fixed = np.zeros(n_fixed + m + sum(cards))
     cells = np.concatenate([table.ravel() for table in tables])
     fixed[: len(cells)] = cells
-    clique_start, clique_variables = _flat(cliques)
-    factor_start, factor_variables = _flat(factors)
-    child_start, children = _flat(_inverted(forest.parent, m))
-    table_start, table_list = _flat(_inverted(home, m))
-    clique_read_start, clique_read_list = _flat(clique_reads)
-    separator_read_start, separator_read_list = _flat(separator_reads)
+    lists: dict[str, NDArray[np.int64]] = {
+        "cards": _integers(cards),
+        "state_start": _starts(cards),
+        "factor_offset": _starts(sizes),
+        "fixed_offset": _starts(fixed_sizes),
+        "parent": _integers(forest.parent),
+        "home": _integers(home),
+        "barren": _barren(forest, home).astype(np.int64),
+    }
+    for start, name, items in (
+        ("factor_start", "factor_variables", factors),
+        ("clique_start", "clique_variables", cliques),
+        ("child_start", "children", _inverted(forest.parent, m)),
+        ("table_start", "tables", _inverted(home, m)),
+        ("clique_read_start", "clique_reads", clique_reads),
+        ("separator_read_start", "separator_reads", separator_reads),
+    ):
+        lists[start], lists[name] = _flat(items)
+    first = _starts([len(entries) for entries in lists.values()]).tolist()
     return Schedule(
-        cards=_integers(cards),
-        state_start=_starts(cards),
-        factor_start=factor_start,
-        factor_variables=factor_variables,
-        factor_offset=_starts(sizes),
-        fixed_offset=_starts(fixed_sizes),
-        clique_start=clique_start,
-        clique_variables=clique_variables,
-        parent=_integers(forest.parent),
-        child_start=child_start,
-        children=children,
-        table_start=table_start,
-        tables=table_list,
-        home=_integers(home),
-        barren=_barren(forest, home),
-        clique_read_start=clique_read_start,
-        clique_reads=clique_read_list,
-        separator_read_start=separator_read_start,
-        separator_reads=separator_read_list,
+        plan=np.concatenate(list(lists.values())),
         fixed=fixed,
-        prior_log=np.zeros(m),
-        prior_marginals=np.zeros(sum(cards)),
+        n_variables=n,
+        n_cliques=m,
+        prior_log=n_fixed,
+        prior_marginals=n_fixed + m,
+        **dict(zip(lists, first)),
     )
 
 
@@ -148,58 +147,108 @@ def with_prior(schedule: Schedule) -> Schedule:
     """The schedule with the messages and marginals of the network without evidence."""
     from bayleaf.models import junction_tree_kernels as kernels
 
-    scratch = new_scratch(schedule)
-    n, m = len(schedule.cards), len(schedule.parent)
+    scratch = new_layout(schedule).new_scratch()
     kernels.reset(schedule, scratch)
     kernels.collect(schedule, scratch, False, False)
-    first, end = schedule.fixed_offset[[n, n + m]]
-    source = schedule.factor_offset[n]
     fixed = schedule.fixed.copy()
-    fixed[first:end] = scratch.cells[source : source + end - first]
+    n, m = schedule.n_variables, schedule.n_cliques
+    place = schedule.plan[[schedule.fixed_offset + n, schedule.fixed_offset + n + m]]
+    source = schedule.plan[schedule.factor_offset + n]
+    size = place[1] - place[0]
+    fixed[place[0] : place[1]] = scratch.cells[source : source + size]
+    fixed[schedule.prior_log :][:m] = kernels.subtree_logs(schedule, scratch)
     kernels.distribute(schedule, scratch, False, False)
-    marginals = np.empty(len(schedule.prior_marginals))
+    marginals = fixed[schedule.prior_marginals :]
     kernels.read_marginals(schedule, scratch, False, marginals)
-    prior_log = kernels.subtree_logs(schedule, scratch)
-    return schedule._replace(
-        fixed=fixed, prior_log=prior_log, prior_marginals=marginals
-    )
+    return schedule._replace(fixed=fixed)
 
 
-def new_scratch(schedule: Schedule) -> Scratch:
-    """Memory for one propagation at a time."""
-    from bayleaf.models.junction_tree_kernels import LONGEST_ROW, Scratch
+@dataclass(frozen=True)
+class Layout:
+    """A schedule, and how much memory a propagation needs beside it.
 
-    n, m = len(schedule.cards), len(schedule.parent)
-    n_states = int(schedule.state_start[-1])
-    widths = np.diff(schedule.clique_start)
-    slots = (
-        np.diff(schedule.table_start) * 2
-        + np.diff(schedule.child_start) * 2
-        + np.diff(schedule.clique_read_start)
+    Parameters
+    ----------
+    schedule : Schedule
+        The arrays of the kernels.
+    places : dict of str to int
+        Where the lists of `Scratch` begin.
+    n_numbers, n_cells : int
+        Lengths of its whole numbers and of its cells.
+    n_slots, n_axes : int
+        Most factors and axes that one step works with.
+    longest_row : int
+        Most cells along the axis that runs fastest.
+    state_starts : tuple of int
+        Where the states of each variable begin among those of all.
+    """
+
+    schedule: Schedule
+    places: dict[str, int]
+    n_numbers: int
+    n_cells: int
+    n_slots: int
+    n_axes: int
+    longest_row: int
+    state_starts: tuple[int, ...]
+
+    def new_scratch(self) -> Scratch:
+        """Memory for one propagation at a time."""
+        from bayleaf.models.junction_tree_kernels import Scratch
+
+        return Scratch(
+            memory=np.zeros(self.n_numbers, dtype=np.int64),
+            cells=np.empty(self.n_cells),
+            stride=np.empty((self.n_slots, self.n_axes), dtype=np.int64),
+            row=np.empty(self.longest_row),
+            **self.places,
+        )
+
+    def starts(self, name: str) -> NDArray[np.int64]:
+        """Where each variable begins, the end of the last included."""
+        n, first = self.schedule.n_variables, getattr(self.schedule, name)
+        starts: NDArray[np.int64] = self.schedule.plan[first : first + n + 1]
+        return starts
+
+
+def new_layout(schedule: Schedule) -> Layout:
+    """Measure what a propagation writes."""
+    from bayleaf.models.junction_tree_kernels import LONGEST_ROW
+
+    n, m, plan = schedule.n_variables, schedule.n_cliques, schedule.plan
+    n_factors = 3 * n + 2 * m
+    n_states = int(plan[schedule.state_start + n])
+
+    def lengths(first: int, count: int) -> NDArray[np.int64]:
+        return np.diff(plan[first : first + count + 1])
+
+    # A distribution goes in, and its family's posterior comes out; a child's message
+    # comes in, and one goes out to it.
+    n_slots = 2 + int(
+        (
+            2 * lengths(schedule.table_start, m)
+            + 2 * lengths(schedule.child_start, m)
+            + lengths(schedule.clique_read_start, m)
+            + lengths(schedule.separator_read_start, m)
+        ).max(initial=0)
     )
-    most_slots = int(slots.max(initial=0)) + 2
-    most_slots = max(
-        most_slots, int(np.diff(schedule.separator_read_start).max(initial=0)) + 1
-    )
-    most_axes = int(widths.max(initial=0)) + 1
-    return Scratch(
-        states=np.empty(n_states, dtype=np.int64),
-        weights=np.ones(n_states),
-        n_active=np.empty(n, dtype=np.int64),
-        evident=np.zeros(n, dtype=np.bool_),
-        weighted=np.zeros(n, dtype=np.bool_),
-        dirty=np.zeros(m, dtype=np.bool_),
-        needed=np.zeros(m, dtype=np.bool_),
-        unit=np.zeros(m, dtype=np.bool_),
-        log_scale=np.zeros(m),
-        factor=np.empty(most_slots, dtype=np.int64),
-        axis=np.empty(most_axes, dtype=np.int64),
-        size=np.empty(most_axes, dtype=np.int64),
-        counter=np.empty(most_axes, dtype=np.int64),
-        position=np.empty(most_slots, dtype=np.int64),
-        stride=np.empty((most_slots, most_axes), dtype=np.int64),
-        row=np.empty(max(LONGEST_ROW, int(schedule.cards.max(initial=1)))),
-        cells=np.empty(int(schedule.factor_offset[-1])),
+    n_axes = 1 + int(lengths(schedule.clique_start, m).max(initial=0))
+    sizes = {"states": n_states, "n_active": n, "evident": n, "weighted": n}
+    sizes |= {"dirty": m, "needed": m, "unit": m, "factor": n_slots}
+    sizes |= {"axis": n_axes, "size": n_axes, "counter": n_axes, "gap": n_axes}
+    sizes["position"] = n_slots
+    places = dict(zip(sizes, _starts(list(sizes.values())).tolist()))
+    places["weights"] = int(plan[schedule.factor_offset + n_factors])
+    places["log_scale"] = places["weights"] + n_states
+    return Layout(
+        schedule,
+        places,
+        sum(sizes.values()),
+        places["log_scale"] + m,
+        n_slots,
+        n_axes,
+        max(LONGEST_ROW, int(plan[schedule.cards :][:n].max(initial=1))),
+        tuple(plan[schedule.state_start :][: n + 1].tolist()),
     )
 
 
