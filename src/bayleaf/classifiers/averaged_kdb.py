@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import AUTO, check_choice, check_count
+from bayleaf.classifiers.parameters import (
+    AUTO,
+    check_choice,
+    check_count,
+    check_generative,
+)
 from bayleaf.counts.information import (
     conditional_mutual_information_matrix,
     mutual_information,
@@ -144,6 +149,7 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_generative(self)
         check_count("n_networks", self.n_networks, 1)
         check_count("max_parents", self.max_parents, 0)
         check_count("max_rows", self.max_rows, 1)

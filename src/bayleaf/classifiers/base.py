@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayleaf.classifiers.conditional import CONDITIONAL, GENERATIVE, fitted_network
 from bayleaf.classifiers.leave_one_out import (
     LeavingOut,
     fitted_temperature,
@@ -49,6 +50,9 @@ from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.summary import Summary, summarize
 
+if TYPE_CHECKING:
+    from bayleaf.latent.conditional_likelihood import ConditionalFit
+
 
 class Learned(NamedTuple):
     """What `_learn` returns: the model and its training log-likelihood in nats."""
@@ -75,6 +79,11 @@ class BayesianClassifier(
         one by which left-out training rows are predicted best.
     calibration : {"leave_one_out"}, optional
         Divide log scores by a temperature that suits left-out training rows.
+    parameters : {"generative", "conditional"}, default="generative"
+        Tables that make the training rows probable, or tables that make their classes
+        probable once the features are known. Only single networks can have the latter.
+    pull : float, default=1.0
+        How strongly conditional tables are pulled to the generative ones.
     discretizer : str or discretiser, default="mdlp"
         Finds the cut points of numeric columns: "mdlp", "standard_deviation",
         "equal_frequency", "equal_width", or an instance.
@@ -125,13 +134,19 @@ class BayesianClassifier(
         What log scores are divided by, 1 without calibration.
     selection_ : Selection
         Leave-one-out scores of all candidates, where a parameter is "auto".
+    conditional_fit_ : ConditionalFit
+        How conditional tables were found, where `parameters` asks for them.
     """
+
+    conditional_fit_: ConditionalFit
 
     def __init__(
         self,
         *,
         smoothing: str | Smoothing = "laplace",
         calibration: str | None = None,
+        parameters: str = GENERATIVE,
+        pull: float = 1.0,
         discretizer: Any = "mdlp",
         categorical_features: Any = None,
         missing: str = "marginalize",
@@ -147,6 +162,8 @@ class BayesianClassifier(
     ) -> None:
         self.smoothing = smoothing
         self.calibration = calibration
+        self.parameters = parameters
+        self.pull = pull
         self.discretizer = discretizer
         self.categorical_features = categorical_features
         self.missing = missing
@@ -335,6 +352,9 @@ class BayesianClassifier(
         log_likelihood += prior.log_likelihood(counts.class_counts())
         log_likelihood -= cpds[-1].log_likelihood(counts.class_counts())
         network = BayesianNetwork(domain, dag, (*cpds[:-1], prior))
+        self.__dict__.pop("conditional_fit_", None)
+        if self.parameters == CONDITIONAL:
+            network, log_likelihood = fitted_network(self, network, counts)
         return Learned(NetworkModel(network, self.max_table_cells), log_likelihood)
 
     def _check_family_sizes(self, domain: Domain, dag: DAG) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from bayleaf.classifiers.base import BayesianClassifier
+from bayleaf.classifiers.conditional import CONDITIONAL
 from bayleaf.classifiers.parameters import AUTO, encoder_rules, random_generator
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
@@ -89,6 +90,7 @@ class IncrementalClassifier(BayesianClassifier):
         for name, value in (
             ("smoothing", self.smoothing == AUTO),
             ("calibration", self.calibration is not None),
+            ("parameters", self.parameters == CONDITIONAL),
         ):
             if value:
                 raise ValueError(

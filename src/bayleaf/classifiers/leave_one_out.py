@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from bayleaf.classifiers.conditional import CONDITIONAL
 from bayleaf.classifiers.parameters import AUTO
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
@@ -92,6 +93,7 @@ class LeavingOut:
     """What every classifier can do with its training rows: leave each of them out."""
 
     smoothing: Any
+    parameters: str
     smoothing_: Smoothing
     selection_: Selection
     class_prior: Any
@@ -141,7 +143,7 @@ class LeavingOut:
 
         The structure is that of the fitted model.
         """
-        if not isinstance(self.model_, NetworkModel):
+        if self.parameters == CONDITIONAL or not isinstance(self.model_, NetworkModel):
             return None
         return left_out.log_scores(self.model_.network.dag.families[:-1])
 

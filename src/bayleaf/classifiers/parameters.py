@@ -19,6 +19,7 @@ from bayleaf.wording import name_list
 # The value of a parameter that leave-one-out chooses.
 AUTO = "auto"
 CALIBRATIONS = ("leave_one_out",)
+ESTIMATES = ("generative", "conditional")
 
 
 def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:
@@ -42,11 +43,14 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
 
 
-def check_threshold(name: str, value: Any, *, or_else: str = "") -> None:
-    """Raise unless a parameter is None or a finite number >= 0; see `check_count`."""
-    if value is None:
+def check_threshold(
+    name: str, value: Any, *, or_else: str = "", none_too: bool = True
+) -> None:
+    """Raise unless a parameter is a finite number >= 0, or None; see `check_count`."""
+    if value is None and none_too:
         return
-    refusal = f"{name} must be None or a number >= 0, got {value!r}"
+    none = "None or " if none_too else ""
+    refusal = f"{name} must be {none}a number >= 0, got {value!r}"
     refusal += f"; {or_else!r} is allowed too" if or_else else ""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(refusal)
@@ -60,6 +64,8 @@ def check_shared(estimator: Any) -> None:
     check_choice("unknown", estimator.unknown, UNKNOWN_RULES)
     if estimator.calibration is not None:
         check_choice("calibration", estimator.calibration, CALIBRATIONS)
+    check_choice("parameters", estimator.parameters, ESTIMATES)
+    check_threshold("pull", estimator.pull, none_too=False)
     check_count("max_states", estimator.max_states, 2)
     check_count("max_table_cells", estimator.max_table_cells, 1)
     check_count("verbose", int(estimator.verbose), 0)
@@ -72,6 +78,16 @@ def check_shared(estimator: Any) -> None:
             )
         if estimator.n_jobs == 0:
             raise ValueError("n_jobs must not be 0; -1 means all cores")
+
+
+def check_generative(estimator: Any) -> None:
+    """Raise if a classifier that is no single network is to fit it conditionally."""
+    if estimator.parameters != ESTIMATES[0]:
+        raise ValueError(
+            f"parameters={estimator.parameters!r} needs one network, and "
+            f"{type(estimator).__name__} averages several; take naive Bayes, TAN, KDB "
+            f"or HNB, or parameters={ESTIMATES[0]!r}"
+        )
 
 
 def encoder_rules(estimator: Any) -> EncoderRules:

@@ -38,6 +38,10 @@ class ModelOptions:
         Most feature parents of a feature (auto).
     calibration
         leave_one_out: one temperature for all probabilities.
+    parameters
+        conditional: tables that make the classes probable, not the rows (nb, tan, kdb).
+    pull
+        How strongly conditional tables are pulled to the generative ones.
     min_count
         Rows a super-parent's value needs (aode).
     alpha
@@ -67,6 +71,8 @@ class ModelOptions:
     n_networks: int | None = None
     max_parents: int | None = None
     calibration: str | None = None
+    parameters: str | None = None
+    pull: float | None = None
     min_count: int | None = None
     alpha: float | None = None
     smoothing: str | None = None

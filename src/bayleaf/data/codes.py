@@ -122,6 +122,22 @@ class Codes:
             None if self.unit_weights else self.weights[selection],
         )
 
+    def without_last(self) -> Codes:
+        """The same rows and weights without the last variable."""
+        columns = [self.column(i) for i in range(self.n_variables - 1)]
+        weights = None if self.unit_weights else self.weights
+        if not columns:
+            empty = np.empty((0, self.n_rows), dtype=np.uint8)
+            return Codes(
+                empty,
+                empty.astype(np.uint16),
+                (),
+                (),
+                self.weights,
+                self.unit_weights,
+            )
+        return Codes.from_columns(columns, self.cards[:-1], weights)
+
     def with_column(
         self,
         column: NDArray[np.integer[Any]],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,3 +47,22 @@ def shuffled_distinct_rows(
     digests ^= digests >> np.uint64(_LAST_SHIFT)
     _, rows, kinds = np.unique(digests, return_index=True, return_inverse=True)
     return rows, np.asarray(np.bincount(kinds, codes.weights), dtype=np.float64)
+
+
+def merged_rows(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
+    """Merge equal rows into one of their total weight, in an order of no meaning.
+
+    The order depends on the contents of the rows alone, never on that of the table.
+
+    Returns
+    -------
+    codes : Codes
+        One row of each kind.
+    rows : ndarray of shape (n_distinct,)
+        Index of one such row in the table.
+    """
+    if not codes.n_rows:
+        return codes, np.empty(0, dtype=np.intp)
+    kinds, weights = shuffled_distinct_rows(codes, np.random.default_rng(0))
+    unit = bool((weights == 1.0).all())
+    return replace(codes.rows(kinds), weights=weights, unit_weights=unit), kinds

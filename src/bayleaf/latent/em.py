@@ -16,7 +16,7 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Context, Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
-from bayleaf.data.shuffled_rows import shuffled_distinct_rows
+from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.network_rows import read_rows
@@ -166,8 +166,8 @@ class _Task:
         for variable in range(codes.n_variables):
             missing |= codes.missing(variable)
         self._first_row = np.flatnonzero(missing)
-        self.incomplete, self._kinds = _merged(codes.rows(missing))
-        complete, _ = _merged(codes.rows(~missing))
+        self.incomplete, self._kinds = merged_rows(codes.rows(missing))
+        complete, _ = merged_rows(codes.rows(~missing))
         families = network.dag.families
         self._counted = TableCounts(complete, n_jobs).family_counts(families)
         self.priors = [
@@ -284,15 +284,6 @@ def _learned_nodes(network: BayesianNetwork) -> set[int]:
         if isinstance(cpd, TableCPD | TreeCPD)
     }
     return experienced or adaptable
-
-
-def _merged(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
-    """Equal rows as one of their total weight, and a row of each kind."""
-    if not codes.n_rows:
-        return codes, np.empty(0, dtype=np.intp)
-    kinds, weights = shuffled_distinct_rows(codes, np.random.default_rng(0))
-    unit = bool((weights == 1.0).all())
-    return replace(codes.rows(kinds), weights=weights, unit_weights=unit), kinds
 
 
 def _pseudo_counts(cpd: CPD) -> Table:
