@@ -25,6 +25,8 @@ _PUBLIC = {
     "NaiveBayesClassifier": "bayleaf.classifiers.naive_bayes",
     "StandardDeviationDiscretizer": "bayleaf.data.discretize",
     "TANClassifier": "bayleaf.classifiers.tan",
+    "ImpossibleEvidenceError": "bayleaf.models.evidence",
+    "Inference": "bayleaf.models.queries",
     "Not": "bayleaf.models.evidence",
     "ValueHierarchy": "bayleaf.data.hierarchy",
     "learn_parameters": "bayleaf.latent.em",

@@ -1,4 +1,4 @@
-"""Learning with what was not observed: missing cells and latent variables."""
+"""Parameters that no counting gives: with missing cells, or fitted to the classes."""
 
 from bayleaf.latent.em import LearnedParameters, learn_parameters
 

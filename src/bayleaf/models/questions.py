@@ -84,6 +84,10 @@ class Questions:
         """
         return self.inference.conflict(evidence)
 
+    def conflict_by_item(self, evidence: Evidence) -> dict[Name, float]:
+        """How far each item of evidence is in conflict with the others, in nats."""
+        return self.inference.conflict_by_item(evidence)
+
     def value_of_information(
         self,
         target: Any,
@@ -119,6 +123,19 @@ class Questions:
         """
         return self.inference.posterior_table(
             table, target, unknown=unknown, ignore=ignore, n_jobs=n_jobs
+        )
+
+    def log_likelihood_rows(
+        self,
+        table: Any,
+        *,
+        unknown: Unknown = "error",
+        ignore: Collection[Any] = (),
+        n_jobs: int | None = None,
+    ) -> NDArray[np.float64]:
+        """Logarithm of each row's probability (nats), holes summed out, (n_rows,)."""
+        return self.inference.log_likelihood_rows(
+            table, unknown=unknown, ignore=ignore, n_jobs=n_jobs
         )
 
     def log_likelihood(
