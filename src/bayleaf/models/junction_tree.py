@@ -122,16 +122,15 @@ class JunctionTree:
         ValueError
             If a vector does not fit its variable, or is negative or not finite.
         """
-        from bayleaf.models import junction_tree_kernels as kernels
+        from bayleaf.models import junction_tree_message_kernels as kernels
 
         layout = self.layout()
-        schedule, scratch = layout.schedule, layout.new_scratch()
-        marginals = np.empty(sum(self.network.domain.cards))
-        variables, values = self._flat(likelihoods)
-        log_evidence = kernels.propagate(
-            schedule, scratch, variables, values, marginals
-        )
-        return Propagation(self, float(log_evidence), layout, marginals, scratch)
+        scratch, log_evidence = self._collect(likelihoods, maximise=False)
+        marginals = np.empty(layout.state_starts[-1])
+        if log_evidence > -np.inf:
+            kernels.distribute(layout.schedule, scratch, False, True)
+            kernels.read_marginals(layout.schedule, scratch, True, marginals)
+        return Propagation(self, log_evidence, layout, marginals, scratch)
 
     def log_evidence(self, likelihoods: Likelihoods) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
@@ -150,7 +149,7 @@ class JunctionTree:
         log_probability : float
             Log probability (nats) of the states and the evidence.
         """
-        from bayleaf.models import junction_tree_kernels as kernels
+        from bayleaf.models import junction_tree_message_kernels as kernels
 
         schedule = self.layout().schedule
         states = np.zeros(schedule.n_variables, dtype=np.int64)
@@ -246,15 +245,14 @@ class JunctionTree:
         self, likelihoods: Likelihoods, *, maximise: bool
     ) -> tuple[Scratch, float]:
         """Enter evidence and send the messages to the roots."""
-        from bayleaf.models import junction_tree_kernels as kernels
+        from bayleaf.models import junction_tree_message_kernels as kernels
 
         layout = self.layout()
         schedule, scratch = layout.schedule, layout.new_scratch()
         variables, values = self._flat(likelihoods)
-        kernels.reset(schedule, scratch)
-        if not kernels.enter_likelihoods(schedule, scratch, variables, values):
-            return scratch, -np.inf
-        log_scale = kernels.collect(schedule, scratch, maximise, not maximise)
+        log_scale = kernels.evidence_of(
+            schedule, scratch, variables, values, maximise, not maximise
+        )
         return scratch, float(log_scale)
 
     def _flat(
@@ -317,18 +315,16 @@ class Propagation:
         ValueError
             If the evidence is impossible.
         """
-        from bayleaf.models import junction_tree_kernels as kernels
+        from bayleaf.models import junction_tree_message_kernels as kernels
 
         self._check_possible()
         schedule = self._layout.schedule
         if not self._has_families:
             kernels.distribute(schedule, self._scratch, True, False)
             self._has_families = True
-        n, m = schedule.n_variables, schedule.n_cliques
         first, end = self._layout.starts("fixed_offset")[node : node + 2]
         table = np.zeros(int(end - first))
-        factor = 2 * n + 2 * m + node
-        kernels.add_factor(schedule, self._scratch, factor, 1.0, table, 0)
+        kernels.read_family(schedule, self._scratch, node, 1.0, table, 0)
         return self.tree.shaped(node, table)
 
     def _check_possible(self) -> None:

@@ -26,7 +26,7 @@ _LEAST_ROWS = 64
 
 def log_evidence_rows(tree: JunctionTree, codes: Codes, n_jobs: int) -> Floats:
     """Log probability (nats) of the observed cells of each row."""
-    from bayleaf.models import junction_tree_kernels as kernels
+    from bayleaf.models import junction_tree_message_kernels as kernels
 
     layout = tree.layout()
     log_evidence = np.empty(codes.n_rows)
@@ -47,7 +47,7 @@ def posterior_rows(
     tree: JunctionTree, codes: Codes, target: int, n_jobs: int
 ) -> tuple[Floats, Floats]:
     """Posterior of one variable given each row's observed cells of the others."""
-    from bayleaf.models import junction_tree_kernels as kernels
+    from bayleaf.models import junction_tree_message_kernels as kernels
 
     layout = tree.layout(target)
     posteriors = np.empty((codes.n_rows, codes.cards[target]))
@@ -71,7 +71,7 @@ def expected_counts(
     tree: JunctionTree, codes: Codes, n_jobs: int
 ) -> tuple[list[Floats], Floats]:
     """Sum the family posteriors of all rows, each times its weight."""
-    from bayleaf.models import junction_tree_kernels as kernels
+    from bayleaf.models import junction_tree_message_kernels as kernels
 
     log_evidence = log_evidence_rows(tree, codes, n_jobs)
     incomplete = np.zeros(codes.n_rows, dtype=bool)

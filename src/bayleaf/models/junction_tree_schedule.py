@@ -54,17 +54,9 @@ def rooted(
     above: dict[int, int] = {}
     downwards: list[int] = []
     for start in preferred:
-        if start in above:
-            continue
-        above[start] = -1
-        stack = [start]
-        while stack:
-            clique = stack.pop()
-            downwards.append(clique)
-            for other in around[clique]:
-                if other not in above:
-                    above[other] = clique
-                    stack.append(other)
+        if start not in above:
+            above[start] = -1
+            downwards += _from_root(start, around, above)
     order = downwards[::-1]
     number = {clique: place for place, clique in enumerate(order)}
     number[-1] = -1
@@ -73,6 +65,19 @@ def rooted(
         [list(forest.separator((c, above[c]))) if above[c] >= 0 else [] for c in order],
         [number[above[c]] for c in order],
     )
+
+
+def _from_root(root: int, around: Lists, above: dict[int, int]) -> list[int]:
+    """Cliques of one tree, parents first; notes each one's parent in `above`."""
+    visited: list[int] = []
+    stack = [root]
+    while stack:
+        clique = stack.pop()
+        visited.append(clique)
+        new = [other for other in around[clique] if other not in above]
+        above.update(dict.fromkeys(new, clique))
+        stack += new
+    return visited
 
 
 def build_schedule(
@@ -97,8 +102,6 @@ def build_schedule(
     families : sequence of sequence of int
         The variables along those axes.
     """
-    from bayleaf.models.junction_tree_kernels import Schedule
-
     n, m = len(cards), len(forest.cliques)
     cliques = [sorted(clique, key=rank.__getitem__) for clique in forest.cliques]
     separators = [sorted(shared, key=rank.__getitem__) for shared in forest.separators]
@@ -106,18 +109,13 @@ def build_schedule(
     factors += [[v] for v in range(n)]
     factors += families
     sizes = [prod(cards[v] for v in factor) for factor in factors]
-    fixed_sizes = sizes[: n + m]
     home = _homes(cliques, families, cards)
     clique_reads, separator_reads = _readers(cliques, separators, cards)
-    n_fixed = sum(fixed_sizes)
-    fixed = np.zeros(n_fixed + m + sum(cards))
-    cells = np.concatenate([table.ravel() for table in tables])
-    fixed[: len(cells)] = cells
     lists: dict[str, NDArray[np.int64]] = {
         "cards": _integers(cards),
         "state_start": _starts(cards),
         "factor_offset": _starts(sizes),
-        "fixed_offset": _starts(fixed_sizes),
+        "fixed_offset": _starts(sizes[: n + m]),
         "parent": _integers(forest.parent),
         "home": _integers(home),
         "barren": _barren(forest, home).astype(np.int64),
@@ -131,6 +129,19 @@ def build_schedule(
         ("separator_read_start", "separator_reads", separator_reads),
     ):
         lists[start], lists[name] = _flat(items)
+    return _packed(lists, np.concatenate([table.ravel() for table in tables]))
+
+
+def _packed(
+    lists: dict[str, NDArray[np.int64]], probabilities: NDArray[np.float64]
+) -> Schedule:
+    """A schedule of named lists, the prior still to be filled in."""
+    from bayleaf.models.junction_tree_kernels import Schedule
+
+    n, m = len(lists["cards"]), len(lists["parent"])
+    n_fixed, n_states = int(lists["fixed_offset"][-1]), int(lists["state_start"][-1])
+    fixed = np.zeros(n_fixed + m + n_states)
+    fixed[: len(probabilities)] = probabilities
     first = _starts([len(entries) for entries in lists.values()]).tolist()
     return Schedule(
         plan=np.concatenate(list(lists.values())),
@@ -145,18 +156,18 @@ def build_schedule(
 
 def with_prior(schedule: Schedule) -> Schedule:
     """The schedule with the messages and marginals of the network without evidence."""
-    from bayleaf.models import junction_tree_kernels as kernels
+    from bayleaf.models import junction_tree_message_kernels as kernels
 
     scratch = new_layout(schedule).new_scratch()
-    kernels.reset(schedule, scratch)
-    kernels.collect(schedule, scratch, False, False)
-    fixed = schedule.fixed.copy()
     n, m = schedule.n_variables, schedule.n_cliques
-    place = schedule.plan[[schedule.fixed_offset + n, schedule.fixed_offset + n + m]]
+    fixed = schedule.fixed.copy()
+    nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+    kernels.evidence_of(schedule, scratch, *nothing, False, False)
+    first, end = schedule.plan[schedule.fixed_offset + np.array([n, n + m])]
     source = schedule.plan[schedule.factor_offset + n]
-    size = place[1] - place[0]
-    fixed[place[0] : place[1]] = scratch.cells[source : source + size]
-    fixed[schedule.prior_log :][:m] = kernels.subtree_logs(schedule, scratch)
+    fixed[first:end] = scratch.cells[source : source + end - first]
+    logs = kernels.subtree_logs(schedule, scratch)
+    fixed[schedule.prior_log : schedule.prior_marginals] = logs
     kernels.distribute(schedule, scratch, False, False)
     marginals = fixed[schedule.prior_marginals :]
     kernels.read_marginals(schedule, scratch, False, marginals)
