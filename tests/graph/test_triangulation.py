@@ -132,6 +132,19 @@ def test_the_order_with_fewer_cells_is_kept() -> None:
     assert cells == best
 
 
+def test_large_trees_are_searched_for_and_always_alike() -> None:
+    # A grid of eight by twelve nodes with eight states each.
+    parents = tuple(
+        tuple(p for p in ((v - 8,) if v >= 8 else ()) + ((v - 1,) if v % 8 else ()))
+        for v in range(96)
+    )
+    dag, cards = DAG(parents), [8] * 96
+    forest = junction_forest(dag, cards)
+    plain = cells_of_order(dag, cards, eliminate(moral_graph(dag), cards)[0])
+    assert sum(forest.table_cells(cards)) < plain
+    assert junction_forest(dag, cards) == forest
+
+
 def cells_of_order(dag, cards, order) -> int:
     graph = {v: set(bits(around)) for v, around in enumerate(moral_graph(dag))}
     cliques = []

@@ -249,6 +249,22 @@ def test_a_thousand_features_that_disagree_do_not_underflow() -> None:
     assert log_evidence[0] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("n", [100, 102, 103])
+def test_evidence_that_nearly_excludes_what_remains_gives_posteriors(n) -> None:
+    # The first features hold state 1 for a thousand to the n-th times less likely, the
+    # last but one rules state 0 out; the last feature is not observed.
+    tables = [np.array([[0.0, 1.0], [0.999, 0.001]])] * n
+    tables += [np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0.3, 0.7], [0.6, 0.4]])]
+    parents = [*([n + 2] for _ in range(n + 2)), []]
+    network = make_network([2] * (n + 3), parents, [*tables, np.ones(2) / 2])
+    evidence = dict.fromkeys(range(n + 1), np.array([0.0, 1.0]))
+    answer = JunctionTree.compile(network).propagate(evidence)
+    expected = n * np.log(0.001) + 2 * np.log(0.5)
+    assert answer.log_evidence == pytest.approx(expected, rel=1e-9)
+    assert answer.marginal(n + 2) == pytest.approx([0.0, 1.0], abs=1e-9)
+    assert answer.marginal(n + 1) == pytest.approx([0.6, 0.4], abs=1e-9)
+
+
 def test_rows_off_by_rounding_are_normalised() -> None:
     tables = [np.array([0.3, 0.700003]), np.array([[0.2, 0.8], [0.49999, 0.5]])]
     tree = JunctionTree.compile(make_network([2, 2], [[], [0]], tables))
