@@ -251,7 +251,7 @@ def test_a_thousand_features_that_disagree_do_not_underflow() -> None:
 
 @pytest.mark.parametrize("n", [100, 102, 103])
 def test_evidence_that_nearly_excludes_what_remains_gives_posteriors(n) -> None:
-    # The first features hold state 1 for a thousand to the n-th times less likely, the
+    # With each feature state 1 of the parent grows a thousand times less likely.
     # The last feature but one rules state 0 out; the last is not observed.
     tables = [np.array([[0.0, 1.0], [0.999, 0.001]])] * n
     tables += [np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0.3, 0.7], [0.6, 0.4]])]
