@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from bayleaf.data.codes import Codes
 from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
+from bayleaf.data.codes import Codes
 
 EQUAL = np.array([[0, 1], [1, 0]])
 
