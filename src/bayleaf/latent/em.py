@@ -41,12 +41,16 @@ class LearnedParameters:
         logarithm of the prior that experience counts stand for (nats).
     converged : bool
         Whether the last step changed it by less than the tolerance.
+    expected_counts : tuple of ndarray
+        Expected rows in each cell of each family under the network, shaped like its
+        tables.
     """
 
     network: BayesianNetwork
     log_likelihood: float
     objectives: tuple[float, ...]
     converged: bool
+    expected_counts: tuple[Table, ...]
 
     @property
     def n_iter(self) -> int:
@@ -268,6 +272,7 @@ def _climb(
         log_likelihood,
         tuple(objectives),
         converged,
+        tuple(counts),
     )
 
 
