@@ -1,0 +1,298 @@
+"""Naive Bayes over features and latent variables that join them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.latent_tree import LatentTree
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.class_model import LogScores
+from bayleaf.models.factors import Factor, FusedTables
+from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
+from bayleaf.models.latent_network import latent_network
+
+# A class child whose features have more joint codes than this has no look-up table.
+_LOOK_UP_CELLS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class _PaddedFactor(Factor):
+    """A table that holds exact values for missing codes already."""
+
+    def padded(self) -> NDArray[np.float64]:
+        """The table itself: its last code on each axis means missing."""
+        return self.log_values
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchicalNaiveBayesModel:
+    """Naive Bayes over the children of the class in a tree of latent variables.
+
+    A latent variable is a function of its two children, so that in a complete row the
+    class children are known and naive Bayes predicts. Features that are missing are
+    summed out of the network to which the tree expands.
+
+    Parameters
+    ----------
+    domain : Domain
+        Features in the order of the codes, then the class.
+    tree : LatentTree
+        The latent variables over the features.
+    prior : ndarray of shape (n_classes,)
+        P(class).
+    tables : tuple of ndarray of shape (n_classes, card)
+        P(node | class) of each of ``tree.class_children``.
+    cell_counts : tuple of ndarray of shape (left card, right card)
+        Training rows in each cell of each latent variable.
+    used : tuple of int, optional
+        Class children that feature selection kept; by default all.
+    max_table_cells : int, default=20_000_000
+        Largest table of the network view.
+    cell_smoothing : float, default=0.01
+        Added to each cell count before P(cell | latent state) is taken. It cancels
+        from posteriors unless features are missing.
+
+    Raises
+    ------
+    ValueError
+        If tree, tables and domain do not fit each other.
+
+    References
+    ----------
+    Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
+    models. Machine Learning 63, 135-159.
+    """
+
+    domain: Domain
+    tree: LatentTree
+    prior: NDArray[np.float64]
+    tables: tuple[NDArray[np.float64], ...]
+    cell_counts: tuple[NDArray[np.float64], ...]
+    used: tuple[int, ...] | None = None
+    max_table_cells: int = 20_000_000
+    cell_smoothing: float = 0.01
+
+    def __post_init__(self) -> None:
+        *cards, n_classes = self.domain.cards
+        if tuple(cards) != tuple(self.tree.feature_cards):
+            raise ValueError(
+                f"the tree is over features with {self.tree.feature_cards} states, but "
+                f"the domain has features with {tuple(cards)}"
+            )
+        children = self.tree.class_children
+        shapes = [(n_classes, self.tree.cards[node]) for node in children]
+        if [np.shape(table) for table in self.tables] != shapes:
+            raise ValueError(
+                f"the tables of the class children have shapes "
+                f"{[np.shape(table) for table in self.tables]}, but need {shapes}"
+            )
+        cells = [latent.states.shape for latent in self.tree.latents]
+        if [np.shape(counts) for counts in self.cell_counts] != cells:
+            raise ValueError(
+                f"cell counts of shapes {[np.shape(n) for n in self.cell_counts]} were "
+                f"given for latent variables over {cells} cells"
+            )
+        if not set(self.used or ()) <= set(children):
+            raise ValueError(
+                f"nodes {self.used} are said to be used, but the class children are "
+                f"{children}"
+            )
+        if self.cell_smoothing <= 0:
+            raise ValueError(
+                f"cell_smoothing must be greater than 0, got {self.cell_smoothing}"
+            )
+
+    @property
+    def used_children(self) -> tuple[int, ...]:
+        """Class children that tell on the class."""
+        return self.tree.class_children if self.used is None else self.used
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of the naive Bayes model over the class children used."""
+        n_classes = self.domain.cards[-1]
+        states = sum(self.tree.cards[node] - 1 for node in self.used_children)
+        return n_classes - 1 + n_classes * states
+
+    @property
+    def class_prior(self) -> NDArray[np.float64]:
+        """Prior probability of each class, shape (n_classes,)."""
+        return self.prior
+
+    @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over."""
+        return "class children of the training rows"
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """Class to each feature used, whatever latent variables stand between."""
+        class_index = len(self.domain) - 1
+        leaves = [self.tree.leaves(node) for node in self.used_children]
+        return [(class_index, leaf) for leaf in sorted(sum(leaves, ()))]
+
+    @cached_property
+    def class_tables(self) -> dict[int, NDArray[np.float64]]:
+        """P(node | class) by class child, shape (n_classes, card).
+
+        A node that is not used has its marginal distribution in every class.
+        """
+        found = {}
+        for node, table in zip(self.tree.class_children, self.tables, strict=True):
+            unused = node not in self.used_children
+            marginal = np.broadcast_to(self.prior @ table, table.shape)
+            found[node] = marginal if unused else np.asarray(table, dtype=np.float64)
+        return found
+
+    @cached_property
+    def cell_distributions(self) -> tuple[NDArray[np.float64], ...]:
+        """P(cell | state) of each latent variable, shape (left card, right card)."""
+        pairs = zip(self.tree.latents, self.cell_counts, strict=True)
+        return tuple(
+            cell_probabilities(latent, counts, self.cell_smoothing)
+            for latent, counts in pairs
+        )
+
+    @cached_property
+    def network(self) -> BayesianNetwork:
+        """The Bayesian network that the tree expands to: `latent_network`."""
+        return latent_network(self)
+
+    @cached_property
+    def _messages(self) -> LatentMessages:
+        """Sums missing features out."""
+        return LatentMessages(self.tree, self.cell_distributions)
+
+    def _look_up_shape(self, node: int) -> tuple[int, ...]:
+        """Number of codes, missing included, of the features below a node."""
+        return tuple(self.tree.cards[leaf] + 1 for leaf in self.tree.leaves(node))
+
+    @cached_property
+    def _look_up(self) -> dict[int, NDArray[np.float64]]:
+        """Log P(features below | class) over all codes, unless there are too many.
+
+        Shape (n_classes, *number of codes).
+        """
+        found = {}
+        for node, table in self.class_tables.items():
+            shape = self._look_up_shape(node)
+            if self.tree.latent(node) is None or prod(shape) <= _LOOK_UP_CELLS:
+                leaves = self.tree.leaves(node)
+                codes = np.indices(shape).reshape(len(shape), -1)
+                columns = dict(zip(leaves, codes, strict=True))
+                values = self._messages.log_likelihood(node, table, columns)
+                found[node] = values.reshape(len(table), *shape)
+        return found
+
+    @cached_property
+    def _fused(self) -> FusedTables:
+        """Prior and look-up tables, neighbours added up."""
+        with np.errstate(divide="ignore"):
+            prior = Factor(len(self.domain) - 1, (), np.log(self.prior))
+        tables = [
+            _PaddedFactor(node, self.tree.leaves(node), values)
+            for node, values in self._look_up.items()
+        ]
+        return FusedTables.from_factors([prior, *tables], self.domain.cards)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived tables are made anew, so that a pickled model stays small.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def class_log_scores(self, codes: Codes) -> LogScores:
+        """Log joint probability (nats) of each class and the observed features.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only; missing cells are summed out exactly.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        scores = self._fused.look_up(codes)
+        for node, table in self.class_tables.items():
+            if node not in self._look_up:
+                columns = {leaf: codes.column(leaf) for leaf in self.tree.leaves(node)}
+                scores += self._messages.log_likelihood(node, table, columns)
+        return scores.T
+
+    def contributions(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Split the log-odds of `target` against `against` over features.
+
+        The log-odds of a class child are split by the chain rule over its observed
+        features in column order: the first one's term is what it says alone, the
+        others summed out; each further one adds what it changes.
+
+        Returns
+        -------
+        prior : ndarray of shape (n_rows,)
+            Nats.
+        terms : ndarray of shape (n_rows, n_features)
+            Nats; zero for a missing feature.
+        """
+        terms = np.zeros((codes.n_rows, codes.n_variables))
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(self.prior)
+        prior = log_prior[target] - log_prior[against]
+        for node in self.used_children:
+            leaves = self.tree.leaves(node)
+            columns = {
+                leaf: np.full(codes.n_rows, self.tree.cards[leaf]) for leaf in leaves
+            }
+            before = np.zeros(codes.n_rows)
+            for leaf in leaves:
+                columns[leaf] = codes.column(leaf).astype(np.intp)
+                after = self._log_odds(node, columns, target, against)
+                # Where a class has become impossible, nothing more can be told.
+                told = np.isfinite(before) & ~np.isnan(after)
+                terms[told, leaf] = after[told] - before[told]
+                before = np.where(told, after, before)
+        return prior, terms
+
+    def _log_odds(
+        self,
+        node: int,
+        columns: dict[int, NDArray[np.intp]],
+        target: NDArray[np.intp],
+        against: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
+        """Log-odds of two classes by the features below one class child."""
+        if node in self._look_up:
+            table = self._look_up[node]
+            index = tuple(columns.values())
+            for_target, for_against = table[target, *index], table[against, *index]
+        else:
+            table = self.class_tables[node]
+            scores = self._messages.log_likelihood(node, table, columns)
+            rows = np.arange(scores.shape[1])
+            for_target, for_against = scores[target, rows], scores[against, rows]
+        # Not a number where both classes are impossible.
+        with np.errstate(invalid="ignore"):
+            return np.asarray(for_target - for_against)
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """Features before this one below the same class child."""
+        for node in self.used_children:
+            leaves = self.tree.leaves(node)
+            if feature in leaves:
+                return [leaf for leaf in leaves if leaf < feature]
+        return []
+
+    def with_class_prior(
+        self, class_prior: NDArray[np.float64]
+    ) -> HierarchicalNaiveBayesModel:
+        """Return the same model under another class prior, shape (n_classes,)."""
+        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
