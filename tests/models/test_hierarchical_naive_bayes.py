@@ -14,6 +14,7 @@ from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
 from bayleaf.models import hierarchical_naive_bayes, latent_messages
 from bayleaf.models.class_model import log_normalize
+from bayleaf.models.explanation import explain_rows
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from oracles.random_latent_models import random_model, random_tree
 from property.networks import codes_of, domain_of
@@ -214,3 +215,35 @@ def test_parts_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         replace(model_of(0), **change)
+
+
+def test_latents_with_more_states_than_their_neighbours_allow_are_named() -> None:
+    tree = LatentTree((2, 2, 3)).join(0, 1, np.arange(4).reshape(2, 2))
+    tree = tree.join(2, 3, np.arange(12).reshape(3, 4) % 6)
+    # L1: 4 states, at most 6 * 2 * 2 / 6; L2: 6 states, at most 2 * 3 * 4 / 4.
+    model = random_model(np.random.default_rng(0), tree, 2)
+    assert model.irregular_latents == ()
+    finer = LatentTree((2, 2, 3)).join(0, 1, np.arange(4).reshape(2, 2))
+    finer = finer.join(2, 3, np.arange(12).reshape(3, 4))
+    model = random_model(np.random.default_rng(0), finer, 2)
+    assert model.irregular_latents == ("L2",)
+    assert not model.is_regular()
+
+
+def test_an_explanation_names_the_rule_that_fired() -> None:
+    tree = LatentTree((2, 2, 2)).join(0, 1, np.array([[0, 0], [0, 1]]))
+    model = random_model(np.random.default_rng(0), tree, 2)
+    codes = codes_of([[1, 1, 0], [0, None, 0], [1, None, 0]], (2, 2, 2))
+    found = explain_rows(
+        model, codes, np.array(["x", "y"]), predicted=np.array([0, 0, 0])
+    )
+    rules = [[term.rule for term in explanation.terms] for explanation in found]
+    assert rules == [
+        ["L1: v0 = 1 and v1 = 1", "L1: v0 = 1 and v1 = 1", ""],
+        ["L1: v0 = 0", "", ""],
+        ["", "", ""],
+    ]
+    assert "v0 = 1  by L1: v0 = 1 and v1 = 1\n" in found[0].to_text()
+    assert found[0].to_dict()["terms"][0]["rule"] == "L1: v0 = 1 and v1 = 1"
+    unused = replace(model, used=(2,))
+    assert unused.rules_fired(codes) == [["", "", ""]] * 3

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,15 @@ from bayleaf.models.class_model import (
     calibrated_log_proba,
 )
 from bayleaf.wording import stated
+
+
+@runtime_checkable
+class RuledEvidence(Protocol):
+    """A model that names the rule by which a feature tells on the class."""
+
+    def rules_fired(self, codes: Codes) -> list[list[str]]:
+        """The rule by row and feature; empty where there is none."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,9 @@ class Term:
     increments : tuple of float, default=()
         Where a model tells them apart: what the feature says alone, and what each
         further parent adds, nats; they sum to `contribution`.
+    rule : str, default=""
+        Where a model has latent variables: the rule by which the feature tells on the
+        class together with others.
     """
 
     feature: str | int
@@ -42,6 +55,7 @@ class Term:
     given: tuple[tuple[str | int, str], ...]
     contribution: float
     increments: tuple[float, ...] = ()
+    rule: str = ""
 
     @property
     def alone(self) -> float:
@@ -109,6 +123,7 @@ class Explanation:
                     "contribution": term.contribution,
                     "bits": term.bits,
                     "increments": list(term.increments),
+                    "rule": term.rule,
                 }
                 for term in self.terms
             ],
@@ -143,6 +158,8 @@ class Explanation:
                 condition = (
                     f"  ({term.alone:+.3f} alone, {by_parents:+.3f} by {names}{more})"
                 )
+            if term.rule:
+                condition = f"  by {term.rule}"
             fact = stated(term.feature, term.value)
             lines.append(f"  {term.contribution:+8.3f}  {fact}{condition}")
         rest = ranked[limit:]
@@ -212,6 +229,11 @@ def explain_rows(
         [variable.label(code) for code in codes.column(i)]
         for i, variable in enumerate(model.domain.variables[:-1])
     ]
+    rules = (
+        model.rules_fired(codes)
+        if isinstance(model, RuledEvidence)
+        else [[""] * codes.n_variables] * codes.n_rows
+    )
     return [
         Explanation(
             row=int(row),
@@ -223,7 +245,9 @@ def explain_rows(
                 log_posterior[row, predicted[row]] - log_posterior[row, against[row]]
             ),
             prior=float(prior[row]),
-            terms=_terms(model, labels, terms[row], increments[row], int(row)),
+            terms=_terms(
+                model, labels, terms[row], increments[row], rules[row], int(row)
+            ),
         )
         for row in rows
     ]
@@ -234,6 +258,7 @@ def _terms(
     labels: list[list[str]],
     values: NDArray[np.float64],
     increments: NDArray[np.float64],
+    rules: Sequence[str],
     row: int,
 ) -> tuple[Term, ...]:
     """The terms of one row with names and states."""
@@ -248,6 +273,7 @@ def _terms(
             ),
             float(value),
             tuple(increments[feature].tolist()),
+            rules[feature],
         )
         for feature, value in enumerate(values)
     )

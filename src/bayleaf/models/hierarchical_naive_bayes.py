@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from bayleaf.models.class_model import LogScores
 from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
 from bayleaf.models.latent_network import latent_network
+from bayleaf.models.latent_rules import LatentReport, latent_names, latent_reports
 
 # A class child whose features have more joint codes than this has no look-up table.
 _LOOK_UP_CELLS = 1 << 16
@@ -141,6 +143,38 @@ class HierarchicalNaiveBayesModel:
         return [(class_index, leaf) for leaf in sorted(sum(leaves, ()))]
 
     @cached_property
+    def latent_reports(self) -> tuple[LatentReport, ...]:
+        """What each latent variable and its states mean: `latent_reports`."""
+        return latent_reports(self)
+
+    @property
+    def irregular_latents(self) -> tuple[str, ...]:
+        """Names of latents with more states than a regular tree allows.
+
+        A latent is regular if its states are at most the product of those of its
+        neighbours (the node above and its two children) over the largest of them. The
+        stricter rule for two neighbours never applies: here each latent has three.
+
+        References
+        ----------
+        Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive
+        Bayes models. Machine Learning 63, 135-159, section 3.
+        """
+        above = dict.fromkeys(self.tree.class_children, self.domain.cards[-1])
+        found = []
+        for position in reversed(range(len(self.tree.latents))):
+            latent = self.tree.latents[position]
+            sizes = [above[self.tree.n_features + position], *latent.states.shape]
+            if latent.n_states > prod(sizes) // max(sizes):
+                found.append(latent_names(self.domain, self.tree)[position])
+            above |= dict.fromkeys((latent.left, latent.right), latent.n_states)
+        return tuple(reversed(found))
+
+    def is_regular(self) -> bool:
+        """Whether no latent has needlessly many states: `irregular_latents`."""
+        return not self.irregular_latents
+
+    @cached_property
     def class_tables(self) -> dict[int, NDArray[np.float64]]:
         """P(node | class) by class child, shape (n_classes, card).
 
@@ -261,6 +295,35 @@ class HierarchicalNaiveBayesModel:
                 terms[told, leaf] = after[told] - before[told]
                 before = np.where(told, after, before)
         return prior, terms
+
+    def rules_fired(self, codes: Codes) -> list[list[str]]:
+        """The rule by which each feature tells on the class, for a reader.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only.
+
+        Returns
+        -------
+        list of list of str
+            By row and feature: the latent directly below the class, and the rule that
+            holds for its state; empty for a feature that stands alone or is missing,
+            and where none is known to hold.
+        """
+        columns = self.tree.node_codes(codes)
+        found = [[""] * codes.n_variables for _ in range(codes.n_rows)]
+        absent = [codes.missing(feature) for feature in range(codes.n_variables)]
+        for report in self.latent_reports:
+            if report.node not in self.used_children:
+                continue
+            leaves = self.tree.leaves(report.node)
+            for rule in (rule for state in report.states for rule in state.rules):
+                text = f"{report.name}: {rule}"
+                pairs = itertools.product(np.flatnonzero(rule.holds(columns)), leaves)
+                for row, leaf in pairs:
+                    found[row][leaf] = "" if absent[leaf][row] else text
+        return found
 
     def _log_odds(
         self,

@@ -15,6 +15,15 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.latent_rules import (
+    Rule,
+    cells_name,
+    latent_names,
+    name_of_state,
+    state_rules,
+)
+
+__all__ = ["cells_name", "latent_names", "latent_network", "shown_nodes"]
 
 if TYPE_CHECKING:
     from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
@@ -65,26 +74,6 @@ def shown_nodes(tree: LatentTree, position: int) -> tuple[bool, bool]:
     """
     latent = tree.latents[position]
     return not latent.is_collapsed or latent.n_states > 1, latent.is_collapsed
-
-
-def latent_names(domain: Domain, tree: LatentTree) -> list[str]:
-    """Names of the latent variables: L1, L2, ... unless a variable is called so.
-
-    Neither a name nor that of the latent's cells is one of the domain's.
-    """
-    taken = {str(name) for name in domain.names}
-    names = []
-    for number in range(1, len(tree.latents) + 1):
-        name = f"L{number}"
-        while name in taken or cells_name(name) in taken:
-            name = f"latent {name}"
-        names.append(name)
-    return names
-
-
-def cells_name(name: str) -> str:
-    """Name of the variable for the cells of a latent variable."""
-    return f"{name} cells"
 
 
 def unique_labels(labels: Sequence[str]) -> tuple[str, ...]:
@@ -184,6 +173,7 @@ class _Expansion:
         """Names and states of all variables."""
         *features, class_variable = self.model.domain.variables
         names = latent_names(self.model.domain, self.tree)
+        rules = state_rules(self.model.domain, self.tree)
         labels = [
             [variable.label(code) for code in range(variable.n_states)]
             for variable in features
@@ -191,8 +181,8 @@ class _Expansion:
         variables = list(features)
         for position, latent in enumerate(self.tree.latents):
             cells = _cell_labels(latent, labels)
-            numbers = [str(state + 1) for state in range(latent.n_states)]
-            labels.append(numbers if latent.is_collapsed else list(cells))
+            named = _state_labels(rules[position])
+            labels.append(named if latent.is_collapsed else list(cells))
             if position in self.latent_index:
                 variables.append(Variable(names[position], tuple(labels[-1])))
             if position in self.cells_index:
@@ -205,3 +195,11 @@ def _cell_labels(latent: LatentVariable, labels: list[list[str]]) -> tuple[str, 
     return unique_labels(
         [f"{x} & {y}" for x in labels[latent.left] for y in labels[latent.right]]
     )
+
+
+def _state_labels(rules: tuple[tuple[Rule, ...], ...]) -> list[str]:
+    """Names of a latent's states: a short rule if that is all, otherwise a number."""
+    labels = [
+        name_of_state(state) or str(number) for number, state in enumerate(rules, 1)
+    ]
+    return list(unique_labels(labels))

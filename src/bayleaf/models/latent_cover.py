@@ -1,0 +1,206 @@
+"""States of a latent variable as disjoint boxes of feature states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
+from bayleaf.data.domain import Variable
+
+States = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A conjunction of conditions on nodes of a latent tree.
+
+    Parameters
+    ----------
+    conditions : mapping of int to frozenset of int
+        Nodes, each with the codes of which it has one.
+    equalities : frozenset of (int, int, bool)
+        Pairs of features with the same states, and whether they are equal or differ.
+    """
+
+    conditions: Mapping[int, States] = field(default_factory=dict)
+    equalities: frozenset[tuple[int, int, bool]] = frozenset()
+
+    def joined(self, other: Box) -> Box:
+        """Both boxes at once; they are about different nodes."""
+        conditions = {**self.conditions, **other.conditions}
+        return Box(dict(sorted(conditions.items())), self.equalities | other.equalities)
+
+    def without(self, node: int) -> tuple[object, ...]:
+        """What the box says of all nodes but one, as a key."""
+        rest = ((n, s) for n, s in self.conditions.items() if n != node)
+        return frozenset(rest), self.equalities
+
+    @property
+    def order(self) -> Any:
+        """A key to sort boxes by."""
+        conditions = [(n, sorted(s)) for n, s in self.conditions.items()]
+        return len(conditions), conditions, sorted(self.equalities)
+
+
+class Cover:
+    """Covers states of tree nodes by boxes over features.
+
+    Parameters
+    ----------
+    tree : LatentTree
+        The latent variables.
+    variables : sequence of Variable
+        The features.
+    max_boxes : int
+        Where features would need more boxes than this, a nested latent stays in the
+        conditions instead of being expanded.
+    """
+
+    def __init__(
+        self, tree: LatentTree, variables: Iterable[Variable], max_boxes: int
+    ) -> None:
+        self.tree, self.max_boxes = tree, max_boxes
+        self.variables = tuple(variables)
+        self._found: dict[tuple[int, States], list[Box]] = {}
+
+    def of_state(self, node: int, state: int) -> list[Box]:
+        """Disjoint boxes that hold exactly where a latent has a state, in order."""
+        states = frozenset([state])
+        found = self._boxes(node, states)
+        if found is None:
+            mask = self._mask(node, states)
+            found = min((self._unexpanded(node, r) for r in rectangles(mask)), key=len)
+        return sorted(found, key=lambda box: box.order)
+
+    def _mask(self, node: int, states: States) -> NDArray[np.bool_]:
+        """Cells of a latent at which it has one of some states."""
+        latent = self.tree.latents[node - self.tree.n_features]
+        return np.isin(latent.states, list(states))
+
+    def _of(self, node: int, states: States) -> list[Box]:
+        """Disjoint boxes that hold exactly where a node has one of some states."""
+        if len(states) == self.tree.cards[node]:
+            return [Box()]
+        if node < self.tree.n_features:
+            return [Box({node: states})]
+        if (node, states) not in self._found:
+            boxes = self._boxes(node, states)
+            self._found[node, states] = boxes or [Box({node: states})]
+        return self._found[node, states]
+
+    def _boxes(self, node: int, states: States) -> list[Box] | None:
+        """Boxes over the features below a latent; None if there are too many."""
+        latent = self.tree.latents[node - self.tree.n_features]
+        mask = self._mask(node, states)
+        if mask.all():
+            return [Box()]
+        comparison = self._comparison(latent, mask)
+        if comparison:
+            return [comparison]
+        found = [self._expanded(latent, part) for part in rectangles(mask)]
+        few = [boxes for boxes in found if boxes is not None]
+        return min(few, key=len) if few else None
+
+    def _comparison(
+        self, latent: LatentVariable, mask: NDArray[np.bool_]
+    ) -> Box | None:
+        """A box that says that two features are equal, or differ, if that is all."""
+        if max(latent.left, latent.right) >= self.tree.n_features:
+            return None
+        left, right = self.variables[latent.left], self.variables[latent.right]
+        if (left.states, left.cut_points) != (right.states, right.cut_points):
+            return None
+        for equal, wanted in ((True, mask), (False, ~mask)):
+            if np.array_equal(wanted, np.eye(left.n_states, dtype=bool)):
+                pair = sorted((latent.left, latent.right))
+                return Box({}, frozenset([(pair[0], pair[1], equal)]))
+        return None
+
+    def _expanded(
+        self, latent: LatentVariable, parts: list[tuple[States, States]]
+    ) -> list[Box] | None:
+        """Boxes over features for rectangles of cells; None if there are too many."""
+        sides = [
+            (self._of(latent.left, rows), self._of(latent.right, columns))
+            for rows, columns in parts
+        ]
+        if sum(len(left) * len(right) for left, right in sides) > self.max_boxes:
+            return None
+        boxes = [a.joined(b) for left, right in sides for a in left for b in right]
+        return merged(boxes, self.tree.cards)
+
+    def _unexpanded(self, node: int, parts: list[tuple[States, States]]) -> list[Box]:
+        """Boxes over a latent's own children for rectangles of cells."""
+        latent = self.tree.latents[node - self.tree.n_features]
+        cards = self.tree.cards
+        return [
+            Box(
+                {
+                    child: states
+                    for child, states in zip(
+                        (latent.left, latent.right), part, strict=True
+                    )
+                    if len(states) < cards[child]
+                }
+            )
+            for part in parts
+        ]
+
+
+def rectangles(mask: NDArray[np.bool_]) -> list[list[tuple[States, States]]]:
+    """Two ways to cut marked cells into disjoint rectangles: equal rows, equal columns.
+
+    Each rectangle is a set of rows and a set of columns.
+    """
+    by_rows = _equal_rows(mask)
+    by_columns = [(rows, columns) for columns, rows in _equal_rows(mask.T)]
+    return [by_rows, by_columns]
+
+
+def _equal_rows(mask: NDArray[np.bool_]) -> list[tuple[States, States]]:
+    """Sets of rows that are marked alike, with the columns marked in them."""
+    groups: dict[bytes, list[int]] = {}
+    for row, marked in enumerate(mask):
+        if marked.any():
+            groups.setdefault(marked.tobytes(), []).append(row)
+    return [
+        (frozenset(rows), frozenset(np.flatnonzero(mask[rows[0]]).tolist()))
+        for rows in groups.values()
+    ]
+
+
+def merged(boxes: list[Box], cards: Sequence[int]) -> list[Box]:
+    """Disjoint boxes with those joined that differ in one node's states alone.
+
+    A condition that has come to allow all states of its node is dropped.
+    """
+    nodes = sorted({node for box in boxes for node in box.conditions})
+    count = len(boxes) + 1
+    while len(boxes) < count:
+        count = len(boxes)
+        for node in nodes:
+            boxes = _merged_along(boxes, node, cards[node])
+    return boxes
+
+
+def _merged_along(boxes: list[Box], node: int, card: int) -> list[Box]:
+    """Disjoint boxes with those joined that differ in this node's states alone."""
+    found = [box for box in boxes if node not in box.conditions]
+    groups: dict[tuple[object, ...], list[Box]] = {}
+    for box in boxes:
+        if node in box.conditions:
+            groups.setdefault(box.without(node), []).append(box)
+    for members in groups.values():
+        conditions = dict(members[0].conditions)
+        states = frozenset(code for box in members for code in box.conditions[node])
+        if len(states) == card:
+            del conditions[node]
+        else:
+            conditions[node] = states
+        found.append(Box(conditions, members[0].equalities))
+    return found

@@ -1,0 +1,392 @@
+"""What the states of latent variables mean: rules over features."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.latent_tree import LatentTree
+from bayleaf.data.domain import Domain, Variable, interval_labels
+from bayleaf.models.latent_cover import Box, Cover
+from bayleaf.wording import shown_name, stated
+
+if TYPE_CHECKING:
+    from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+
+# Rules of one state above which nested latents are not expanded.
+MAX_RULES = 64
+# Classes above which their probabilities are not written.
+_CLASSES_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A conjunction of conditions on features.
+
+    Parameters
+    ----------
+    box : Box
+        The conditions by node and code.
+    variables : tuple of Variable
+        Names and states of all nodes of the tree, latents after the features.
+    """
+
+    box: Box
+    variables: tuple[Variable, ...]
+
+    @property
+    def conditions(self) -> dict[str | int, frozenset[Any]]:
+        """The states allowed, by the name of the feature.
+
+        A latent's name stands here where its features would need too many rules.
+        """
+        return {
+            self.variables[node].name: frozenset(
+                self.variables[node].states[code] for code in codes
+            )
+            for node, codes in self.box.conditions.items()
+        }
+
+    def holds(self, columns: Sequence[NDArray[np.integer[Any]]]) -> NDArray[np.bool_]:
+        """Rows in which all conditions are known to hold.
+
+        Parameters
+        ----------
+        columns : sequence of ndarray of shape (n_rows,)
+            Codes of all nodes: `LatentTree.node_codes`.
+        """
+        found = np.ones(len(columns[0]), dtype=bool)
+        for node, codes in self.box.conditions.items():
+            found &= np.isin(columns[node], list(codes))
+        for first, second, equal in self.box.equalities:
+            found &= (columns[first] == columns[second]) == equal
+            for node in (first, second):
+                found &= columns[node] < self.variables[node].n_states
+        return found
+
+    def __str__(self) -> str:
+        names = [shown_name(variable.name) for variable in self.variables]
+        texts = [
+            f"{names[first]} {'=' if equal else '!='} {names[second]}"
+            for first, second, equal in sorted(self.box.equalities)
+        ]
+        texts += [
+            condition_text(self.variables[node], codes)
+            for node, codes in self.box.conditions.items()
+        ]
+        return " and ".join(texts) if texts else "always"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as plain values, ready for JSON."""
+        return {
+            "text": str(self),
+            "conditions": {
+                str(self.variables[node].name): [
+                    self.variables[node].label(code) for code in sorted(codes)
+                ]
+                for node, codes in self.box.conditions.items()
+            },
+            "comparisons": [
+                [
+                    str(self.variables[first].name),
+                    "=" if equal else "!=",
+                    str(self.variables[second].name),
+                ]
+                for first, second, equal in sorted(self.box.equalities)
+            ],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class LatentState:
+    """One state of a latent variable.
+
+    Parameters
+    ----------
+    rules : tuple of Rule
+        Disjoint; the latent has this state where one of them holds.
+    n : float
+        Training rows in the state.
+    class_probabilities : ndarray of shape (n_classes,)
+        P(class | state).
+    lift : ndarray of shape (n_classes,)
+        P(class | state) / P(class).
+    """
+
+    rules: tuple[Rule, ...]
+    n: float
+    class_probabilities: NDArray[np.float64]
+    lift: NDArray[np.float64]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state as plain values, ready for JSON."""
+        return {
+            "rules": [rule.to_dict() for rule in self.rules],
+            "n": float(self.n),
+            "class_probabilities": self.class_probabilities.tolist(),
+            "lift": self.lift.tolist(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class LatentReport:
+    """One latent variable in words.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the network.
+    node : int
+        Its index in the tree.
+    children : tuple of str or int
+        Names of its two children.
+    states : tuple of LatentState
+        Its states, in order.
+    """
+
+    name: str
+    node: int
+    children: tuple[str | int, ...]
+    states: tuple[LatentState, ...]
+
+    @property
+    def is_irrelevant(self) -> bool:
+        """Whether one state is left: the features tell nothing given the class."""
+        return len(self.states) == 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values, ready for JSON."""
+        return {
+            "name": self.name,
+            "children": [str(child) for child in self.children],
+            "irrelevant": self.is_irrelevant,
+            "states": [state.to_dict() for state in self.states],
+        }
+
+
+def latent_names(domain: Domain, tree: LatentTree) -> list[str]:
+    """Names of the latent variables: L1, L2, ... unless a variable is called so.
+
+    Neither a name nor that of the latent's cells is one of the domain's.
+    """
+    taken = {str(name) for name in domain.names}
+    names = []
+    for number in range(1, len(tree.latents) + 1):
+        name = f"L{number}"
+        while name in taken or cells_name(name) in taken:
+            name = f"latent {name}"
+        names.append(name)
+    return names
+
+
+def cells_name(name: str) -> str:
+    """Name of the variable for the cells of a latent variable."""
+    return f"{name} cells"
+
+
+def state_rules(
+    domain: Domain, tree: LatentTree, max_rules: int = MAX_RULES
+) -> list[tuple[tuple[Rule, ...], ...]]:
+    """Rules of every state of every latent variable.
+
+    Parameters
+    ----------
+    domain : Domain
+        Features in the tree's order; further variables are not looked at.
+    tree : LatentTree
+        The latent variables.
+    max_rules : int, default=64
+        Where a state would need more, nested latents stay in its rules by name.
+
+    Returns
+    -------
+    list of tuple of tuple of Rule
+        By latent and state. The rules of one latent are disjoint and cover all rows.
+    """
+    features = domain.variables[: tree.n_features]
+    numbered = [
+        Variable(name, tuple(str(state + 1) for state in range(latent.n_states)))
+        for name, latent in zip(latent_names(domain, tree), tree.latents, strict=True)
+    ]
+    variables = (*features, *numbered)
+    cover = Cover(tree, features, max_rules)
+    return [
+        tuple(
+            tuple(Rule(box, variables) for box in cover.of_state(node, state))
+            for state in range(latent.n_states)
+        )
+        for node, latent in enumerate(tree.latents, start=tree.n_features)
+    ]
+
+
+def latent_reports(
+    model: HierarchicalNaiveBayesModel, max_rules: int = MAX_RULES
+) -> tuple[LatentReport, ...]:
+    """Describe every latent variable of a model, nested ones first.
+
+    Parameters
+    ----------
+    model : HierarchicalNaiveBayesModel
+        The model.
+    max_rules : int, default=64
+        Where a state would need more, nested latents stay in its rules by name.
+    """
+    domain, tree = model.domain, model.tree
+    names = [*domain.names[: tree.n_features], *latent_names(domain, tree)]
+    given_class = _given_class(model)
+    reports = []
+    for position, rules in enumerate(state_rules(domain, tree, max_rules)):
+        node, latent = tree.n_features + position, tree.latents[position]
+        counts = np.bincount(
+            latent.states.ravel(), weights=model.cell_counts[position].ravel()
+        )
+        joint = (given_class[node] * model.prior[:, None]).T
+        states = []
+        for state, total in enumerate(joint.sum(axis=1)):
+            # A state of probability zero tells nothing about the class.
+            posterior = joint[state] / total if total > 0 else model.prior
+            lift = np.divide(
+                posterior,
+                model.prior,
+                out=np.ones_like(posterior),
+                where=model.prior > 0,
+            )
+            states.append(
+                LatentState(rules[state], float(counts[state]), posterior, lift)
+            )
+        children = (names[latent.left], names[latent.right])
+        reports.append(LatentReport(str(names[node]), node, children, tuple(states)))
+    return tuple(reports)
+
+
+def _given_class(
+    model: HierarchicalNaiveBayesModel,
+) -> Mapping[int, NDArray[np.float64]]:
+    """P(node | class) of class children and of what lies below latents."""
+    tree = model.tree
+    found = dict(zip(tree.class_children, model.tables, strict=True))
+    for position in reversed(range(len(tree.latents))):
+        latent = tree.latents[position]
+        table = found[tree.n_features + position]
+        cells = table[:, latent.states] * model.cell_distributions[position]
+        found[latent.left] = cells.sum(axis=2)
+        found[latent.right] = cells.sum(axis=1)
+    return found
+
+
+def rules_text(
+    model: HierarchicalNaiveBayesModel,
+    node: int | None = None,
+    max_rules: int = MAX_RULES,
+) -> str:
+    """Write latent variables, their states and rules as aligned tables.
+
+    Parameters
+    ----------
+    model : HierarchicalNaiveBayesModel
+        The model.
+    node : int, optional
+        The only latent to write, by its index in the tree.
+    max_rules : int, default=64
+        Where a state would need more, nested latents stay in its rules by name.
+    """
+    class_variable = model.domain[-1]
+    classes = [class_variable.label(code) for code in range(class_variable.n_states)]
+    reports = latent_reports(model, max_rules)
+    chosen = [report for report in reports if node is None or report.node == node]
+    if not chosen:
+        return "no latent variables: every feature stands directly below the class"
+    return "\n\n".join(_report_text(report, classes) for report in chosen)
+
+
+def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
+    """One latent variable as a title and a table with one line a rule."""
+    title = f"{report.name}: {' and '.join(shown_name(c) for c in report.children)}"
+    if report.is_irrelevant:
+        return f"{title}: irrelevant given the class"
+    shown = range(len(classes) if len(classes) <= _CLASSES_SHOWN else 0)
+    heads = ["state", "N", *(f"P({classes[c]})" for c in shown), "most raised class"]
+    lines = [[*heads, "rules"]]
+    for number, state in enumerate(report.states, start=1):
+        best = int(np.argmax(state.lift))
+        facts = [str(number), _count_text(state.n)]
+        facts += [f"{state.class_probabilities[c]:.3f}" for c in shown]
+        facts.append(f"{classes[best]} x {state.lift[best]:.2f}")
+        for rule in state.rules:
+            lines.append([*facts, str(rule)])
+            facts = [""] * len(facts)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
+    return "\n".join([title, *(_aligned(line, widths) for line in lines)])
+
+
+def _count_text(count: float) -> str:
+    """A number of rows; weights may make it a fraction."""
+    return f"{count:.0f}" if count.is_integer() else f"{count:.1f}"
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """One line of a table; numbers to the right, the lift and the rule to the left."""
+    *numbers, lift, rule = cells
+    *number_widths, lift_width = widths
+    right = [
+        text.rjust(width) for text, width in zip(numbers, number_widths, strict=True)
+    ]
+    return "  ".join(["", *right, lift.ljust(lift_width), rule]).rstrip()
+
+
+def condition_text(variable: Variable, codes: frozenset[int]) -> str:
+    """Say that a variable has one of some states; not all of them."""
+    if variable.kind == "numeric":
+        return _interval_text(variable, codes)
+    name = shown_name(variable.name)
+    others = [c for c in range(variable.n_states) if c not in codes]
+    inside, outside = (
+        [variable.label(code) for code in chosen] for chosen in (sorted(codes), others)
+    )
+    if len(inside) == 1:
+        return stated(name, inside[0])
+    if len(outside) == 1:
+        return f"{name} != {outside[0]}"
+    if len(outside) < len(inside):
+        return f"{name} not in {{{', '.join(outside)}}}"
+    return f"{name} in {{{', '.join(inside)}}}"
+
+
+def _interval_text(variable: Variable, codes: frozenset[int]) -> str:
+    """Say that a number lies in some intervals; adjacent ones are joined."""
+    name = shown_name(variable.name)
+    n_intervals = variable.n_states - variable.has_missing_state
+    texts = []
+    for _, run in itertools.groupby(
+        enumerate(sorted(code for code in codes if code < n_intervals)),
+        key=lambda item: item[1] - item[0],
+    ):
+        members = [code for _, code in run]
+        texts.append(_joined_intervals(variable, name, members[0], members[-1]))
+    if len(codes) > sum(code < n_intervals for code in codes):
+        texts.append(stated(name, "missing"))
+    return texts[0] if len(texts) == 1 else f"({' or '.join(texts)})"
+
+
+def _joined_intervals(variable: Variable, name: str, first: int, last: int) -> str:
+    """Say that a number lies between the ends of two intervals, both included."""
+    labels = interval_labels(variable.cut_points)
+    is_first, is_last = first == 0, last == len(variable.cut_points)
+    if is_first and is_last:
+        return f"{name} is not missing"
+    low = labels[first].removeprefix("> ").removeprefix("(").split(", ")[0]
+    high = labels[last].removeprefix("<= ").removesuffix("]").split(", ")[-1]
+    if is_first:
+        return f"{name} <= {high}"
+    return f"{name} > {low}" if is_last else f"{name} in ({low}, {high}]"
+
+
+def name_of_state(rules: tuple[Rule, ...], longest: int = 30) -> str | None:
+    """A state's rule as its name, if it has one and that is short."""
+    text = str(rules[0])
+    return text if len(rules) == 1 and len(text) <= longest else None
