@@ -22,7 +22,7 @@ class DeterministicCPD(ExpandedCPD):
         The parents, then the child.
     n_states : int
         Number of states of the child.
-    values : ndarray of shape (*parent cards), integers
+    values : ndarray of shape (parent cards ...), integers
         State of the child for each parent configuration. Kept read-only.
 
     Raises

@@ -22,9 +22,9 @@ class TableCPD(FamilyCPD):
     ----------
     family : tuple of int
         The parents in the order of the axes, then the child.
-    probabilities : ndarray of shape (*parent cards, child card), dtype float64
+    probabilities : ndarray of shape (parent cards ..., child card), dtype float64
         Distributions of the child along the last axis. Kept read-only.
-    experience : ndarray of shape (*parent cards), dtype float64, optional
+    experience : ndarray of shape (parent cards ...), dtype float64, optional
         How many rows each distribution is worth (Spiegelhalter and Lauritzen 1990):
         what learning goes on from. Without it learning leaves the table as it is.
 

@@ -193,7 +193,7 @@ class BayesianNetwork(Questions):
         ----------
         experience : float, or mapping of name to array-like
             How many rows each distribution is worth: one number for all tables, or
-            for each named variable a number or an array of shape (*parent cards).
+            for each named variable a number or an array with an axis a parent.
             Tables that are not named lose their experience, so that learning leaves
             them as they are.
 
