@@ -33,8 +33,8 @@ def to_networkx(
     -------
     networkx.DiGraph
         Its nodes are the variables' names. Each has the attributes "states" (tuple),
-        "parents" (tuple of names in the order of the table's axes) and "cpd" (ndarray
-        of shape (parent cards ..., child card), dtype float64); where they say something
+        "parents" (tuple of names in the order of the table's axes) and "cpd" (float64
+        array with an axis a parent, then one for the child); where they say something
         also "kind", "cut_points", "hierarchy" and "experience".
 
     Raises
