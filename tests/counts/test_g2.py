@@ -6,6 +6,7 @@ from scipy.stats import chi2, chi2_contingency
 
 from bayleaf.counts import g2 as module
 from bayleaf.counts.g2 import g2
+from oracles.hnb import negative_log_p as exact_negative_log_p
 
 
 def test_the_statistic_equals_the_likelihood_ratio_of_a_contingency_table() -> None:
@@ -45,7 +46,7 @@ def test_a_probability_that_underflows_keeps_its_logarithm() -> None:
     counts = np.array([[[5000.0], [0.0]], [[0.0], [5000.0]]])
     strong = g2(counts).negative_log_p
     assert 6930 < strong < 6950
-    assert module._negative_log_p(3000.0, 4) == pytest.approx(
+    assert module.negative_log_p(3000.0, 4) == pytest.approx(
         1492.6861131683665, rel=1e-14
     )
 
@@ -55,5 +56,21 @@ def test_the_continued_fraction_meets_the_library_where_both_work(
     freedom: int,
 ) -> None:
     exact = -chi2.logsf(1250.0, freedom)
-    fraction = -module._log_upper_gamma(freedom / 2, 625.0)
-    assert fraction == pytest.approx(exact, rel=1e-12)
+    halves = np.array([freedom / 2]), np.array([625.0])
+    fraction = -module._log_upper_gamma(*halves)
+    assert fraction[0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_many_probabilities_at_once_equal_those_in_sixty_digits() -> None:
+    statistics = np.array([0.5, 3.0, 40.0, 900.0, 1199.0, 3000.0, 1e5, 2e6])
+    freedoms = np.array([1, 2, 9, 30, 4])
+    found = module.negative_log_p(statistics[:, None], freedoms)
+    for i, statistic in enumerate(statistics):
+        for j, freedom in enumerate(freedoms):
+            exact = float(exact_negative_log_p(statistic, int(freedom)))
+            assert found[i, j] == pytest.approx(exact, rel=2e-13, abs=1e-15)
+
+
+def test_probabilities_of_nothing_tested_are_one() -> None:
+    found = module.negative_log_p([0.0, 5.0], [3.0, 0.0])
+    assert found.tolist() == [0.0, 0.0]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from scipy.special import gammaln
-from scipy.stats import chi2
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammainc, gammaincc, gammaln
 
 from bayleaf.counts.information import conditional_mutual_information
 from bayleaf.counts.source import Counts
 
-# Below this logarithm of a probability the library's own one fails, and the fraction
-# converges fast.
-_UNDERFLOW = -600.0
+# Below this probability the library's own one fails, and the fraction converges fast.
+_UNDERFLOW = 1e-260
 
 
 @dataclass(frozen=True)
@@ -59,34 +58,60 @@ def g2(counts: Counts) -> G2Test:
     n_x, n_y, n_z = counts.shape
     statistic = 2.0 * counts.sum() * conditional_mutual_information(counts)
     freedom = n_z * (n_x - 1) * (n_y - 1)
-    return G2Test(float(statistic), freedom, _negative_log_p(float(statistic), freedom))
+    return G2Test(float(statistic), freedom, float(negative_log_p(statistic, freedom)))
 
 
-def _negative_log_p(statistic: float, freedom: int) -> float:
-    """Compute -ln P(chi-squared >= statistic), also where the latter underflows."""
-    if freedom == 0 or statistic <= 0.0:
-        return 0.0
-    log_p = float(chi2.logsf(statistic, freedom))
-    if log_p > _UNDERFLOW:
-        return -log_p
-    return -_log_upper_gamma(freedom / 2.0, statistic / 2.0)
+def negative_log_p(statistic: ArrayLike, freedom: ArrayLike) -> NDArray[np.float64]:
+    """Compute -ln P(chi-squared >= statistic), also where the latter underflows.
+
+    Parameters
+    ----------
+    statistic, freedom : array-like
+        Statistics and degrees of freedom, which broadcast; the latter need not be
+        whole.
+
+    Returns
+    -------
+    ndarray
+        Zero without degrees of freedom.
+    """
+    shape, x = np.broadcast_arrays(
+        np.asarray(freedom, dtype=np.float64) / 2.0,
+        np.asarray(statistic, dtype=np.float64) / 2.0,
+    )
+    tested = (shape > 0.0) & (x > 0.0)
+    shape, x = shape[tested], x[tested]
+    below = gammainc(shape, x)
+    above = gammaincc(shape, x)
+    log_p = np.log1p(-below, where=below < 0.5, out=np.zeros_like(below))
+    np.log(above, where=(below >= 0.5) & (above > _UNDERFLOW), out=log_p)
+    far = above <= _UNDERFLOW
+    log_p[far] = _log_upper_gamma(shape[far], x[far])
+    found = np.zeros(tested.shape)
+    found[tested] = -log_p
+    return found
 
 
-def _log_upper_gamma(shape: float, x: float) -> float:
+def _log_upper_gamma(
+    shape: NDArray[np.float64], x: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Compute ln Q(shape, x) for x far beyond the shape by a continued fraction.
 
     Legendre's fraction, evaluated forwards by Lentz's method; x - shape is positive
     here, so that no denominator vanishes (DLMF 8.9.2).
     """
     denominator = x + 1.0 - shape
-    inverse = fraction = 1.0 / denominator
-    ratio = math.inf
+    fraction = 1.0 / denominator
+    inverse = fraction.copy()
+    ratio = np.full_like(fraction, np.inf)
     for k in range(1, 1000):
         factor = -k * (k - shape)
         denominator += 2.0
         inverse = 1.0 / (factor * inverse + denominator)
         ratio = denominator + factor / ratio
         fraction *= ratio * inverse
-        if abs(ratio * inverse - 1.0) < 1e-15:
+        if (np.abs(ratio * inverse - 1.0) < 1e-15).all():
             break
-    return shape * math.log(x) - x - float(gammaln(shape)) + math.log(fraction)
+    log_q: NDArray[np.float64]
+    log_q = shape * np.log(x) - x - gammaln(shape) + np.log(fraction)
+    return log_q
