@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -475,12 +475,13 @@ class BayesianClassifier(
     def network_(self) -> BayesianNetwork:
         """The learned Bayesian network: features, then the class; not calibrated."""
         check_is_fitted(self, "model_")
-        if not isinstance(self.model_, NetworkModel):
+        network = getattr(self.model_, "network", None)
+        if network is None:
             raise AttributeError(
                 f"{type(self).__name__} averages several networks and so is no "
                 "Bayesian network; it has no network_"
             )
-        return self.model_.network
+        return cast(BayesianNetwork, network)
 
     @property
     def edges_(self) -> list[tuple[str | int, str | int]]:

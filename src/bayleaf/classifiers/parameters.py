@@ -58,6 +58,21 @@ def check_threshold(
         raise ValueError(refusal)
 
 
+def check_share(name: str, value: Any) -> None:
+    """Raise unless a parameter is a number between 0 and 1, both left out."""
+    refusal = f"{name} must be a number between 0 and 1, got {value!r}"
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(refusal)
+    if not 0.0 < value < 1.0:
+        raise ValueError(refusal)
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless a parameter is a truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
 def check_shared(estimator: Any) -> None:
     """Raise if a parameter that every classifier has is out of range."""
     check_choice("missing", estimator.missing, MISSING_RULES)
@@ -69,8 +84,7 @@ def check_shared(estimator: Any) -> None:
     check_count("max_states", estimator.max_states, 2)
     check_count("max_table_cells", estimator.max_table_cells, 1)
     check_count("verbose", int(estimator.verbose), 0)
-    if not isinstance(estimator.fit_prior, bool | np.bool_):
-        raise TypeError(f"fit_prior must be True or False, got {estimator.fit_prior!r}")
+    check_flag("fit_prior", estimator.fit_prior)
     if estimator.n_jobs is not None:
         if not isinstance(estimator.n_jobs, numbers.Integral):
             raise TypeError(
@@ -167,7 +181,8 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
     Raises
     ------
     ValueError
-        If it is not square over the classes or holds NaN or infinity.
+        If it is not square over the classes, holds NaN or infinity, or charges for
+        right predictions.
     """
     if loss is None:
         return None
@@ -180,6 +195,13 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
         )
     if not np.isfinite(matrix).all():
         raise ValueError("loss must hold finite numbers only")
+    if np.diagonal(matrix).any():
+        wrong = int(np.flatnonzero(np.diagonal(matrix))[0])
+        raise ValueError(
+            f"loss must be 0 where the prediction is right, but class "
+            f"{classes[wrong]!r} costs {matrix[wrong, wrong]:g}; subtract that from "
+            "its column"
+        )
     return matrix
 
 

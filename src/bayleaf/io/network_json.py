@@ -15,6 +15,7 @@ from bayleaf.io.documents import (
 )
 from bayleaf.io.domains import domain_from, domain_to
 from bayleaf.io.fields import ModelFileError
+from bayleaf.io.models import model_from
 from bayleaf.io.native import FORMAT as MODEL_FORMAT
 from bayleaf.io.networks import network_from, network_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
@@ -62,10 +63,10 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
         if document.text("format") == FORMAT:
             return network_from(document.object("network"), domain, arrays)
         model = document.object("model")
-        kind = model.text("type")
-        if kind != "network":
+        network = getattr(model_from(model, domain, arrays), "network", None)
+        if not isinstance(network, BayesianNetwork):
             raise ModelFileError(
-                f"the model of {path.name} is of the type {kind!r}, which is no single "
-                "Bayesian network; naive Bayes, TAN and KDB are"
+                f"the model of {path.name} is of the type {model.text('type')!r}, "
+                "which is no single Bayesian network; naive Bayes, TAN, KDB and HNB are"
             )
-        return network_from(model, domain, arrays)
+        return network
