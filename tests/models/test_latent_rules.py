@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
+from bayleaf.data.columns import take_apart
 from bayleaf.data.domain import Domain, Variable, numeric_variable
+from bayleaf.datasets import load_heart
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import (
     condition_text,
@@ -19,7 +25,8 @@ from bayleaf.models.latent_rules import (
     rules_text,
     state_rules,
 )
-from oracles.random_latent_models import random_model, random_tree
+from oracles.random_latent_models import random_model, random_partition, random_tree
+from oracles.spoken_rules import rule_holds
 from property.networks import codes_of, domain_of
 
 DOMAIN = Domain(
@@ -31,6 +38,8 @@ DOMAIN = Domain(
     )
 )
 CARDS = DOMAIN.cards[:-1]
+PUBLISHED = ("australian", "cleve", "crx", "heart", "iris", "kr-vs-kp", "mushroom")
+PUBLISHED += ("hepatitis", "pima", "vote")
 # Not asymptomatic; asymptomatic without angina; asymptomatic with it.
 PAIN = np.array([[0, 0], [0, 0], [1, 2]])
 
@@ -231,7 +240,7 @@ def test_classes_of_a_nested_latents_states_are_those_of_the_network() -> None:
 
 def test_the_reports_are_written_as_aligned_tables() -> None:
     assert rules_text(heart_model()).splitlines() == [
-        "L1: pain and angina",
+        "L1: pain and angina, 6 cells collapsed into 3 states",
         "  state    N  P(absent)  P(present)  most raised class  rules",
         "      1  141      0.818       0.182  absent x 1.36      pain != asymptomatic",
         "      2   55      0.529       0.471  present x 1.18     "
@@ -247,14 +256,14 @@ def test_one_latent_alone_and_many_classes_are_written() -> None:
     tree = tree.join(2, 3, np.array([[0, 1], [1, 1]]))
     model = random_model(rng, tree, 6)
     lines = rules_text(model, node=5).splitlines()
-    assert lines[0] == "L2: v2 and v3"
+    assert lines[0] == "L2: v2 and v3, 4 cells collapsed into 2 states"
     assert lines[1].split() == ["state", "N", "most", "raised", "class", "rules"]
     assert [line[-17:].strip() for line in lines[2:]] == [
         "v2 = 0 and v3 = 0",
         "v2 = 1",
         "v2 = 0 and v3 = 1",
     ]
-    assert "L1: v0 and v1\n" in rules_text(model)
+    assert "L1: v0 and v1, 4 cells" in rules_text(model)
     assert "v0 = v1" in rules_text(model)
 
 
@@ -266,6 +275,13 @@ def test_fractions_of_rows_are_written_where_weights_make_them() -> None:
         "27.5",
         "37",
     ]
+
+
+def test_nothing_is_called_collapsed_where_each_cell_is_a_state() -> None:
+    tree = LatentTree((2, 2)).join(0, 1, np.arange(4).reshape(2, 2))
+    model = random_model(np.random.default_rng(0), tree, 2)
+    assert rules_text(model).startswith("L1: v0 and v1\n")
+    assert latent_reports(model)[0].to_dict()["n_cells"] == 4
 
 
 def test_a_model_without_latents_says_so() -> None:
@@ -307,3 +323,108 @@ def test_deep_trees_keep_nested_latents_in_their_rules() -> None:
     rules = state_rules(domain_of([2] * 13), tree)
     assert max(len(state) for states in rules for state in states) <= 64
     assert any("L" in str(rule) for rule in rules[-1][0])
+
+
+def spoken_domain() -> tuple[Domain, list[dict[str, Any]]]:
+    """Features of all kinds, and every row of values with codes in the same order."""
+    colours = ("red", "blue", "green")
+    domain = Domain(
+        (
+            Variable("hat", colours),
+            numeric_variable("age", [40.0, 54.5, 60.0]),
+            Variable("coat", colours),
+            numeric_variable("size", [1.25]),
+            Variable("shape", ("s0", "s1", "s2", "s3", "s4")),
+            Variable("robot", ("no", "yes")),
+        )
+    )
+    choices = [colours, (40, 41.5, 60, 61), colours, (1.25, 1.5), domain[4].states]
+    names = [str(name) for name in domain.names[:-1]]
+    rows = [dict(zip(names, row, strict=True)) for row in itertools.product(*choices)]
+    return domain, rows
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_printed_rules_alone_tell_the_state_of_every_row(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain, rows = spoken_domain()
+    cards = domain.cards[:-1]
+    tree = random_tree(rng, cards, 1 + seed % 4, max_states=3)
+    if seed % 2:
+        tree = LatentTree(cards).join(2, 0, (1 - np.eye(3)).astype(int))
+        tree = tree.join(1, 5, random_partition(rng, (4, 2), 2))
+    nodes = tree.node_codes(complete_rows(cards))
+    for position, states in enumerate(state_rules(domain, tree)):
+        chosen = rng.permutation(len(rows))[:25]
+        for row, values in ((row, rows[row]) for row in chosen):
+            holding = [
+                state
+                for state, rules in enumerate(states)
+                for rule in rules
+                if rule_holds(str(rule), values)
+            ]
+            assert holding == [nodes[tree.n_features + position][row]]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_rules_tell_the_states_in_every_row_of_a_published_table(
+    load_table: Callable[[str], pa.Table], name: str
+) -> None:
+    table = load_table(name)
+    classifier = NaiveBayesClassifier()
+    classifier.fit(table.drop_columns(["class"]), table["class"])
+    codes = classifier.encoder_.transform(take_apart(table.drop_columns(["class"])))
+    domain = classifier.model_.domain
+    rng = np.random.default_rng(0)
+    tree = random_tree(rng, codes.cards, min(6, len(codes.cards) - 1))
+    nodes = tree.node_codes(codes)
+    observed = ~np.logical_or.reduce(
+        [codes.missing(feature) for feature in range(tree.n_features)]
+    )
+    for position, states in enumerate(state_rules(domain, tree)):
+        holding = np.array(
+            [sum(rule.holds(nodes).astype(int) for rule in rules) for rules in states]
+        )
+        assert (holding.sum(axis=0)[observed] == 1).all()
+        value = nodes[tree.n_features + position]
+        np.testing.assert_array_equal(
+            np.argmax(holding, axis=0)[observed], value[observed]
+        )
+
+
+def test_the_states_of_heart_disease_have_the_published_risks() -> None:
+    heart = load_heart()
+    table = heart.frame
+    columns = ("chest_pain", "exercise_induced_angina", "disease")
+    pain, angina, disease = (table[name].to_pylist() for name in columns)
+    kinds = sorted(set(pain), key=lambda kind: (kind == "asymptomatic", kind))
+    domain = Domain(
+        (
+            Variable("chest_pain", tuple(kinds)),
+            Variable("angina", ("no", "yes")),
+            Variable("disease", ("absent", "present")),
+        )
+    )
+    tree = LatentTree((4, 2)).join(0, 1, np.array([[0, 0]] * 3 + [[1, 2]]))
+    cells = [(kinds.index(p), int(a == "yes")) for p, a in zip(pain, angina)]
+    sick = np.array([d == "present" for d in disease], dtype=float)
+    counts = np.zeros((2, 4, 2))
+    np.add.at(counts, (sick.astype(int), *np.array(cells).T), 1)
+    per_state = np.array(
+        [np.bincount(tree.latents[0].states.ravel(), c.ravel()) for c in counts]
+    )
+    model = HierarchicalNaiveBayesModel(
+        domain,
+        tree,
+        counts.sum(axis=(1, 2)) / len(pain),
+        (per_state / per_state.sum(axis=1, keepdims=True),),
+        (counts.sum(axis=0),),
+    )
+    (report,) = latent_reports(model)
+    risks = [state.class_probabilities[1] for state in report.states]
+    np.testing.assert_allclose(risks, [0.21, 0.53, 0.86], atol=0.005)
+    assert [str(rule) for state in report.states for rule in state.rules] == [
+        "chest_pain != asymptomatic",
+        "chest_pain = asymptomatic and angina = no",
+        "chest_pain = asymptomatic and angina = yes",
+    ]

@@ -14,6 +14,10 @@ from bayleaf.data.domain import Variable
 
 States = frozenset[int]
 
+# Sets of a nested latent's states that are expanded for one state: deep trees of
+# latents with many states would ask for endlessly many.
+_MAX_EXPANSIONS = 300
+
 
 @dataclass(frozen=True)
 class Box:
@@ -67,12 +71,14 @@ class Cover:
         self.tree, self.max_boxes = tree, max_boxes
         self.variables = tuple(variables)
         self._found: dict[tuple[int, States], list[Box]] = {}
+        self._expansions_left = 0
 
     def of_state(self, node: int, state: int) -> list[Box]:
         """Disjoint boxes that hold exactly where a latent has a state, in order."""
         states = frozenset([state])
+        self._expansions_left = _MAX_EXPANSIONS
         found = self._boxes(node, states)
-        if found is None:
+        if found is None or self._expansions_left < 0:
             mask = self._mask(node, states)
             found = min((self._unexpanded(node, r) for r in rectangles(mask)), key=len)
         return sorted(found, key=lambda box: box.order)
@@ -88,10 +94,16 @@ class Cover:
             return [Box()]
         if node < self.tree.n_features:
             return [Box({node: states})]
-        if (node, states) not in self._found:
-            boxes = self._boxes(node, states)
-            self._found[node, states] = boxes or [Box({node: states})]
-        return self._found[node, states]
+        if (node, states) in self._found:
+            return self._found[node, states]
+        whole = [Box({node: states})]
+        self._expansions_left -= 1
+        if self._expansions_left < 0:
+            return whole
+        boxes = self._boxes(node, states) or whole
+        if self._expansions_left >= 0:
+            self._found[node, states] = boxes
+        return boxes
 
     def _boxes(self, node: int, states: States) -> list[Box] | None:
         """Boxes over the features below a latent; None if there are too many."""
@@ -125,13 +137,16 @@ class Cover:
         self, latent: LatentVariable, parts: list[tuple[States, States]]
     ) -> list[Box] | None:
         """Boxes over features for rectangles of cells; None if there are too many."""
-        sides = [
-            (self._of(latent.left, rows), self._of(latent.right, columns))
-            for rows, columns in parts
-        ]
-        if sum(len(left) * len(right) for left, right in sides) > self.max_boxes:
-            return None
-        boxes = [a.joined(b) for left, right in sides for a in left for b in right]
+        boxes: list[Box] = []
+        for done, (rows, columns) in enumerate(parts):
+            # Each part that is still to come needs one box at least.
+            allowed = self.max_boxes - len(boxes) - (len(parts) - done - 1)
+            if allowed <= 0:
+                return None
+            left, right = self._of(latent.left, rows), self._of(latent.right, columns)
+            if len(left) * len(right) > allowed:
+                return None
+            boxes += [a.joined(b) for a in left for b in right]
         return merged(boxes, self.tree.cards)
 
     def _unexpanded(self, node: int, parts: list[tuple[States, States]]) -> list[Box]:

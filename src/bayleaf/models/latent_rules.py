@@ -145,6 +145,8 @@ class LatentReport:
         Its index in the tree.
     children : tuple of str or int
         Names of its two children.
+    n_cells : int
+        Joint states of the two children, collapsed into the states.
     states : tuple of LatentState
         Its states, in order.
     """
@@ -152,6 +154,7 @@ class LatentReport:
     name: str
     node: int
     children: tuple[str | int, ...]
+    n_cells: int
     states: tuple[LatentState, ...]
 
     @property
@@ -164,6 +167,7 @@ class LatentReport:
         return {
             "name": self.name,
             "children": [str(child) for child in self.children],
+            "n_cells": self.n_cells,
             "irrelevant": self.is_irrelevant,
             "states": [state.to_dict() for state in self.states],
         }
@@ -260,7 +264,9 @@ def latent_reports(
                 LatentState(rules[state], float(counts[state]), posterior, lift)
             )
         children = (names[latent.left], names[latent.right])
-        reports.append(LatentReport(str(names[node]), node, children, tuple(states)))
+        size = latent.states.size
+        report = LatentReport(str(names[node]), node, children, size, tuple(states))
+        reports.append(report)
     return tuple(reports)
 
 
@@ -309,6 +315,8 @@ def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
     title = f"{report.name}: {' and '.join(shown_name(c) for c in report.children)}"
     if report.is_irrelevant:
         return f"{title}: irrelevant given the class"
+    if len(report.states) < report.n_cells:
+        title += f", {report.n_cells} cells collapsed into {len(report.states)} states"
     shown = range(len(classes) if len(classes) <= _CLASSES_SHOWN else 0)
     heads = ["state", "N", *(f"P({classes[c]})" for c in shown), "most raised class"]
     lines = [[*heads, "rules"]]
