@@ -63,7 +63,7 @@ def check_share(name: str, value: Any) -> None:
     refusal = f"{name} must be a number between 0 and 1, got {value!r}"
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(refusal)
-    if not 0.0 < value < 1.0:
+    if not 0.0 < float(value) < 1.0:
         raise ValueError(refusal)
 
 
