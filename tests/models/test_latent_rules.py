@@ -222,10 +222,14 @@ def test_a_report_tells_counts_and_classes_of_each_state() -> None:
     ]
 
 
-def test_classes_of_a_nested_latents_states_are_those_of_the_network() -> None:
+@pytest.mark.parametrize("pair", [(2, 3), (3, 2)])
+def test_classes_of_a_nested_latents_states_are_those_of_the_network(
+    pair: tuple[int, int],
+) -> None:
     rng = np.random.default_rng(8)
     tree = LatentTree(CARDS).join(0, 1, PAIN)
-    tree = tree.join(2, 3, np.arange(12).reshape(4, 3) % 5)
+    shape = tree.cards[pair[0]], tree.cards[pair[1]]
+    tree = tree.join(*pair, np.arange(12).reshape(shape) % 5)
     model = random_model(rng, tree, 2, DOMAIN)
     report = latent_reports(model)[0]
     name = model.network.domain[3].name
