@@ -21,6 +21,7 @@ from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
 from bayleaf.models.latent_network import latent_network
 from bayleaf.models.latent_rules import LatentReport, latent_names, latent_reports
+from bayleaf.wording import name_list
 
 # A class child whose features have more joint codes than this has no look-up table.
 _LOOK_UP_CELLS = 1 << 16
@@ -124,6 +125,23 @@ class HierarchicalNaiveBayesModel:
         n_classes = self.domain.cards[-1]
         states = sum(self.tree.cards[node] - 1 for node in self.used_children)
         return n_classes - 1 + n_classes * states
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a summary tells beside counts and arcs: the latent variables."""
+        told = []
+        for report in self.latent_reports:
+            children = " and ".join(str(child) for child in report.children)
+            if report.is_irrelevant:
+                told.append(f"{report.name}: {children} are irrelevant given the class")
+            else:
+                told.append(
+                    f"{report.name} joins {children}: {report.n_cells} joint states "
+                    f"in {len(report.states)}"
+                )
+        if told and not self.is_regular():
+            told.append(f"not regular: {name_list(self.irregular_latents)}")
+        return tuple(told)
 
     @property
     def class_prior(self) -> NDArray[np.float64]:

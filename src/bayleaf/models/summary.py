@@ -135,5 +135,5 @@ def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary
         notes=tuple(encoder.notes.items()),
         unknown=tuple(encoder.unknown_counts.items()),
         temperature=predictor.temperature,
-        remarks=model.remarks if isinstance(model, AveragedKDBModel) else (),
+        remarks=getattr(model, "remarks", ()),
     )
