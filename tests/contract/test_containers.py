@@ -192,7 +192,7 @@ def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(
     joint_kind: Any,
 ) -> None:
     rows = [["p"], ["p"], ["p"], ["q"], ["q"]]
-    model = joint_kind().fit(rows, ["a", "a", "b", "b", "b"])
+    model = joint_kind(smoothing="laplace").fit(rows, ["a", "a", "b", "b", "b"])
     # P(a) = 3/7, P(p | a) = 3/4, P(b) = 4/7, P(p | b) = 2/5.
     joint = np.array([3 / 7 * 3 / 4, 4 / 7 * 2 / 5])
     np.testing.assert_allclose(
