@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.graph.triangulation import JunctionForest, junction_forest
+from bayleaf.graph.triangulation import JunctionForest, junction_forest, moral_graph
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedLayouts, Passes
 from bayleaf.models.junction_tree_schedule import (
     Layout,
     build_schedule,
@@ -48,8 +50,10 @@ class JunctionTree:
     Messages run to the roots and back (Jensen, Lauritzen & Olesen 1990), but clique
     tables are multiplied afresh each time instead of being stored, states without
     likelihood are left out of all tables, and messages of subtrees without evidence
-    are taken from the propagation without any. Each message is divided by its
-    largest cell, so that networks of thousands of nodes do not underflow.
+    are taken from the propagation without any. Where that still leaves large tables,
+    the graph without the observed variables is triangulated anew. Each message is
+    divided by its largest cell, so that networks of thousands of nodes do not
+    underflow.
     """
 
     network: BayesianNetwork
@@ -124,17 +128,21 @@ class JunctionTree:
         """
         from bayleaf.models import junction_tree_message_kernels as kernels
 
-        layout = self.layout()
-        scratch, log_evidence = self._collect(likelihoods, maximise=False)
+        variables, values = self._flat(likelihoods)
+        layout = self._cheapest(variables, values, Passes.BOTH)
+        scratch, log_evidence = _collected(layout, variables, values, False)
         marginals = np.empty(layout.state_starts[-1])
         if log_evidence > -np.inf:
-            kernels.distribute(layout.schedule, scratch, False, True)
-            kernels.read_marginals(layout.schedule, scratch, True, marginals)
+            schedule, has_prior = layout.schedule, layout.has_prior
+            kernels.distribute(schedule, scratch, False, has_prior)
+            kernels.read_marginals(schedule, scratch, has_prior, marginals)
         return Propagation(self, log_evidence, layout, marginals, scratch)
 
     def log_evidence(self, likelihoods: Likelihoods) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
-        return self._collect(likelihoods, maximise=False)[1]
+        variables, values = self._flat(likelihoods)
+        layout = self._cheapest(variables, values, Passes.TOUCHED)
+        return _collected(layout, variables, values, False)[1]
 
     def most_probable(self, likelihoods: Likelihoods) -> tuple[NDArray[np.intp], float]:
         """Find the most probable states of all variables together.
@@ -151,11 +159,12 @@ class JunctionTree:
         """
         from bayleaf.models import junction_tree_message_kernels as kernels
 
-        schedule = self.layout().schedule
-        states = np.zeros(schedule.n_variables, dtype=np.int64)
-        scratch, log_most = self._collect(likelihoods, maximise=True)
+        variables, values = self._flat(likelihoods)
+        layout = self._cheapest(variables, values, Passes.UPWARDS)
+        states = np.zeros(len(self.network.domain), dtype=np.int64)
+        scratch, log_most = _collected(layout, variables, values, True)
         if log_most > -np.inf:
-            kernels.decode(schedule, scratch, states)
+            kernels.decode(layout.schedule, scratch, states)
         return states.astype(np.intp), log_most
 
     def log_evidence_rows(self, codes: Codes, n_jobs: int = 1) -> NDArray[np.float64]:
@@ -224,36 +233,48 @@ class JunctionTree:
                 sizes = self.forest.table_cells(cards)
                 holding = [c for c, q in enumerate(self.cliques) if root_variable in q]
                 root = min(holding, key=lambda c: (sizes[c], c))
-            families = [
-                sorted(cpd.family, key=self._rank.__getitem__)
-                for cpd in self.network.cpds
-            ]
+            schedule = build_schedule(
+                rooted(self.forest, cards, root),
+                self._rank,
+                cards,
+                self._tables,
+                self._families,
+            )
             self._layouts[root_variable] = new_layout(
-                with_prior(
-                    build_schedule(
-                        rooted(self.forest, cards, root),
-                        self._rank,
-                        cards,
-                        self._tables,
-                        families,
-                    )
-                )
+                with_prior(schedule), has_prior=True
             )
         return self._layouts[root_variable]
 
-    def _collect(
-        self, likelihoods: Likelihoods, *, maximise: bool
-    ) -> tuple[Scratch, float]:
-        """Enter evidence and send the messages to the roots."""
-        from bayleaf.models import junction_tree_message_kernels as kernels
+    @cached_property
+    def _families(self) -> list[list[int]]:
+        """Each variable's family along the axes of its table."""
+        rank = self._rank.__getitem__
+        return [sorted(cpd.family, key=rank) for cpd in self.network.cpds]
 
-        layout = self.layout()
-        schedule, scratch = layout.schedule, layout.new_scratch()
-        variables, values = self._flat(likelihoods)
-        log_scale = kernels.evidence_of(
-            schedule, scratch, variables, values, maximise, not maximise
+    @cached_property
+    def _observed(self) -> ObservedLayouts:
+        """Layouts of the graph without the variables that evidence fixes."""
+        return ObservedLayouts(
+            moral_graph(self.network.dag),
+            self.network.domain.cards,
+            self._rank,
+            self._tables,
+            self._families,
         )
-        return scratch, float(log_scale)
+
+    def _cheapest(
+        self, variables: NDArray[np.int64], values: NDArray[np.float64], passes: Passes
+    ) -> Layout:
+        """The layout that answers from the fewest cells under some evidence."""
+        layout = self.layout()
+        if not self._is_large:
+            return layout
+        return self._observed.cheapest(layout, variables, values, passes)
+
+    @cached_property
+    def _is_large(self) -> bool:
+        """Whether the tables have so many cells that a search for fewer pays."""
+        return sum(self.forest.table_cells(self.network.domain.cards)) > MANY_CELLS
 
     def _flat(
         self, likelihoods: Likelihoods
@@ -275,6 +296,23 @@ class JunctionTree:
         if not (values >= 0).all() or not np.isfinite(values).all():
             raise ValueError("likelihoods must be finite and not negative")
         return np.array(variables, dtype=np.int64), values
+
+
+def _collected(
+    layout: Layout,
+    variables: NDArray[np.int64],
+    values: NDArray[np.float64],
+    maximise: bool,
+) -> tuple[Scratch, float]:
+    """Enter evidence and send the messages to the roots."""
+    from bayleaf.models import junction_tree_message_kernels as kernels
+
+    scratch = layout.new_scratch()
+    from_prior = layout.has_prior and not maximise
+    log_scale = kernels.evidence_of(
+        layout.schedule, scratch, variables, values, maximise, from_prior
+    )
+    return scratch, float(log_scale)
 
 
 @dataclass(eq=False)

@@ -358,7 +358,10 @@ def decode(schedule: Schedule, scratch: Scratch, states: Integers) -> None:
     rounding of the largest, the one with the lowest state of its lowest variable.
     """
     memory = scratch.memory
-    chosen = np.full(schedule.n_variables, -1, dtype=np.int64)
+    chosen = np.zeros(schedule.n_variables, dtype=np.int64)
+    for variable in range(schedule.n_variables):
+        if memory[scratch.n_active + variable] > 1:
+            chosen[variable] = -1
     for clique in range(schedule.n_cliques - 1, -1, -1):
         n_in = _list_inputs(schedule, scratch, clique, False)
         n_axes, n_cells = _open_axes(schedule, scratch, clique, chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
@@ -86,6 +86,7 @@ def build_schedule(
     cards: Sequence[int],
     tables: Sequence[NDArray[np.float64]],
     families: Lists,
+    observed: Collection[int] = (),
 ) -> Schedule:
     """Lay a rooted forest and its distributions out for the kernels.
 
@@ -101,6 +102,9 @@ def build_schedule(
         Each variable's distribution, axes in the order of `rank`.
     families : sequence of sequence of int
         The variables along those axes.
+    observed : collection of int
+        Variables that are always observed, so that only a clique of their own need
+        hold them.
     """
     n, m = len(cards), len(forest.cliques)
     cliques = [sorted(clique, key=rank.__getitem__) for clique in forest.cliques]
@@ -109,7 +113,12 @@ def build_schedule(
     factors += [[v] for v in range(n)]
     factors += families
     sizes = [prod(cards[v] for v in factor) for factor in factors]
-    home = _homes(cliques, families, cards)
+    counts = [1 if v in observed else card for v, card in enumerate(cards)]
+    homes = [
+        [u for u in family if u not in observed] or [v]
+        for v, family in enumerate(families)
+    ]
+    home = _homes(cliques, homes, counts)
     clique_reads, separator_reads = _readers(cliques, separators, cards)
     lists: dict[str, NDArray[np.int64]] = {
         "cards": _integers(cards),
@@ -158,7 +167,7 @@ def with_prior(schedule: Schedule) -> Schedule:
     """The schedule with the messages and marginals of the network without evidence."""
     from bayleaf.models import junction_tree_message_kernels as kernels
 
-    scratch = new_layout(schedule).new_scratch()
+    scratch = new_layout(schedule, has_prior=False).new_scratch()
     n, m = schedule.n_variables, schedule.n_cliques
     fixed = schedule.fixed.copy()
     nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -190,6 +199,8 @@ class Layout:
         Most factors and axes that one step works with.
     longest_row : int
         Most cells along the axis that runs fastest.
+    has_prior : bool
+        Whether the schedule holds the messages without evidence.
     state_starts : tuple of int
         Where the states of each variable begin among those of all.
     """
@@ -201,6 +212,7 @@ class Layout:
     n_slots: int
     n_axes: int
     longest_row: int
+    has_prior: bool
     state_starts: tuple[int, ...]
 
     def new_scratch(self) -> Scratch:
@@ -222,7 +234,7 @@ class Layout:
         return starts
 
 
-def new_layout(schedule: Schedule) -> Layout:
+def new_layout(schedule: Schedule, *, has_prior: bool) -> Layout:
     """Measure what a propagation writes."""
     from bayleaf.models.junction_tree_kernels import LONGEST_ROW
 
@@ -243,7 +255,11 @@ def new_layout(schedule: Schedule) -> Layout:
             + lengths(schedule.separator_read_start, m)
         ).max(initial=0)
     )
-    n_axes = 1 + int(lengths(schedule.clique_start, m).max(initial=0))
+    # A family is longer than its clique if some of it is always observed.
+    n_axes = 1 + max(
+        int(lengths(schedule.clique_start, m).max(initial=0)),
+        int(lengths(schedule.factor_start, n_factors).max(initial=0)),
+    )
     sizes = {"states": n_states, "n_active": n, "evident": n, "weighted": n}
     sizes |= {"dirty": m, "needed": m, "unit": m, "factor": n_slots}
     sizes |= {"axis": n_axes, "size": n_axes, "counter": n_axes, "gap": n_axes}
@@ -259,6 +275,7 @@ def new_layout(schedule: Schedule) -> Layout:
         n_slots,
         n_axes,
         max(LONGEST_ROW, int(plan[schedule.cards :][:n].max(initial=1))),
+        has_prior,
         tuple(plan[schedule.state_start :][: n + 1].tolist()),
     )
 
