@@ -118,7 +118,8 @@ class PairRanking:
     def add(self, left: Sequence[int], right: Sequence[int], tests: PairTests) -> None:
         """Keep the tests of some nodes with others, of larger or equal index."""
         fields = tests.statistic, tests.freedom, tests.negative_log_p
-        self._tests[:, np.asarray(left)[:, None], np.asarray(right)] = fields
+        rows = np.asarray(left, dtype=np.intp)[:, None]
+        self._tests[:, rows, np.asarray(right, dtype=np.intp)] = fields
 
     def test(self, left: int, right: int) -> tuple[float, float, float]:
         """Statistic, degrees of freedom and -ln p of a pair."""

@@ -1,0 +1,120 @@
+"""Rows of a table with a column for each latent variable made so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+
+Counts = NDArray[np.float64]
+
+# A node that is no variable: it has one state in every row and is never missing.
+CONSTANT = -1
+
+
+class NodeRows:
+    """States of features and latent variables in every row.
+
+    Parameters
+    ----------
+    codes : Codes
+        Features and then the class, which is never missing.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (2 n_features + 1, n_rows), dtype uint16
+        States of each node; of those not made yet nothing is known. The last row
+        is that of `CONSTANT`.
+    cards : list of int
+        Number of states of each node; this code means missing.
+    classes : ndarray of shape (n_rows,), dtype uint16
+        Class of each row.
+    weights : ndarray of shape (n_rows,) or (1,)
+        Weight of each row, or of all.
+    """
+
+    def __init__(self, codes: Codes) -> None:
+        n_features = codes.n_variables - 1
+        # What no latent variable has written to takes no memory.
+        self.columns = np.empty((2 * n_features + 1, codes.n_rows), dtype=np.uint16)
+        self.columns[CONSTANT] = 0
+        for feature in range(n_features):
+            self.columns[feature] = codes.column(feature)
+        self.cards = list(codes.cards[:-1])
+        self.n_classes = codes.cards[-1]
+        self.classes = codes.column(n_features).astype(np.uint16)
+        self.weights = np.ones(1) if codes.unit_weights else codes.weights
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.classes)
+
+    def runs(self, parts: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Number part and class of each row as one: part * n_classes + class."""
+        numbers: NDArray[np.int32] = parts * np.int32(self.n_classes) + self.classes
+        return numbers
+
+    def n_codes(self, node: int) -> int:
+        """Number of states of a node, a missing one included."""
+        return 1 if node == CONSTANT else self.cards[node] + 1
+
+    def add_latent(self, left: int, right: int, states: NDArray[np.intp]) -> int:
+        """Add a latent variable over two nodes; its index."""
+        from bayleaf.search.latent_search_kernels import latent_codes, with_missing
+
+        node = len(self.cards)
+        columns = self.columns
+        padded = with_missing(states.astype(np.int64))
+        latent_codes(columns[left], columns[right], padded, columns[node])
+        self.cards.append(int(states.max()) + 1)
+        return node
+
+    def cell_counts(
+        self, left: int, right: int, runs: NDArray[np.int32], n_runs: int
+    ) -> Counts:
+        """Count the joint states of two nodes in each run of rows.
+
+        Returns
+        -------
+        ndarray of shape (n_runs, n_left_codes, n_right_codes)
+            The last state of a variable is the missing one.
+        """
+        from bayleaf.search.latent_search_kernels import count_cells
+
+        n_left, n_right = self.n_codes(left), self.n_codes(right)
+        counts = np.zeros((n_runs, n_left * n_right))
+        columns = self.columns
+        count_cells(columns[left], columns[right], n_right, runs, self.weights, counts)
+        return counts.reshape(n_runs, n_left, n_right)
+
+    def pair_counts(
+        self,
+        node: int,
+        others: Sequence[int],
+        runs: NDArray[np.int32],
+        n_runs: int,
+    ) -> Counts:
+        """Count one node's joint states with those of others in one pass.
+
+        Returns
+        -------
+        ndarray of shape (n_runs, card + 1, n_other_states)
+            The states of each other node and then its missing state.
+        """
+        from bayleaf.counts.kernels import key_counts
+
+        n_states = self.cards[node] + 1
+        keys = runs * np.int32(n_states) + self.columns[node]
+        widths = np.array([self.cards[other] + 1 for other in others], dtype=np.int64)
+        starts = np.cumsum(widths) - widths
+        tables = np.zeros((n_runs * n_states + 1, int(widths.sum())))
+        slots = np.array(others, dtype=np.int64)
+        # Columns of two bytes are counted just as those of one.
+        block: NDArray[Any] = self.columns
+        key_counts(keys, block, slots, starts, widths, self.weights, tables)
+        return tables[1:].reshape(n_runs, n_states, -1)
