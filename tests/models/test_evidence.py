@@ -104,6 +104,7 @@ def test_what_says_nothing_is_no_item(name: str, value: Any) -> None:
         ({"smoker": []}, "'smoker' leaves no state"),
         ({"smoker": {"yes": 1.0}}, "gives no likelihood for no, sometimes; give one"),
         ({"count": {1: 0.1, "1": 0.2, 0: 1, 2: 1}}, "weighs state 1 twice"),
+        ({"smoker": {"no": 10**400, "yes": 1, "sometimes": 1}}, "must be numbers"),
         ({"smoker": np.array([1.0])}, r"has shape \(1,\); give one number for each"),
         ({"smoker": np.array([1.0, -1.0, 0.0])}, "must be finite and not negative"),
         ({"smoker": np.array([1.0, np.inf, 0.0])}, "must be finite and not negative"),

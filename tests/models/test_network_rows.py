@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given as given_cases
@@ -99,6 +100,39 @@ def test_unused_categories_need_not_be_states() -> None:
 def test_wrong_tables_are_refused_in_a_sentence(table: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_rows(DOMAIN, table)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [],
+        pa.table({"smoker": pa.array([], pa.string())}),
+        {"smoker": []},
+        np.empty((0, 4)),
+    ],
+)
+def test_a_table_without_rows_is_refused_in_a_sentence(table: Any) -> None:
+    with pytest.raises(ValueError, match=r"^the table has no rows; give it at"):
+        read_rows(DOMAIN, table)
+
+
+@pytest.mark.parametrize("table", [None, 5, "smoker", ["no"], np.zeros(4)])
+def test_what_is_no_table_is_refused_in_a_sentence(table: Any) -> None:
+    with pytest.raises(ValueError, match=r"^the table must be a data frame.* axes$"):
+        read_rows(DOMAIN, table)
+
+
+@pytest.mark.parametrize("cells", ["no", None, {"no"}, np.array("no")])
+def test_a_column_that_is_no_list_is_named(cells: Any) -> None:
+    with pytest.raises(TypeError, match="column 'smoker' must be a list"):
+        read_rows(DOMAIN, {"smoker": cells})
+
+
+def test_columns_of_one_name_are_refused_where_others_are_ignored() -> None:
+    frame = pd.DataFrame([["no", "no", 1]], columns=["smoker", "smoker", "count"])
+    for ignore in ([], ["count"]):
+        with pytest.raises(ValueError, match="several columns are called smoker"):
+            read_rows(DOMAIN, frame, ignore=ignore)
 
 
 def test_an_unknown_rule_is_refused() -> None:
@@ -216,7 +250,10 @@ def test_an_impossible_row_of_weight_zero_counts_for_nothing() -> None:
     assert inference.log_likelihood(table, [0, 1]) == pytest.approx(np.log(0.75))
 
 
-@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, np.nan], [[1.0], [1.0]]])
+@pytest.mark.parametrize(
+    "weights",
+    [[1.0], [1.0, -1.0], [1.0, np.nan], [[1.0], [1.0]], ["x", 1.0], [1e308, 1e308]],
+)
 def test_wrong_weights_are_refused(weights: Any) -> None:
     table = {"smoker": ["yes", "no"]}
     with pytest.raises(ValueError, match="weights must be 2 finite numbers"):

@@ -135,6 +135,46 @@ def test_questions_under_impossible_evidence_are_refused(ask: str) -> None:
         getattr(inference, ask)({"smoker": "no", "cough": "yes"})
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e300, 8e307])
+def test_the_scale_of_likelihoods_changes_nothing_but_the_evidence(
+    scale: float,
+) -> None:
+    network = smoking()
+    likelihoods = {name: np.array([1.0, 2.0]) for name in network.domain.names}
+    scaled = {name: likelihood * scale for name, likelihood in likelihoods.items()}
+    found, expected = network.query(scaled), network.query(likelihoods)
+    for name in network.domain.names:
+        np.testing.assert_allclose(
+            found[name].probabilities, expected[name].probabilities, atol=1e-12
+        )
+    shift = 3 * np.log(scale)
+    assert found.log_evidence == pytest.approx(expected.log_evidence + shift)
+    assert network.log_probability_of_evidence(scaled) == found.log_evidence
+    states, log_probability = network.most_probable_explanation(scaled)
+    best, log_best = network.most_probable_explanation(likelihoods)
+    assert states == best
+    assert log_probability == pytest.approx(log_best + shift)
+    assert network.conflict(scaled) == pytest.approx(network.conflict(likelihoods))
+    drawn = [network.sample(50, e, random_state=0) for e in (scaled, likelihoods)]
+    assert drawn[0].equals(drawn[1])
+
+
+def test_a_network_without_variables_is_told_apart() -> None:
+    with pytest.raises(ValueError, match="the network has no variables; give it some"):
+        BayesianNetwork.from_tables(states={}, tables={}).query()
+
+
+def test_wrong_arguments_are_refused_in_a_sentence() -> None:
+    network = smoking()
+    with pytest.raises(TypeError, match="a name or several names, got float"):
+        network.query(targets=5.5)
+    with pytest.raises(TypeError, match="given must be a mapping from names"):
+        network.sensitivity({"cough": "yes"}, "cancer", "yes", ["smoker"])  # type: ignore[arg-type]
+    for limit in (0, "x"):
+        with pytest.raises(ValueError, match="max_table_cells must be an integer"):
+            network.compile(max_table_cells=limit)  # type: ignore[arg-type]
+
+
 def test_a_single_impossible_item_is_named_alone() -> None:
     network = smoking().with_table(0, np.array([1.0, 0.0]))
     with pytest.raises(ImpossibleEvidenceError) as raised:

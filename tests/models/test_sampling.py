@@ -173,6 +173,17 @@ def test_a_wrong_number_of_rows_is_refused(n: Any) -> None:
         Inference(network).sample(n)
 
 
+def test_more_rows_than_any_memory_holds_are_refused() -> None:
+    network = BayesianNetwork.from_tables({"n": ["a", "b"]}, {"n": [1, 0]})
+    with pytest.raises(ValueError, match="do not fit into memory; draw fewer rows"):
+        network.sample(10**30)
+
+
+def test_whole_numbers_of_more_than_64_bits_are_drawn_as_text() -> None:
+    network = BayesianNetwork.from_tables({"n": [2**70, 1]}, {"n": [1, 0]})
+    assert network.sample(1).to_pylist() == [{"n": str(2**70)}]
+
+
 @pytest.mark.parametrize("random_state", [-1, 1.5, "seed"])
 def test_a_wrong_seed_is_refused(random_state: Any) -> None:
     with pytest.raises(ValueError, match="random_state must be None, an integer"):

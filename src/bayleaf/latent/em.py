@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +20,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.junction_tree import JunctionTree
-from bayleaf.models.network_rows import read_rows
+from bayleaf.models.network_rows import read_rows, read_weights
+from bayleaf.models.sampling import random_generator
 
 Progress = Callable[[int, float], object]
 Table = NDArray[np.float64]
@@ -66,7 +68,7 @@ def learn_parameters(
     tolerance: float = 1e-4,
     max_iter: int = 200,
     n_restarts: int = 0,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LearnedParameters:
@@ -93,7 +95,7 @@ def learn_parameters(
         Further starts, from random distributions in place of the network's own; the
         best end is kept. Latent variables whose start is uniform need some, as
         nothing tells their states apart.
-    random_state : int, Generator or None, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Source of the random starts.
     n_jobs : int, optional
         Number of threads, in scikit-learn's meaning.
@@ -118,11 +120,11 @@ def learn_parameters(
     parent configuration that no row speaks of keeps its distribution.
     """
     _check(tolerance, max_iter, n_restarts)
+    generator = random_generator(random_state)
     codes = _weighted(read_rows(network.domain, table), sample_weight)
     task = _Task(network, codes, n_jobs)
     climb = partial(_climb, task, tolerance, max_iter, progress)
     best = climb(network)
-    generator = np.random.default_rng(random_state)
     for _ in range(n_restarts):
         found = climb(task.random_start(generator))
         if found.objectives[-1] > best.objectives[-1]:
@@ -132,24 +134,23 @@ def learn_parameters(
 
 def _check(tolerance: float, max_iter: int, n_restarts: int) -> None:
     """Raise unless the parameters make sense."""
-    if not (math.isfinite(tolerance) and tolerance >= 0):
+    is_number = isinstance(tolerance, numbers.Real)
+    if not (is_number and math.isfinite(tolerance) and tolerance >= 0):
         raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}")
-    if max_iter < 1:
-        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
-    if n_restarts < 0:
-        raise ValueError(f"n_restarts must be at least 0, got {n_restarts!r}")
+    for name, value, least in (
+        ("max_iter", max_iter, 1),
+        ("n_restarts", n_restarts, 0),
+    ):
+        if not isinstance(value, numbers.Integral) or value < least:
+            raise ValueError(
+                f"{name} must be an integer of at least {least}, got {value!r}"
+            )
 
 
 def _weighted(codes: Codes, sample_weight: Sequence[float] | Table | None) -> Codes:
     """The rows that count, with their weights."""
     if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        fits = weights.shape == (codes.n_rows,)
-        if not fits or not (np.isfinite(weights).all() and (weights >= 0).all()):
-            raise ValueError(
-                f"sample_weight must hold {codes.n_rows} numbers of at least 0, one a "
-                "row"
-            )
+        weights = read_weights(sample_weight, codes.n_rows, "sample_weight")
         codes = replace(codes, weights=weights, unit_weights=False)
     codes = codes.rows(codes.weights > 0)
     if not codes.n_rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -82,6 +83,11 @@ class EvidenceItem:
         left = np.flatnonzero(self.likelihood)
         return int(left[0]) if len(left) == 1 else None
 
+    @property
+    def exponent(self) -> int:
+        """Power of two that brings the largest weight to at least 1 and below 2."""
+        return int(np.frexp(self.likelihood.max())[1]) - 1
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -100,8 +106,18 @@ class Evidence:
 
     @property
     def likelihoods(self) -> Likelihoods:
-        """Weight of each state, by variable."""
-        return {item.variable: item.likelihood for item in self.items}
+        """Weight of each state, by variable, on a common scale; see `log_scale`."""
+        # Products of weights on any scale would leave the range of numbers. Powers of
+        # two change no digit.
+        return {
+            item.variable: np.ldexp(item.likelihood, -item.exponent)
+            for item in self.items
+        }
+
+    @property
+    def log_scale(self) -> float:
+        """What `likelihoods` lack of the items' own scale, in nats."""
+        return sum(item.exponent for item in self.items) * math.log(2.0)
 
     @property
     def hard(self) -> dict[int, int]:
@@ -271,7 +287,7 @@ def _checked(variable: Variable, weights: Any) -> tuple[Likelihood, str]:
     """A likelihood that can be used, and its text."""
     try:
         likelihood = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"the likelihoods for variable {variable.name!r} must be numbers, "
             f"got {list(weights)!r}"

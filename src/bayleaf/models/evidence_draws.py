@@ -68,19 +68,19 @@ def evidence_draws(
     above = ancestors(network.dag, [item.variable for item in evidence.items])
     factors = [_cpd_factor(network, node, hard) for node in sorted(above)]
     factors += [
-        _Factor((item.variable,), item.likelihood)
-        for item in evidence.items
-        if item.variable not in hard
+        _Factor((variable,), likelihood)
+        for variable, likelihood in evidence.likelihoods.items()
+        if variable not in hard
     ]
     weights = [
-        float(item.likelihood[hard[item.variable]])
-        for item in evidence.items
-        if item.variable in hard
+        float(likelihood[hard[variable]])
+        for variable, likelihood in evidence.likelihoods.items()
+        if variable in hard
     ]
     eliminated, log_probability = _eliminate_all(
         network.domain, factors, sorted(above - hard.keys()), max_table_cells
     )
-    log_probability += sum(log(weight) for weight in weights)
+    log_probability += sum(log(weight) for weight in weights) + evidence.log_scale
     forward = [
         Draw.from_table(
             network.cpds[node].parents, (node,), network.cpds[node].probabilities

@@ -29,6 +29,8 @@ from bayleaf.wording import name_list, near_names, stated
 
 Unknown = Literal["error", "missing"]
 Floats = NDArray[np.float64]
+# Sums of weighted logarithms stay finite.
+_MOST_WEIGHT = 1e300
 
 
 def read_rows(
@@ -80,11 +82,49 @@ def read_rows(
             f"{name_list(domain.names)}"
         )
     n_rows = len(next(iter(found.values())))
+    if not n_rows:
+        raise ValueError("the table has no rows; give it at least one")
     columns = [
         found.get(position, np.full(n_rows, card, dtype=np.intp))
         for position, card in enumerate(domain.cards)
     ]
     return Codes.from_columns(columns, domain.cards)
+
+
+def read_weights(weights: Any, n_rows: int, what: str) -> Floats:
+    """Check the weights of a table's rows.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,)
+        Weights.
+    n_rows : int
+        Number of rows.
+    what : str
+        Name of the weights in messages.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype float64
+
+    Raises
+    ------
+    ValueError
+        If they are not one number of at least 0 a row, or too large to be summed up.
+    """
+    message = (
+        f"{what} must be {n_rows} finite numbers of at least 0, one a row, that sum "
+        f"to at most {_MOST_WEIGHT:.0e}"
+    )
+    try:
+        checked = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(message) from None
+    # Comparisons that NaN fails as well; none of them can overflow.
+    usable = ((checked >= 0) & (checked <= _MOST_WEIGHT)).all()
+    if checked.shape != (n_rows,) or not usable or checked.sum() > _MOST_WEIGHT:
+        raise ValueError(message)
+    return checked
 
 
 def posterior_table(
@@ -182,7 +222,7 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[Column]:
     """The columns of a table, named after the variables where they have no names."""
     if isinstance(table, Mapping):
         columns = [
-            value_column(values, name)
+            value_column(_cells(values, name), name)
             for name, values in table.items()
             if str(name) not in ignored
         ]
@@ -193,6 +233,7 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[Column]:
                 f"({name_list(sorted(lengths))}); give every column as many cells"
             )
         return columns
+    _check_shape(table)
     parts = take_apart(_without(table, ignored))
     parts = parts.columns() if isinstance(parts, Matrix) else parts
     if column_names(table) is not None:
@@ -207,9 +248,49 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[Column]:
     ]
 
 
+def _cells(values: Any, name: Any) -> Any:
+    """The cells of a column, if it has some; else an error that names it."""
+    if isinstance(values, str | bytes | Mapping) or np.ndim(values) == 0:
+        raise TypeError(
+            f"column {name!r} must be a list, an array or a series of cells, got "
+            f"{type(values).__name__}"
+        )
+    return values
+
+
+def _check_shape(table: Any) -> None:
+    """Raise unless a table has columns, and rows."""
+    if column_names(table) is not None and not hasattr(table, "shape"):
+        return
+    shape = _array_shape(table)
+    if len(shape) != 2:
+        raise ValueError(
+            "the table must be a data frame, a mapping from names to columns, or a "
+            f"list or array of rows, got {type(table).__name__} of {len(shape)} axes"
+        )
+    for count, thing in zip(shape, ("rows", "columns"), strict=True):
+        if not count:
+            raise ValueError(f"the table has no {thing}; give it at least one")
+
+
+def _array_shape(table: Any) -> tuple[int, ...]:
+    """Shape of an array, a frame or a list of rows, measured by the first row."""
+    if hasattr(table, "shape"):
+        return tuple(table.shape)
+    if not isinstance(table, list | tuple):
+        return ()
+    if not table:
+        return (0, 0)
+    is_row = isinstance(table[0], list | tuple | np.ndarray)
+    return (len(table), len(table[0])) if is_row else (len(table),)
+
+
 def _without(table: Any, ignored: set[str]) -> Any:
     """A data frame without some of its columns; anything else as it is."""
-    frame = nw.from_native(table, pass_through=True) if ignored else table
+    names = column_names(table) or ()
+    # Several columns of one name have an error of our own, which comes later.
+    unfit = not ignored or len(set(names)) < len(names)
+    frame = table if unfit else nw.from_native(table, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return table
     kept = [j for j, name in enumerate(frame.columns) if str(name) not in ignored]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from bayleaf.models.network_rows import (
     log_likelihood_rows,
     posterior_table,
     read_rows,
+    read_weights,
 )
 from bayleaf.models.network_trees import NetworkTrees
 from bayleaf.models.posteriors import Posterior, Posteriors
@@ -47,6 +49,14 @@ class Inference:
     def __init__(
         self, network: BayesianNetwork, *, max_table_cells: int = 20_000_000
     ) -> None:
+        if not len(network.domain):
+            raise ValueError("the network has no variables; give it some to ask about")
+        whole = isinstance(max_table_cells, numbers.Integral)
+        if not whole or max_table_cells < 1:
+            raise ValueError(
+                "max_table_cells must be an integer of at least 1, got "
+                f"{max_table_cells!r}"
+            )
         self.network = network
         self._trees = NetworkTrees(network, max_table_cells=max_table_cells)
 
@@ -86,7 +96,7 @@ class Inference:
             domain[target].name: Posterior(domain[target], marginals[target])
             for target in wanted
         }
-        return Posteriors(posteriors, log_evidence)
+        return Posteriors(posteriors, log_evidence + known.log_scale)
 
     def probability_of_evidence(self, evidence: KnownOf) -> float:
         """P(evidence); 0 if it is impossible."""
@@ -94,7 +104,8 @@ class Inference:
 
     def log_probability_of_evidence(self, evidence: KnownOf) -> float:
         """Natural logarithm of P(evidence); minus infinity if it is impossible."""
-        return self._trees.log_probability(self._read(evidence))
+        known = self._read(evidence)
+        return self._trees.log_probability(known) + known.log_scale
 
     def most_probable_explanation(
         self, evidence: KnownOf = None
@@ -123,7 +134,7 @@ class Inference:
             variable.name: variable.states[int(code)]
             for variable, code in zip(domain, codes, strict=True)
         }
-        return states, float(log_probability)
+        return states, float(log_probability) + known.log_scale
 
     def conflict(self, evidence: KnownOf) -> float:
         """Measure conflict in evidence in nats; see `bayleaf.models.conflict`."""
@@ -300,13 +311,7 @@ class Inference:
         )
         if weights is None:
             return float(each.sum())
-        factors = np.asarray(weights, dtype=np.float64)
-        if factors.shape != each.shape or not (
-            np.isfinite(factors).all() and (factors >= 0).all()
-        ):
-            raise ValueError(
-                f"weights must be {len(each)} finite numbers of at least 0, one a row"
-            )
+        factors = read_weights(weights, len(each), "weights")
         counted = factors > 0
         return float(factors[counted] @ each[counted])
 
@@ -353,6 +358,11 @@ class Inference:
         if targets is None:
             return list(range(len(domain)))
         names = [targets] if isinstance(targets, str | int) else targets
+        if not isinstance(names, Iterable):
+            raise TypeError(
+                "variables must be a name or several names, got "
+                f"{type(targets).__name__}"
+            )
         return list(dict.fromkeys(find_variable(domain, name) for name in names))
 
     def _state(self, position: int, value: Any) -> int:
@@ -367,6 +377,11 @@ class Inference:
         """State of each parent of a variable, by the parents' names."""
         domain = self.network.domain
         parents = self.network.dag.parents[child]
+        if not isinstance(given, Mapping):
+            raise TypeError(
+                "given must be a mapping from names of parents to their states, got "
+                f"{type(given).__name__}"
+            )
         states = {
             position: self._state(position, value)
             for name, value in given.items()

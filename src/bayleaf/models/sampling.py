@@ -17,6 +17,9 @@ from bayleaf.models.evidence import Evidence
 from bayleaf.models.evidence_draws import evidence_draws
 from bayleaf.models.network_trees import NetworkTrees
 
+# A terabyte and more; asking for it is a slip.
+_MOST_CELLS = 1 << 40
+
 
 def random_generator(random_state: Any) -> np.random.Generator:
     """The generator that a seed stands for.
@@ -77,6 +80,11 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
         )
     rng = random_generator(random_state)
     network = trees.network
+    if n * len(network.domain) > _MOST_CELLS:
+        raise ValueError(
+            f"{n} rows of {len(network.domain)} variables do not fit into memory; "
+            "draw fewer rows at a time"
+        )
     draws, log_probability = evidence_draws(network, evidence, trees.max_table_cells)
     if np.isneginf(log_probability):
         raise trees.impossible(evidence)
@@ -102,7 +110,8 @@ def decode(domain: Domain, codes: Codes) -> pa.Table:
 def _decoded(variable: Variable, codes: NDArray[Any]) -> pa.Array:
     """One column of states."""
     states = list(variable.states)
-    if not _of_one_kind([state for state in states if state is not None]):
+    known_states = [state for state in states if state is not None]
+    if not _of_one_kind(known_states) or _is_beyond_arrow(known_states):
         states = [variable.label(code) for code in range(len(states))]
     null_code = len(states) - variable.has_missing_state
     known = pa.array(states[:null_code])
@@ -125,3 +134,8 @@ def _of_one_kind(states: Sequence[Any]) -> bool:
         )
         and len({isinstance(state, bool) for state in states}) < 2
     )
+
+
+def _is_beyond_arrow(states: Sequence[Any]) -> bool:
+    """Whether there are whole numbers of more than 64 bits."""
+    return any(isinstance(state, int) and abs(state) >= 1 << 63 for state in states)
