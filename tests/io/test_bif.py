@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io import NetworkFileError, bif, net, read_network, write_network
@@ -253,7 +254,7 @@ def test_a_table_without_distributions_is_not_written(
 ) -> None:
     network = network_of([Variable("a", ("x", "y"))], [()])
     for row in ([0.5, 0.6], [float("nan"), 1.0]):
-        broken = network.with_table(0, np.array(row))
+        broken = replace(network, cpds=(TableCPD((0,), np.array(row)),))
         with pytest.raises(ValueError, match="table of variable 'a'"):
             module.write(broken, tmp_path / "x")
     assert not list(tmp_path.iterdir())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bayleaf.cpds.table import TableCPD
 from bayleaf.io.source_file import NetworkFileError
 from bayleaf.io.xml_reading import read_xml
 from bayleaf.io.xmlbif import read, write
@@ -231,9 +233,10 @@ def test_a_table_above_the_limit_names_its_variable(tmp_path: Path) -> None:
 def test_an_older_file_stays_when_writing_fails(tmp_path: Path) -> None:
     path = written(tmp_path, "older")
     network = hard_network()
-    table = np.full(network.cpds[0].cards, 0.4)
+    first = network.cpds[0]
+    broken = TableCPD(first.family, np.full(first.cards, 0.4))
     with pytest.raises(ValueError, match="do not sum to 1"):
-        write(network.with_table(0, table), path)
+        write(replace(network, cpds=(broken, *network.cpds[1:])), path)
     assert path.read_text(encoding="utf-8") == "older"
     assert [entry.name for entry in tmp_path.iterdir()] == ["given.xml"]
 

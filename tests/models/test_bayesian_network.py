@@ -132,6 +132,62 @@ def test_arcs_that_close_a_cycle_are_refused_by_name() -> None:
         BayesianNetwork.from_tables(**_changed("parents", "rain", ["grass"]))
 
 
+@pytest.mark.parametrize(
+    ("states", "parents", "message"),
+    [
+        (["a"], {}, "states must be a mapping"),
+        ({"a": 2}, {}, "the states of variable 'a' must be a list, got int"),
+        ({"a": []}, {}, "variable 'a' has no states"),
+        ({"a": [[1], [2]]}, {}, r"'a' cannot have the state \[1\]"),
+        ({"a": [float("nan"), 1.0]}, {}, "'a' cannot have the state nan"),
+        ({"a": [None, 1]}, {}, "'a' has None before its last state"),
+        ({("a",): ["x", "y"]}, {}, r"name must be text or an integer, got \('a',\)"),
+        ({True: ["x", "y"]}, {}, "name must be text or an integer, got True"),
+        ({"a": ["x", "y"]}, {"a": None}, "the parents of 'a' must be a list, got None"),
+    ],
+)
+def test_names_and_states_that_cannot_be_found_again_are_refused(
+    states: Any, parents: Any, message: str
+) -> None:
+    tables = {name: [0.5, 0.5] for name in states}
+    with pytest.raises((TypeError, ValueError), match=message):
+        BayesianNetwork.from_tables(states, tables, parents)
+
+
+def test_names_and_states_of_numpy_become_plain() -> None:
+    network = BayesianNetwork.from_tables(
+        {np.int64(3): np.array([1, 2])},  # type: ignore[dict-item, arg-type]
+        {np.int64(3): [0.5, 0.5]},  # type: ignore[dict-item]
+    )
+    (variable,) = network.domain
+    assert [type(text) for text in (variable.name, *variable.states)] == [int] * 3
+
+
+def test_a_single_parent_may_be_given_by_its_name() -> None:
+    network = BayesianNetwork.from_tables(
+        {"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        {"rain": [0.5, 0.5], "wet": [[1, 0], [0, 1]]},
+        {"wet": "rain"},
+    )
+    assert network.edges == [("rain", "wet")]
+
+
+@pytest.mark.parametrize("counts", ["x", None, -1, np.nan, [1, 2, 3], 1e308])
+def test_wrong_experience_is_refused_with_the_variable(counts: Any) -> None:
+    network = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD))
+    with pytest.raises(ValueError, match="experience of variable 'v1' must be"):
+        network.with_experience({"v1": counts})
+
+
+def test_a_table_that_is_no_distribution_is_not_exchanged() -> None:
+    network = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD))
+    for table in ([np.nan, 1.0], [0.5, 0.6]):
+        with pytest.raises(ValueError, match="the table of variable 'v0'"):
+            network.with_table(0, np.array(table))
+    with pytest.raises(ValueError, match="no variable with the index 9"):
+        network.with_table(9, np.array([0.5, 0.5]))
+
+
 def test_the_blanket_and_separation_go_by_name() -> None:
     network = BayesianNetwork.from_tables(**SPRINKLER)
     assert network.markov_blanket("rain") == ("on", "grass")

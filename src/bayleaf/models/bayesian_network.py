@@ -22,6 +22,8 @@ from bayleaf.wording import name_list, near_names
 Name = str | int
 # How far a given distribution may be from summing to one.
 SUM_TOLERANCE = 1e-5
+# Larger counts would leave the range of numbers when summed up.
+MOST_EXPERIENCE = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +104,21 @@ class BayesianNetwork(Questions):
         ValueError
             If a name is unknown, a table is missing, has another size, or holds
             something that is no distribution, or the arcs close a cycle.
+        TypeError
+            If an argument is no mapping, or a name is neither text nor an integer.
         """
-        domain = Domain(tuple(Variable(name, tuple(s)) for name, s in states.items()))
-        given = parents or {}
+        given = {} if parents is None else parents
+        for what, mapping in (
+            ("states", states),
+            ("tables", tables),
+            ("parents", given),
+        ):
+            if not isinstance(mapping, Mapping):
+                raise TypeError(
+                    f"{what} must be a mapping from names of variables, got "
+                    f"{type(mapping).__name__}"
+                )
+        domain = Domain(tuple(_variable(name, s) for name, s in states.items()))
         for mapping, what in ((tables, "a table"), (given, "parents")):
             for name in mapping:
                 _position(domain, name, f"{what} given for")
@@ -169,6 +183,8 @@ class BayesianNetwork(Questions):
         """Indices of one name or several."""
         if isinstance(names, str | int):
             names = [names]
+        if not isinstance(names, Iterable):
+            raise TypeError(f"variables must be a name or several, got {names!r}")
         return [self.position(name) for name in names]
 
     @property
@@ -179,9 +195,23 @@ class BayesianNetwork(Questions):
     def with_table(
         self, child: int, probabilities: NDArray[np.float64]
     ) -> BayesianNetwork:
-        """Return the same network with another table for one variable."""
+        """Return the same network with another table for one variable.
+
+        Raises
+        ------
+        ValueError
+            If there is no variable with this index, or the table is no distribution
+            of the right shape.
+        """
+        if child not in range(len(self.cpds)):
+            raise ValueError(
+                f"there is no variable with the index {child!r}; they go from 0 to "
+                f"{len(self.cpds) - 1}"
+            )
         cpds = list(self.cpds)
-        cpds[child] = TableCPD(cpds[child].family, probabilities)
+        old = cpds[child]
+        table = _checked_table(probabilities, old.cards, self.domain[child].name)
+        cpds[child] = TableCPD(old.family, table)
         return replace(self, cpds=tuple(cpds))
 
     def with_experience(
@@ -221,7 +251,7 @@ class BayesianNetwork(Questions):
                     f"variable {name!r} has a {type(cpd).__name__}; only tables have "
                     "experience counts"
                 )
-            spread = np.broadcast_to(np.asarray(counts, float), cpd.cards[:-1])
+            spread = _spread_experience(counts, cpd.cards[:-1], name)
             cpds[node] = replace(cpd, experience=spread)
         return replace(self, cpds=tuple(cpds))
 
@@ -237,12 +267,44 @@ class BayesianNetwork(Questions):
         return network_text(self.domain, self.dag, self.cpds)
 
 
+def _variable(name: Any, states: Any) -> Variable:
+    """A variable with states that can be told apart, found again and written down."""
+    plain = name.item() if isinstance(name, np.generic) else name
+    if isinstance(plain, bool) or not isinstance(plain, str | int):
+        raise TypeError(f"a variable's name must be text or an integer, got {name!r}")
+    if isinstance(states, Mapping) or not isinstance(states, Iterable):
+        raise TypeError(
+            f"the states of variable {plain!r} must be a list, got "
+            f"{type(states).__name__}"
+        )
+    listed = tuple(s.item() if isinstance(s, np.generic) else s for s in states)
+    if not listed:
+        raise ValueError(f"variable {plain!r} has no states; give it at least one")
+    for state in listed:
+        if not isinstance(state, Hashable) or state != state:
+            raise ValueError(
+                f"variable {plain!r} cannot have the state {state!r}; use text or "
+                "numbers other than NaN"
+            )
+    if None in listed[:-1]:
+        raise ValueError(
+            f"variable {plain!r} has None before its last state; None stands for "
+            "missing cells, so put it last"
+        )
+    return Variable(plain, listed)
+
+
 def _dag(domain: Domain, parents: Mapping[Name, Sequence[Name]]) -> DAG:
     """The graph of parents by name, with errors that name variables."""
     members = []
     for name in domain.names:
         role = f"{name!r} has the parent"
-        chosen = [_position(domain, p, role) for p in parents.get(name, ())]
+        listed = parents.get(name, ())
+        if isinstance(listed, str | int):
+            listed = [listed]
+        if not isinstance(listed, Iterable):
+            raise TypeError(f"the parents of {name!r} must be a list, got {listed!r}")
+        chosen = [_position(domain, p, role) for p in listed]
         twice = [p for p in chosen if chosen.count(p) > 1]
         if twice:
             parent = domain.names[twice[0]]
@@ -286,7 +348,8 @@ def _checked_table(
     # Comparisons that NaN fails as well.
     if not (values >= 0).all() or not np.isfinite(values).all():
         raise ValueError(
-            f"the table of variable {name!r} holds a negative number or NaN"
+            f"the table of variable {name!r} holds a negative number or NaN, or one "
+            "that is not finite; give probabilities"
         )
     sums = values.sum(axis=-1)
     if not (np.abs(sums - 1.0) <= SUM_TOLERANCE).all():
@@ -296,3 +359,20 @@ def _checked_table(
             f"configuration {tuple(map(int, where))}; every distribution sums to 1"
         )
     return values
+
+
+def _spread_experience(
+    counts: ArrayLike | None, shape: tuple[int, ...], name: Name
+) -> NDArray[np.float64]:
+    """Experience counts as an array of the parents' shape."""
+    try:
+        spread = np.broadcast_to(np.asarray(counts, dtype=np.float64), shape)
+    except (TypeError, ValueError, OverflowError):
+        spread = np.full(shape, np.nan)
+    # Comparisons that NaN fails as well.
+    if not ((spread >= 0) & (spread <= MOST_EXPERIENCE)).all():
+        raise ValueError(
+            f"the experience of variable {name!r} must be a number of at least 0 and "
+            f"at most {MOST_EXPERIENCE:.0e}, or an array of them of shape {shape}"
+        )
+    return spread
