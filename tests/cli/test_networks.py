@@ -101,6 +101,7 @@ def test_information_ranks_what_would_tell_most(run: Run, sprinkler: Path) -> No
         (["--given", "rain=yes", "--given", "rain=no"], "rain is given twice"),
         (["--likelihood", "rain=yes"], "should have the form name=state:0.8"),
         (["--likelihood", "rain=yes:-1"], "rain"),
+        (["--likelihood", "rain=no:1,no:2,yes:1"], "weighs state no twice"),
         (["--target", "rian"], "did you mean rain"),
         (["--information"], "exactly one --target"),
         (["--most-probable", "--target", "rain"], "give it alone"),

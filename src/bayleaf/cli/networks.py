@@ -84,9 +84,11 @@ def _one_or_several(network: BayesianNetwork, name: str | int, value: str) -> An
 
 def _weights(text: str, value: str) -> dict[str, float]:
     """Likelihoods by state."""
-    weights = {}
+    weights: dict[str, float] = {}
     for part in value.split(","):
         state, colon, number = part.rpartition(":")
+        if state in weights:
+            raise ValueError(f"--likelihood {text!r} weighs state {state} twice")
         try:
             weights[state] = float(number)
         except ValueError:

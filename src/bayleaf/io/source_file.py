@@ -53,8 +53,15 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
     OSError
         If the file cannot be opened.
     """
-    with Path(path).open("rb") as file:
-        content = file.read(max_bytes + 1)
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(max_bytes + 1)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
+    except IsADirectoryError as error:
+        raise IsADirectoryError(f"cannot read {path}: it is a folder") from error
+    except PermissionError as error:
+        raise PermissionError(f"cannot read {path}: permission denied") from error
     name = Path(path).name
     if len(content) > max_bytes:
         raise NetworkFileError(
