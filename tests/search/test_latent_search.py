@@ -309,3 +309,12 @@ def test_tables_of_any_rule_with_holes_are_searched(rule: Any, search: str) -> N
             _related(6, missing=0.3), search=search, smoothing=rule, prior=Dirichlet()
         )
     assert found.baseline.correct > 0
+
+
+@pytest.mark.parametrize("search", WRAPPERS)
+def test_what_is_kept_between_rounds_changes_nothing(
+    search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = _found(_related(8), search=search)
+    monkeypatch.setattr("bayleaf.search.latent_search._KEPT_GAINS", 0)
+    assert _same(kept, _found(_related(8), search=search))

@@ -30,8 +30,8 @@ SearchName = Literal["algorithm3", "top_pairs", "hill_climbing", "significance"]
 # A proposal and the score of the model that takes it.
 Trial = tuple[Proposal, WrapperScore | None]
 
-# Gains, by fold, cell and class, up to which they are kept for the next round.
-_KEPT_GAINS = 4096
+# Gains, by fold, cell and class, that one proposal and all may keep for later rounds.
+_KEPT_GAINS, _KEPT_IN_ALL = 4096, 16_000_000
 # Rows, about a millisecond's work, for which a thread is started.
 _LEAST_SCORED = 200_000
 
@@ -145,6 +145,7 @@ class _LatentSearch:
         self.steps: list[SearchStep] = []
         self.baseline: WrapperScore | None = None
         self._kept: dict[tuple[int, int, bytes], Gains] = {}
+        self._n_kept = 0
         if self._uses_folds:
             self._folds = self._deal_folds(codes, rng)
         if self._uses_wrapper:
@@ -286,7 +287,7 @@ class _LatentSearch:
         return score.rank(self._options.wrapper_score) if score is not None else ()
 
     def _gains(self, proposal: Proposal) -> Gains:
-        """What rows gain by a proposal; the same in every round."""
+        """What rows gain by a proposal: the same in every round, so worth keeping."""
         partition = proposal.partition
         key = proposal.left, proposal.right, partition.states.tobytes()
         gains = self._kept.get(key)
@@ -294,7 +295,9 @@ class _LatentSearch:
             gains = self._held_out.joining(
                 proposal.left, proposal.right, partition.states
             )
-            if gains.table.size <= _KEPT_GAINS:
+            size = gains.table.size
+            if size <= _KEPT_GAINS and self._n_kept + size <= _KEPT_IN_ALL:
+                self._n_kept += size
                 self._kept[key] = gains
         return gains
 
