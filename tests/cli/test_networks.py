@@ -153,6 +153,31 @@ def test_a_number_of_rows_below_one_is_refused(
     assert "at least 1" in done.err
 
 
+@pytest.mark.parametrize("option", ["--rows", "-n", "--seed"])
+def test_a_broken_number_is_refused_and_not_cut(
+    run: Run, sprinkler: Path, option: str
+) -> None:
+    done = run("sample", sprinkler, option, "2.5")
+    assert done.code == 2
+    assert "'2.5' is no whole number" in done.err
+
+
+def test_a_network_without_variables_is_kept_by_our_own_format_alone(
+    tmp_path: Path,
+) -> None:
+    empty = BayesianNetwork.from_tables({}, {})
+    bayleaf.write_network(empty, tmp_path / "empty.json")
+    assert len(bayleaf.read_network(tmp_path / "empty.json").domain) == 0
+    with pytest.raises(ValueError, match="without variables cannot be held"):
+        bayleaf.write_network(empty, tmp_path / "empty.bif")
+
+
+def test_a_missing_file_is_told_in_a_sentence(run: Run, tmp_path: Path) -> None:
+    done = run("convert", tmp_path / "none.bif", tmp_path / "some.net")
+    assert done.code == 2
+    assert done.err.endswith("none.bif: there is no such file\n")
+
+
 @pytest.mark.parametrize("suffix", ["bif", "net", "xdsl", "xml", "bifxml"])
 def test_a_network_goes_through_every_format_and_back(
     run: Run, sprinkler: Path, tmp_path: Path, suffix: str

@@ -128,6 +128,13 @@ def test_a_column_that_is_no_list_is_named(cells: Any) -> None:
         read_rows(DOMAIN, {"smoker": cells})
 
 
+def test_a_single_column_is_ignored_by_its_name_not_by_its_letters() -> None:
+    table = {"smoker": ["no"], "ab": [1]}
+    assert cells(read_rows(DOMAIN, table, ignore="ab")) == [[0, 3, 3, 3]]
+    with pytest.raises(TypeError, match="ignore must hold names of columns, got None"):
+        read_rows(DOMAIN, table, ignore=None)  # type: ignore[arg-type]
+
+
 def test_columns_of_one_name_are_refused_where_others_are_ignored() -> None:
     frame = pd.DataFrame([["no", "no", 1]], columns=["smoker", "smoker", "count"])
     for ignore in ([], ["count"]):

@@ -181,6 +181,8 @@ def test_an_entry_that_is_no_probability_is_refused() -> None:
     line = Sensitivity(alpha=1.0, beta=0.0, gamma=1.0, delta=0.0, entry=0.5)
     with pytest.raises(ValueError, match=r"between 0 and 1, got 1\.5"):
         line(1.5)
+    with pytest.raises(ValueError, match=r"between 0 and 1, got 'x'"):
+        line("x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="probability 0 if the entry is 0"):
         line(0.0)
 

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from bayleaf.cli.options import Strings
+
+
+def _whole(kind: type, tokens: Sequence[Token]) -> int:
+    """A whole number; without this, what follows a decimal point is dropped."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no whole number") from None
 
 
 def sample(
     model: Path,
     *,
-    rows: Annotated[int, Parameter(name=["--rows", "-n"])] = 1000,
+    rows: Annotated[int, Parameter(name=["--rows", "-n"], converter=_whole)] = 1000,
     given: Strings = (),
     likelihood: Strings = (),
-    seed: int = 0,
+    seed: Annotated[int, Parameter(converter=_whole)] = 0,
     output: Annotated[
         str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
     ] = "-",

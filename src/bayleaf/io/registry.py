@@ -75,6 +75,11 @@ def write_network(
         If the file cannot be written.
     """
     module = _module(path)
+    if not len(network.domain) and module.__name__ not in _HOLD_ALL:
+        raise ValueError(
+            "a network without variables cannot be held by this format; write it to a "
+            ".json file"
+        )
     limits = {} if max_table_cells is None else {"max_table_cells": max_table_cells}
     module.write(network, path, **({} if module.__name__ in _HOLD_ALL else limits))
 

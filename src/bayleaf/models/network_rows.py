@@ -74,7 +74,7 @@ def read_rows(
         return table
     found = {
         position: _codes(domain[position], column, unknown)
-        for position, column in _matched(domain, table, {str(name) for name in ignore})
+        for position, column in _matched(domain, table, _ignored(ignore))
     }
     if not found:
         raise ValueError(
@@ -246,6 +246,16 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[Column]:
     return [
         _renamed(column, name) for column, name in zip(parts, domain.names, strict=True)
     ]
+
+
+def _ignored(ignore: Any) -> set[str]:
+    """Names of columns to leave out, one or several, as text."""
+    names = [ignore] if isinstance(ignore, str | int) else ignore
+    if not isinstance(names, Collection):
+        raise TypeError(
+            f"ignore must hold names of columns, got {type(ignore).__name__}"
+        )
+    return {str(name) for name in names}
 
 
 def _cells(values: Any, name: Any) -> Any:

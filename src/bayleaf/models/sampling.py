@@ -80,15 +80,19 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
         )
     rng = random_generator(random_state)
     network = trees.network
+    too_many = ValueError(
+        f"{n} rows of {len(network.domain)} variables do not fit into memory; "
+        "draw fewer rows at a time"
+    )
     if n * len(network.domain) > _MOST_CELLS:
-        raise ValueError(
-            f"{n} rows of {len(network.domain)} variables do not fit into memory; "
-            "draw fewer rows at a time"
-        )
+        raise too_many
     draws, log_probability = evidence_draws(network, evidence, trees.max_table_cells)
     if np.isneginf(log_probability):
         raise trees.impossible(evidence)
-    return draw_rows(draws, network.domain.cards, int(n), rng, evidence.hard)
+    try:
+        return draw_rows(draws, network.domain.cards, int(n), rng, evidence.hard)
+    except MemoryError:
+        raise too_many from None
 
 
 def decode(domain: Domain, codes: Codes) -> pa.Table:

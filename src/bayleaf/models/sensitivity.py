@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +85,7 @@ class Sensitivity:
         ValueError
             If `x` is no probability, or the evidence is impossible with it.
         """
-        if not 0.0 <= x <= 1.0:
+        if not isinstance(x, numbers.Real) or not 0.0 <= x <= 1.0:
             raise ValueError(f"a table entry must be between 0 and 1, got {x!r}")
         below = self.gamma * x + self.delta
         if below <= 0.0:
