@@ -80,3 +80,9 @@ def test_plain_dicts_can_be_written_as_json() -> None:
 def test_a_target_that_was_not_asked_for_is_refused() -> None:
     with pytest.raises(KeyError, match=r"no posterior of 'rian'.* did you mean rain"):
         Posteriors({"rain": rain()}, 0.0)["rian"]
+
+
+def test_names_written_alike_do_not_hide_each_other() -> None:
+    one, text = Variable(1, ("a",)), Variable("1", ("b",))
+    both = {v.name: Posterior(v, np.array([1.0])) for v in (one, text)}
+    assert Posteriors(both, 0.0).to_dict() == {"1": {"a": 1.0}, "'1'": {"b": 1.0}}

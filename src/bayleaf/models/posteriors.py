@@ -119,7 +119,10 @@ class Posteriors(Mapping[str | int, Posterior]):
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Plain nested dicts: probability by name and by label of the state."""
-        return {str(name): posterior.to_dict() for name, posterior in self.items()}
+        # Names written alike, such as 1 and "1", would hide each other.
+        texts = {str(name) for name in self}
+        text = str if len(texts) == len(self) else repr
+        return {text(name): posterior.to_dict() for name, posterior in self.items()}
 
     def __str__(self) -> str:
         parts = [str(posterior) for posterior in self.values()]
