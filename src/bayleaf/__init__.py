@@ -17,6 +17,7 @@ _PUBLIC = {
     "Dirichlet": "bayleaf.cpds.smoothing",
     "EqualFrequencyDiscretizer": "bayleaf.data.discretize",
     "EqualWidthDiscretizer": "bayleaf.data.discretize",
+    "HNBClassifier": "bayleaf.classifiers.hnb",
     "KDBClassifier": "bayleaf.classifiers.kdb",
     "Lidstone": "bayleaf.cpds.smoothing",
     "MDLPDiscretizer": "bayleaf.data.discretize",

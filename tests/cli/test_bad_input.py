@@ -99,7 +99,7 @@ def test_negative_k(fit: Callable[..., object]) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "choice"),
     [
-        ("--model", "svm", "nb, tan, kdb, aode"),
+        ("--model", "svm", "nb, tan, kdb, hnb, aode"),
         ("--smoothing", "none", "laplace"),
         ("--discretizer", "best", "equal_width"),
         ("--missing", "drop", "marginalize"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayleaf import AODEClassifier, NaiveBayesClassifier
+from bayleaf import AODEClassifier, HNBClassifier, NaiveBayesClassifier
 from contract.tables import (
     CONTAINERS,
     mixed_columns,
@@ -141,7 +142,10 @@ def test_columns_may_have_integer_names(kind: Any) -> None:
     numbered = text.set_axis([10, 11, 12, 13], axis=1)
     model = kind().fit(numbered, y)
     _same_model(kind().fit(text, y), model, text, numbered)
-    assert {child for _, child in model.edges_} <= {10, 11, 12, 13}
+    children = {child for _, child in model.edges_}
+    # Latent variables have names of their own.
+    assert {child for child in children if not isinstance(child, str)} <= {*numbered}
+    assert children & {*numbered}
 
 
 def test_renamed_columns_are_refused_with_their_names(kind: Any) -> None:
@@ -204,8 +208,11 @@ def test_a_constant_column_changes_no_probability(joint_kind: Any) -> None:
     columns, y = nominal_columns()
     frame = pd.DataFrame(columns)
     wider = frame.assign(same="always")
+    if issubclass(joint_kind, HNBClassifier):
+        # Folds are dealt anew where a row has more cells; this search needs none.
+        joint_kind = partial(joint_kind, search="significance")
     expected = np.exp(joint_kind().fit(frame, y).predict_joint_log_proba(frame))
-    if issubclass(joint_kind, AODEClassifier):
+    if joint_kind is AODEClassifier:
         # The constant super-parent's network, averaged in, is naive Bayes.
         naive = NaiveBayesClassifier().fit(frame, y)
         joint = np.exp(naive.predict_joint_log_proba(frame))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bayleaf.cpds.smoothing import (
     Backoff,
     Dirichlet,
+    FixedDistribution,
     Lidstone,
     MaximumLikelihood,
     MEstimate,
@@ -194,3 +195,9 @@ def test_an_unknown_name_is_answered_with_the_choices() -> None:
 def test_what_is_no_rule_is_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"smoothing must be a name \(laplace"):
         resolve_smoothing(value)
+
+
+def test_a_fixed_distribution_looks_at_no_counts() -> None:
+    rule = FixedDistribution(np.array([0.3, 0.7]))
+    found = rule.estimate(np.array([[5.0, 0.0], [0.0, 9.0]]))
+    np.testing.assert_array_equal(found, [[0.3, 0.7], [0.3, 0.7]])

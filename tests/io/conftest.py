@@ -13,6 +13,7 @@ import pytest
 from bayleaf import (
     AODEClassifier,
     AveragedKDBClassifier,
+    HNBClassifier,
     KDBClassifier,
     Lidstone,
     NaiveBayesClassifier,
@@ -23,6 +24,7 @@ KINDS: dict[str, Any] = {
     "nb": NaiveBayesClassifier,
     "tan": TANClassifier,
     "kdb": KDBClassifier,
+    "hnb": partial(HNBClassifier, search="significance", significance_level=0.9),
     "aode": AODEClassifier,
     "auto": partial(AveragedKDBClassifier, n_networks=2, max_parents=1),
 }

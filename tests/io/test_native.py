@@ -20,7 +20,12 @@ from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.encoder import EncoderRules, TableEncoder
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, SavedModel, read_model, sidecar, write_model
-from bayleaf.models import AveragedKDBModel, NetworkModel, Predictor
+from bayleaf.models import (
+    AveragedKDBModel,
+    HierarchicalNaiveBayesModel,
+    NetworkModel,
+    Predictor,
+)
 from property.networks import network_models, one_dependence_models, random_network
 
 
@@ -51,6 +56,9 @@ def _tables(model: Any) -> list[Any]:
             *(f.counts.classes for f in families),
             *(f.counts.weights for f in families),
         ]
+    if isinstance(model, HierarchicalNaiveBayesModel):
+        maps = [latent.states for latent in model.tree.latents]
+        return [model.prior, *model.tables, *maps, *model.cell_counts]
     return [
         model.prior,
         model.parent_probabilities,

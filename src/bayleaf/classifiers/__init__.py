@@ -6,6 +6,7 @@ Contract tests, the command line's ``--model`` and benchmarks walk this list.
 from bayleaf.classifiers.aode import AODEClassifier
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.base import BayesianClassifier
+from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.classifiers.tan import TANClassifier
@@ -14,6 +15,7 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
     "nb": NaiveBayesClassifier,
     "tan": TANClassifier,
     "kdb": KDBClassifier,
+    "hnb": HNBClassifier,
     "aode": AODEClassifier,
     "auto": AveragedKDBClassifier,
 }
@@ -23,6 +25,7 @@ __all__ = [
     "AODEClassifier",
     "AveragedKDBClassifier",
     "BayesianClassifier",
+    "HNBClassifier",
     "KDBClassifier",
     "NaiveBayesClassifier",
     "TANClassifier",

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayleaf.classifiers.conditional import CONDITIONAL, GENERATIVE, fitted_network
+from bayleaf.classifiers.conditional import fitted_network
 from bayleaf.classifiers.leave_one_out import (
     LeavingOut,
     fitted_temperature,
@@ -23,6 +23,8 @@ from bayleaf.classifiers.leave_one_out import (
 )
 from bayleaf.classifiers.parameters import (
     AUTO,
+    CONDITIONAL,
+    GENERATIVE,
     check_shared,
     checked_class_prior,
     checked_loss,

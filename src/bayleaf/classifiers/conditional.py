@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayleaf.classifiers.parameters import ESTIMATES
 from bayleaf.counts.source import CountSource
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 if TYPE_CHECKING:
     from bayleaf.classifiers.base import BayesianClassifier
-
-GENERATIVE, CONDITIONAL = ESTIMATES
 
 
 def fitted_network(

@@ -8,8 +8,12 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from bayleaf.classifiers.base import BayesianClassifier
-from bayleaf.classifiers.conditional import CONDITIONAL
-from bayleaf.classifiers.parameters import AUTO, encoder_rules, random_generator
+from bayleaf.classifiers.parameters import (
+    AUTO,
+    CONDITIONAL,
+    encoder_rules,
+    random_generator,
+)
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
 from bayleaf.data.codes import Codes

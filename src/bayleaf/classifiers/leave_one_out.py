@@ -12,8 +12,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.conditional import CONDITIONAL
-from bayleaf.classifiers.parameters import AUTO
+from bayleaf.classifiers.parameters import (
+    AUTO,
+    CONDITIONAL,
+)
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import CellSmoothing, Smoothing

@@ -19,7 +19,7 @@ from bayleaf.wording import name_list
 # The value of a parameter that leave-one-out chooses.
 AUTO = "auto"
 CALIBRATIONS = ("leave_one_out",)
-ESTIMATES = ("generative", "conditional")
+GENERATIVE, CONDITIONAL = ESTIMATES = ("generative", "conditional")
 
 
 def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:
@@ -96,11 +96,11 @@ def check_shared(estimator: Any) -> None:
 
 def check_generative(estimator: Any) -> None:
     """Raise if a classifier that is no single network is to fit it conditionally."""
-    if estimator.parameters != ESTIMATES[0]:
+    if estimator.parameters != GENERATIVE:
         raise ValueError(
             f"parameters={estimator.parameters!r} needs one network, and "
             f"{type(estimator).__name__} averages several; take naive Bayes, TAN, KDB "
-            f"or HNB, or parameters={ESTIMATES[0]!r}"
+            f"or HNB, or parameters={GENERATIVE!r}"
         )
 
 

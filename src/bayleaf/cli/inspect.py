@@ -20,10 +20,11 @@ def inspect(
     *,
     table: str | None = None,
     shape: str | None = None,
+    rules: Annotated[bool, Parameter(negative="")] = False,
     structure: Literal["text", "dot"] | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Show a model: its summary, one table, one feature's shape, or its structure.
+    """Show a model: its summary, a table, a feature's shape, rules, or its structure.
 
     Example: `bayleaf inspect heart.json --table chest_pain`
 
@@ -35,6 +36,8 @@ def inspect(
         Feature or class whose probability table is shown.
     shape
         Feature whose evidence for each class is shown, state by state (auto).
+    rules
+        Show the states of the latent variables as rules over features (hnb).
     structure
         Show the arcs, as text or in Graphviz' DOT language.
     json
@@ -50,6 +53,8 @@ def inspect(
         return _show_table(class_model, table, as_json=json)
     if shape is not None:
         return _show_shape(saved.predictor, shape, as_json=json)
+    if rules:
+        return _show_rules(class_model, as_json=json)
     if structure is not None and json:
         raise ValueError(
             "--structure prints text; leave out --json, which lists the arcs without it"
@@ -63,6 +68,20 @@ def inspect(
         print_json(summary.to_dict())
     else:
         print(summary)
+    return 0
+
+
+def _show_rules(model: ClassModel, *, as_json: bool) -> int:
+    """Print what the states of the latent variables mean."""
+    from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+    from bayleaf.models.latent_rules import latent_reports, rules_text
+
+    if not isinstance(model, HierarchicalNaiveBayesModel):
+        raise ValueError("--rules belongs to the hnb model, which has latent variables")
+    if as_json:
+        print_json([report.to_dict() for report in latent_reports(model)])
+    else:
+        print(rules_text(model))
     return 0
 
 

@@ -14,7 +14,7 @@ from bayleaf.wording import near_names
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Strings = Annotated[tuple[str, ...], Parameter(negative="")]
 
-MODELS = ("nb", "tan", "kdb", "aode", "auto")
+MODELS = ("nb", "tan", "kdb", "hnb", "aode", "auto")
 
 
 @Parameter(name="*")
@@ -39,9 +39,30 @@ class ModelOptions:
     calibration
         leave_one_out: one temperature for all probabilities.
     parameters
-        conditional: tables that make the classes probable, not the rows (nb, tan, kdb).
+        conditional: tables that make the classes probable, not the rows (nb, tan, kdb,
+        hnb).
     pull
         How strongly conditional tables are pulled to the generative ones.
+    search
+        top_pairs, algorithm3, hill_climbing or significance (hnb).
+    pair_score
+        expected_kl or mutual_information: how pairs are ranked (hnb).
+    wrapper_score
+        accuracy, log_loss or accuracy_then_log_loss of held-out rows (hnb).
+    n_candidates
+        Candidates in each round of the search (hnb).
+    score_folds
+        Folds held out in turn by the search (hnb).
+    significance_level
+        Largest p that counts as dependence (hnb with --search significance).
+    max_cells
+        Pairs with more joint states are not joined (hnb).
+    merge_rows
+        Deal equal rows as one to the search's folds (hnb).
+    feature_selection
+        forward: keep only children of the class that help (hnb).
+    estimation
+        auto, counting or em: tables from rows with holes (hnb).
     min_count
         Rows a super-parent's value needs (aode).
     alpha
@@ -73,6 +94,16 @@ class ModelOptions:
     calibration: str | None = None
     parameters: str | None = None
     pull: float | None = None
+    search: str | None = None
+    pair_score: str | None = None
+    wrapper_score: str | None = None
+    n_candidates: int | None = None
+    score_folds: int | None = None
+    significance_level: float | None = None
+    max_cells: int | None = None
+    merge_rows: bool | None = None
+    feature_selection: str | None = None
+    estimation: str | None = None
     min_count: int | None = None
     alpha: float | None = None
     smoothing: str | None = None

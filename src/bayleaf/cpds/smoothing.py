@@ -249,6 +249,23 @@ class MaximumLikelihood:
         return np.where((joint == 0) & (parents > 0), floor, shares)
 
 
+@dataclass(frozen=True, eq=False)
+class FixedDistribution:
+    """A smoothing rule that looks at no counts.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_states,)
+        What it always gives.
+    """
+
+    probabilities: Table
+
+    def estimate(self, counts: Table) -> Table:
+        """The same distribution, whatever the counts."""
+        return np.broadcast_to(self.probabilities, counts.shape)
+
+
 def _nested_tables(counts: Table) -> list[Table]:
     """Tables of the first parent, the first two and so on, with axes of length one."""
     tables = [counts]

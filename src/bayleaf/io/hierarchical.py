@@ -16,6 +16,8 @@ from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 
 # Latent variables over more cells than this are refused, so that no file asks for much.
 MAX_CELLS = 20_000_000
+# Larger numbers could overflow once they are added up.
+_MOST = 1e100
 
 
 def hierarchical_to(
@@ -66,6 +68,8 @@ def hierarchical_from(
     tree = LatentTree(tuple(cards))
     cell_counts = []
     for value in fields.list("latents"):
+        if not isinstance(value, dict):
+            raise ModelFileError("a latent variable should be an object")
         latent = Fields(value, "a latent variable")
         pair = _node(latent, "left", tree), _node(latent, "right", tree)
         shape = (tree.cards[pair[0]], tree.cards[pair[1]])
@@ -74,8 +78,8 @@ def hierarchical_from(
         what = f"the latent variable over nodes {pair[0]} and {pair[1]}"
         states = arrays.get_codes(value.get("states"), shape, what)
         counts = arrays.get(value.get("cell_counts"), shape, f"the cells of {what}")
-        if (counts < 0).any():
-            raise ModelFileError(f"the cells of {what} hold a negative count")
+        if (counts < 0).any() or (counts > _MOST).any():
+            raise ModelFileError(f"the cells of {what} hold a negative or huge count")
         tree = tree.join(*pair, states.astype(np.intp))
         cell_counts.append(counts)
     prior = arrays.get(fields.values.get("prior"), (n_classes,), "the class prior")
@@ -88,8 +92,16 @@ def hierarchical_from(
         tuple(cell_counts),
         _used(fields),
         fields.count("max_table_cells"),
-        fields.number("cell_smoothing"),
+        _cell_smoothing(fields),
     )
+
+
+def _cell_smoothing(fields: Fields) -> float:
+    """What is added to each cell count."""
+    value = fields.number("cell_smoothing")
+    if not 1.0 / _MOST <= value <= _MOST:
+        raise ModelFileError(f"cell_smoothing is {value:.6g}, which is no pseudo-count")
+    return value
 
 
 def _node(fields: Fields, key: str, tree: LatentTree) -> int:

@@ -5,6 +5,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, Term
 from bayleaf.models.feature_shape import FeatureShape
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.models.predictor import Predictor
@@ -17,6 +18,7 @@ __all__ = [
     "ClassModel",
     "Explanation",
     "FeatureShape",
+    "HierarchicalNaiveBayesModel",
     "NetworkModel",
     "Predictor",
     "Summary",

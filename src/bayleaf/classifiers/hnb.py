@@ -1,0 +1,268 @@
+"""Hierarchical naive Bayes: latent variables between the class and its features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bayleaf.classifiers.base import BayesianClassifier, Learned
+from bayleaf.classifiers.parameters import (
+    AUTO,
+    CONDITIONAL,
+    check_choice,
+    check_count,
+    check_flag,
+    check_share,
+)
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds.smoothing import (
+    FixedDistribution,
+    Smoothing,
+    resolve_smoothing,
+)
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.latent.hierarchical_parameters import (
+    cell_counts,
+    class_children_codes,
+    flat_domain,
+    learned_by_em,
+)
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.latent_rules import LatentReport, rules_text
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.search.latent_search import (
+    LatentSearchOptions,
+    search_latents,
+)
+from bayleaf.search.leave_one_out import LeaveOneOut
+
+SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance")
+PAIR_SCORES = (AUTO, "mutual_information", "expected_kl")
+WRAPPER_SCORES = ("accuracy", "log_loss", "accuracy_then_log_loss")
+ESTIMATIONS = (AUTO, "counting", "em")
+
+
+class HNBClassifier(BayesianClassifier):
+    """Hierarchical naive Bayes with readable latent variables.
+
+    Each latent variable joins two children of the class that depend on one another
+    beyond what the class explains; its states are groups of their joint states, printed
+    as rules over features. The classifier is naive Bayes over what is left below the
+    class. It has nothing to do with hidden naive Bayes, which WEKA calls HNB.
+
+    Parameters
+    ----------
+    search : str, default="top_pairs"
+        "top_pairs" tries the best pairs of the whole table, "algorithm3" those of
+        overlapping subsets (the paper's), "hill_climbing" pair after pair until one
+        helps; these keep a latent if held-out training rows are predicted better.
+        "significance" takes the most dependent pair while a test calls it so (HUGIN's).
+    pair_score : {"auto", "expected_kl", "mutual_information"}, default="auto"
+        How pairs are ranked; "auto" takes the G² test of mutual information for
+        "significance", as HUGIN does, and expected_kl for the others.
+    wrapper_score : str, default="accuracy"
+        What held-out rows are judged by: "accuracy", "log_loss" or
+        "accuracy_then_log_loss".
+    n_candidates : int, default=10
+        Candidates, or subsets, in each round.
+    score_folds : int, default=5
+        Folds that are held out in turn, dealt once in a fit.
+    significance_level : float, default=0.05
+        Largest p that "significance" takes for dependence.
+    max_cells : int, default=5000
+        Pairs with more joint states are skipped with a warning.
+    merge_rows : bool, default=True
+        Deal equal rows as one to folds and subsets, so that weights are exact and the
+        order of rows is of no importance; False is the papers' protocol.
+    feature_selection : {"forward"}, optional
+        Keep only children of the class that help held-out rows, added one by one.
+    estimation : {"auto", "counting", "em"}, default="auto"
+        Tables by counting, or by expectation maximisation where cells are missing;
+        "auto" counts complete tables.
+    smoothing : str or Smoothing, default="dirichlet"
+        Rule that turns counts into probabilities.
+    random_state : int, RandomState, Generator or None, default=0
+        Source of folds and subsets.
+    **shared
+        The other parameters that the classifiers share, see `BayesianClassifier`.
+
+    Attributes
+    ----------
+    tree_ : LatentTree
+        The latent variables with their partitions.
+    search_trace_ : tuple of SearchStep
+        What was tried in each round, with scores.
+    latents_ : list of LatentReport
+        Each latent variable with its states as rules.
+
+    References
+    ----------
+    Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naive Bayes
+    models. Machine Learning 63, 135-159.
+    """
+
+    def __init__(
+        self,
+        *,
+        search: str = "top_pairs",
+        pair_score: str = AUTO,
+        wrapper_score: str = "accuracy",
+        n_candidates: int = 10,
+        score_folds: int = 5,
+        significance_level: float = 0.05,
+        max_cells: int = 5000,
+        merge_rows: bool = True,
+        feature_selection: str | None = None,
+        estimation: str = AUTO,
+        smoothing: str | Smoothing = "dirichlet",
+        random_state: Any = 0,
+        **shared: Any,
+    ) -> None:
+        super().__init__(smoothing=smoothing, random_state=random_state, **shared)
+        self.search = search
+        self.pair_score = pair_score
+        self.wrapper_score = wrapper_score
+        self.n_candidates = n_candidates
+        self.score_folds = score_folds
+        self.significance_level = significance_level
+        self.max_cells = max_cells
+        self.merge_rows = merge_rows
+        self.feature_selection = feature_selection
+        self.estimation = estimation
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("search", self.search, SEARCHES)
+        check_choice("pair_score", self.pair_score, PAIR_SCORES)
+        check_choice("wrapper_score", self.wrapper_score, WRAPPER_SCORES)
+        check_choice("estimation", self.estimation, ESTIMATIONS)
+        if self.feature_selection is not None:
+            check_choice("feature_selection", self.feature_selection, ("forward",))
+        check_count("n_candidates", self.n_candidates, 1)
+        check_count("score_folds", self.score_folds, 2)
+        check_count("max_cells", self.max_cells, 1)
+        check_flag("merge_rows", self.merge_rows)
+        check_share("significance_level", self.significance_level)
+
+
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        codes = counts.rows()
+        names = [str(name) for name in domain.names]
+        found = search_latents(counts, self._search_options(counts), rng, names)
+        self.tree_, self.search_trace_ = found.tree, found.steps
+        children = found.tree.class_children
+        used = children if found.used is None else found.used
+        flat = TableCounts(
+            class_children_codes(found.tree, codes),
+            counts.n_jobs,
+            max_table_cells=self.max_table_cells,
+        )
+        parents = [() if node in used else None for node in children]
+        learned = self._network_model(flat, flat_domain(found.tree, domain), parents)
+        network = cast(NetworkModel, learned.model).network
+        n_classes = len(self.classes_)
+        model = HierarchicalNaiveBayesModel(
+            domain,
+            found.tree,
+            network.cpds[-1].probabilities,
+            tuple(
+                np.broadcast_to(cpd.probabilities, (n_classes, cpd.cards[-1]))
+                for cpd in network.cpds[:-1]
+            ),
+            cell_counts(found.tree, codes, counts.n_jobs),
+            found.used,
+            self.max_table_cells,
+        )
+        if self._asks_for_em(codes):
+            model = learned_by_em(model, codes, self.smoothing_, counts.n_jobs)
+        return Learned(model, learned.log_likelihood)
+
+    def _search_options(self, counts: CountSource) -> LatentSearchOptions:
+        """What the search is told."""
+        by_default = self.smoothing == AUTO
+        pair_score = self.pair_score
+        if pair_score == AUTO:
+            tests = self.search == "significance"
+            pair_score = "mutual_information" if tests else "expected_kl"
+        return LatentSearchOptions(
+            search=cast(Any, self.search),
+            pair_score=cast(Any, pair_score),
+            wrapper_score=cast(Any, self.wrapper_score),
+            n_candidates=self.n_candidates,
+            score_folds=self.score_folds,
+            significance_level=self.significance_level,
+            max_cells=self.max_cells,
+            merge_rows=self.merge_rows,
+            smoothing=resolve_smoothing("dirichlet" if by_default else self.smoothing),
+            prior=self._fixed_prior(counts),
+            feature_selection=cast(Any, self.feature_selection),
+        )
+
+    def _fixed_prior(self, counts: CountSource) -> Smoothing | None:
+        """A rule that gives the class prior asked for; None if it is learned."""
+        if self.class_prior is None and self.fit_prior:
+            return None
+        rule = resolve_smoothing("laplace")
+        return FixedDistribution(self._class_prior(counts, rule))
+
+
+    def _asks_for_em(self, codes: Codes) -> bool:
+        """Whether cells are missing and to be filled in; complete rows are counted."""
+        if self.estimation == "counting" or self.parameters == CONDITIONAL:
+            return False
+        return any(codes.missing(v).any() for v in range(codes.n_variables - 1))
+
+    def _leave_one_out(
+        self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
+    ) -> LeaveOneOut:
+        if codes.n_variables == self.tree_.n_features + 1 and self.tree_.latents:
+            domain = flat_domain(self.tree_, domain)
+            codes = class_children_codes(self.tree_, codes)
+        return super()._leave_one_out(codes, domain, rules)
+
+    def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:
+        if self.parameters == CONDITIONAL or any(left_out.has_missing):
+            return None
+        class_index = left_out.counts.class_index
+        families = [(class_index, feature) for feature in range(class_index)]
+        return left_out.log_scores(families)
+
+    # ---- looking at the result
+
+    @property
+    def latents_(self) -> list[LatentReport]:
+        """Each latent variable: its states as rules, with P(class) and lift."""
+        return list(self._hierarchical_model.latent_reports)
+
+    def rules(self) -> str:
+        """The latent variables' states as rules over features, for a reader."""
+        return rules_text(self._hierarchical_model)
+
+    def __str__(self) -> str:
+        return self.rules() if hasattr(self, "model_") else super().__str__()
+
+    def is_regular(self) -> bool:
+        """Whether no latent variable has more states than its neighbours can tell.
+
+        The definition of Langseth and Nielsen (2006), section 3, for the tree view.
+        """
+        return self._hierarchical_model.is_regular()
+
+    @property
+    def edges_(self) -> list[tuple[str | int, str | int]]:
+        """Arcs of the expanded network as (parent, child) names, latents included."""
+        return self.network_.edges
+
+    @property
+    def _hierarchical_model(self) -> HierarchicalNaiveBayesModel:
+        """The fitted model."""
+        check_is_fitted(self, "model_")
+        return cast(HierarchicalNaiveBayesModel, self.model_)

@@ -1,0 +1,197 @@
+"""Hierarchical naive Bayes finds, prints and uses latent variables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayleaf
+from bayleaf import HNBClassifier, NaiveBayesClassifier
+from bayleaf.data.columns import take_apart
+from bayleaf.datasets import load_heart, make_monks
+from bayleaf.latent.hierarchical_parameters import class_children_codes
+
+SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance")
+X, Y = load_heart(return_X_y=True)
+
+
+def _concept(seed: int, n_rows: int = 5000) -> tuple[pd.DataFrame, Any]:
+    """Example 1 of Langseth and Nielsen (2006): a conjunction and a near copy."""
+    rng = np.random.default_rng(seed)
+    a1, a2 = rng.integers(2, size=(2, n_rows))
+    a3 = np.where(rng.random(n_rows) < 0.99, a2, 1 - a2)
+    frame = pd.DataFrame({"A1": a1, "A2": a2, "A3": a3}).astype(str)
+    return frame, (a1 & a2).astype(str)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_predictions_are_those_of_the_expanded_network(search: str) -> None:
+    model = HNBClassifier(search=search, significance_level=0.001).fit(X, Y)
+    codes = model.encoder_.transform(take_apart(X))
+    network = model.network_
+    names = network.domain.names
+    table = {
+        str(names[v]): [network.domain[v].states[k] for k in codes.column(v)]
+        for v in range(13)
+    }
+    found = network.posterior_table(table, names[-1])
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_near_copy_is_proposed_before_the_concept(seed: int) -> None:
+    frame, y = _concept(seed)
+    model = HNBClassifier(search="significance", pair_score="mutual_information")
+    model.fit(frame, y)
+    first = model.search_trace_[0].candidates[0]
+    assert (first.left, first.right) == (1, 2)
+    copied = model.tree_.latents[0]
+    np.testing.assert_array_equal(copied.states, [[0, 0], [1, 1]])
+    assert (model.predict(frame) == y).all()
+
+
+def test_without_latents_it_is_naive_bayes() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(3, size=(300, 4))).astype(str)
+    y = rng.integers(2, size=300)
+    hierarchical = HNBClassifier(search="significance", significance_level=1e-9)
+    naive = NaiveBayesClassifier(smoothing="dirichlet")
+    np.testing.assert_array_equal(
+        hierarchical.fit(frame, y).predict_proba(frame),
+        naive.fit(frame, y).predict_proba(frame),
+    )
+    assert hierarchical.latents_ == []
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_holes_in_training_and_prediction_are_summed_out(search: str) -> None:
+    frame = load_heart().frame.to_pandas()
+    rng = np.random.default_rng(3)
+    y = frame.pop("disease")
+    holed = frame.mask(rng.random(frame.shape) < 0.15)
+    model = HNBClassifier(search=search).fit(holed, y)
+    proba = model.predict_proba(holed)
+    assert (model.predict(holed) == y).mean() > 0.75
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_complete_rows_give_the_same_tables_by_em_as_by_counting() -> None:
+    one, two = (HNBClassifier(estimation=e).fit(X, Y) for e in ("em", "counting"))
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_conditional_tables_fit_the_training_classes_better() -> None:
+    own = np.searchsorted(["absent", "present"], np.asarray(Y))
+    logs = [
+        HNBClassifier(parameters=p).fit(X, Y).predict_log_proba(X)[range(270), own]
+        for p in ("generative", "conditional")
+    ]
+    assert logs[1].mean() > logs[0].mean()
+
+
+def test_forward_selection_keeps_children_that_help() -> None:
+    frame, y = _concept(0, 600)
+    rng = np.random.default_rng(0)
+    for j in range(4):
+        frame[f"noise{j}"] = rng.integers(4, size=600).astype(str)
+    model = HNBClassifier(feature_selection="forward").fit(frame, y)
+    used = model.model_.used_children
+    leaves = {leaf for node in used for leaf in model.tree_.leaves(node)}
+    assert not leaves & {3, 4, 5, 6}
+    assert (model.predict(frame) == y).mean() > 0.98
+
+
+def test_files_give_the_same_model_back(tmp_path: Path) -> None:
+    model = HNBClassifier(search="significance").fit(X, Y)
+    assert model.latents_
+    model.save(tmp_path / "a.json")
+    again = bayleaf.load(tmp_path / "a.json")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.rules() == model.rules() == str(model)
+    again.save(tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_a_pair_of_too_many_cells_is_skipped_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="max_cells") as caught:
+        HNBClassifier(max_cells=3).fit(X, Y)
+    assert any("chest_pain" in str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"search": "best"}, "search must be one of"),
+        ({"pair_score": "g2"}, "pair_score must be one of"),
+        ({"wrapper_score": "auc"}, "wrapper_score must be one of"),
+        ({"estimation": "map"}, "estimation must be one of"),
+        ({"feature_selection": "backward"}, "feature_selection"),
+        ({"significance_level": 0.0}, "significance_level"),
+        ({"significance_level": 1.0}, "significance_level"),
+        ({"n_candidates": 0}, "n_candidates"),
+        ({"score_folds": 1}, "score_folds"),
+        ({"score_folds": 300}, "score_folds"),
+        ({"loss": [[0, 1]]}, "loss"),
+        ({"loss": [[1, 1], [1, 0]]}, "loss"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        HNBClassifier(**options).fit(X, Y)
+
+
+def test_calibration_and_choice_of_smoothing_leave_rows_out() -> None:
+    model = HNBClassifier(smoothing="auto", calibration="leave_one_out").fit(X, Y)
+    assert model.temperature_ != 1.0
+    assert model.selection_.best.smoothing is model.smoothing_
+
+
+def test_left_out_scores_equal_refitting_the_tables() -> None:
+    model = HNBClassifier(search="significance", significance_level=0.001).fit(X, Y)
+    assert model.tree_.latents
+    flat = class_children_codes(model.tree_, model._training_codes)
+    frame = pd.DataFrame(
+        {f"x{v}": flat.column(v).astype(str) for v in range(flat.n_variables - 1)}
+    )
+    naive = NaiveBayesClassifier(smoothing="dirichlet").fit(frame, Y)
+    assert float(model.loo_score_) == pytest.approx(float(naive.loo_score_), rel=1e-12)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_all_rows_of_the_first_monks_problem_give_its_concept(search: str) -> None:
+    table = make_monks(1)
+    model = HNBClassifier(search=search).fit(table.X, table.y)
+    report = model.latents_[0]
+    assert report.children == ("a1", "a2")
+    told = [[str(rule) for rule in state.rules] for state in report.states]
+    assert told == [["a1 = a2"], ["a1 != a2"]]
+
+
+def test_the_trace_tells_of_every_round() -> None:
+    model = HNBClassifier(search="hill_climbing").fit(X, Y)
+    accepted = [step.accepted for step in model.search_trace_]
+    assert len([step for step in accepted if step]) == len(model.tree_.latents)
+    assert accepted[-1] is None
+    for step in model.search_trace_:
+        assert all(c.negative_log_p >= 0 and c.n_states >= 1 for c in step.candidates)
+
+
+def test_the_summary_names_the_latent_variables() -> None:
+    model = HNBClassifier(search="significance", significance_level=0.001).fit(X, Y)
+    remarks = model.summary().remarks
+    assert "L4 joins chest_pain and exercise_induced_angina: 8 joint states in 3" in (
+        remarks
+    )
+    assert isinstance(model.is_regular(), bool)
+
+
+def test_an_explanation_names_the_rule_that_fired() -> None:
+    model = HNBClassifier(search="significance", significance_level=0.001).fit(X, Y)
+    text = str(model.explain(X.slice(0, 1))[0])
+    assert "by L4: chest_pain = asymptomatic and exercise_induced_angina = no" in text
