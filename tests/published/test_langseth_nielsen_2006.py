@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import HNBClassifier
+from bayleaf.data.columns import take_apart
 from bayleaf.datasets import load_heart
 
 ROOT = Path(__file__).parents[2]
@@ -123,6 +124,58 @@ def test_the_heart_table_has_the_concept_of_the_paper() -> None:
         f"{typical} and exercise_induced_angina = yes": 0.86,
     }
     assert found == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("search", ["significance", "top_pairs"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "heart",
+        "vote",
+        "chess",
+        "vehicle",
+        "australian",
+        "crx",
+        "glass",
+        "breast",
+        "soybean-large",
+        "cleve",
+    ],
+)
+def test_printed_rules_reproduce_every_latent_value(
+    program: ModuleType, data_folder: Path, name: str, search: str
+) -> None:
+    table = program.load(data_folder, name)
+    nominal = [column for column in table.X if column not in table.numeric]
+    model = HNBClassifier(
+        search=search, missing="state", categorical_features=nominal or None
+    ).fit(table.X, table.y)
+    assert model.latents_
+    codes = model.encoder_.transform(take_apart(table.X))
+    nodes = model.tree_.node_codes(codes)
+    for report in model.latents_:
+        told = np.array(
+            [[rule.holds(nodes) for rule in s.rules] for s in report.states],
+            dtype=object,
+        )
+        holds = np.array([np.any(list(rules), axis=0) for rules in told])
+        assert (holds.sum(axis=0) == 1).all()
+        np.testing.assert_array_equal(holds.argmax(axis=0), nodes[report.node])
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_hepatitis_with_its_holes_is_learned_in_every_search(
+    data_folder: Path, search: str
+) -> None:
+    frame = pd.read_csv(data_folder / "small" / "hepatitis.csv")
+    y = frame.pop("class").astype(str)
+    assert len(frame) == 155
+    assert frame.isna().any(axis=None)
+    model = HNBClassifier(search=search, missing="marginalize").fit(frame, y)
+    proba = model.predict_proba(frame)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
+    assert (model.predict(frame) == y).mean() > 0.85
 
 
 def _monks(folder: Path, problem: int, part: str) -> tuple[pd.DataFrame, Any]:

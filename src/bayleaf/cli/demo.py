@@ -10,7 +10,7 @@ def demo() -> int:
     """
     from rich.console import Console
 
-    from bayleaf.classifiers import CLASSIFIERS
+    from bayleaf.classifiers import CLASSIFIERS, HNBClassifier
     from bayleaf.datasets import load_heart, load_mushroom
     from bayleaf.evaluation.cross_validation import comparison_table, cross_validate
 
@@ -35,4 +35,8 @@ def demo() -> int:
         "\nWhy the first patient of the heart table gets this class (averaged KDB):"
     )
     print(model.explain(heart.X.slice(0, 1))[0])
+    hierarchical = HNBClassifier(search="significance", significance_level=0.001)
+    hierarchical.fit(heart.X, heart.y)
+    console.print("\nLatent variables that dependent features of it point to (HNB):")
+    print(hierarchical)
     return 0

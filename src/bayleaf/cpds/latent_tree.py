@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +150,7 @@ class LatentTree:
                 open_nodes += [latent.left, latent.right]
         return tuple(sorted(found))
 
-    def node_codes(self, codes: Codes) -> list[NDArray[np.intp]]:
+    def node_codes(self, codes: Codes) -> list[NDArray[np.integer[Any]]]:
         """States of all nodes in every row.
 
         Parameters
@@ -160,15 +161,17 @@ class LatentTree:
         Returns
         -------
         list of ndarray of shape (n_rows,)
-            One array a node. A latent whose value does not follow from the cells that
-            a row holds has its number of states there, as a missing cell has.
+            One array of small integers a node. A latent whose value does not follow
+            from the cells that a row holds has its number of states there, as a missing
+            cell has.
         """
-        columns = [
-            codes.column(feature).astype(np.intp) for feature in range(self.n_features)
+        columns: list[NDArray[np.integer[Any]]] = [
+            codes.column(feature) for feature in range(self.n_features)
         ]
         for latent in self.latents:
             padded = _with_missing(latent)
-            columns.append(padded[columns[latent.left], columns[latent.right]])
+            narrow = padded.astype(np.min_scalar_type(latent.n_states))
+            columns.append(narrow[columns[latent.left], columns[latent.right]])
         return columns
 
 

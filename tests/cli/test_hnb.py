@@ -1,0 +1,53 @@
+"""Latent variables on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def hierarchical(run: Run, heart: Path, tmp_path: Path) -> Path:
+    """A model file with latent variables."""
+    path = tmp_path / "hnb.json"
+    words = ("--search", "significance", "--significance-level", 0.001)
+    done = run("fit", heart, "--target", "disease", "--model", "hnb", *words, "-o", path)
+    assert done.code == 0, done.err
+    return path
+
+
+def test_inspect_prints_the_rules(run: Run, hierarchical: Path) -> None:
+    shown = run("inspect", hierarchical, "--rules").out
+    assert "chest_pain = asymptomatic and exercise_induced_angina = yes" in shown
+    values = json.loads(run("inspect", hierarchical, "--rules", "--json").out)
+    (angina,) = [v for v in values if "chest_pain" in v["children"]]
+    assert [len(state["rules"]) for state in angina["states"]] == [1, 1, 1]
+
+
+def test_rules_are_asked_of_latent_variables_alone(run: Run, model: Path) -> None:
+    done = run("inspect", model, "--rules")
+    assert done.code == 2
+    assert "hnb" in done.err
+
+
+def test_the_expanded_network_answers_and_is_converted(
+    run: Run, hierarchical: Path, tmp_path: Path
+) -> None:
+    done = run("query", hierarchical, "--given", "sex=male", "--target", "disease")
+    assert done.code == 0, done.err
+    assert run("convert", hierarchical, tmp_path / "hnb.net").code == 0
+    again = run("query", tmp_path / "hnb.net", "--given", "sex=male", "--target", "disease")
+    assert again.out == done.out
+
+
+def test_a_level_outside_its_range_is_refused(run: Run, heart: Path) -> None:
+    words = ("--model", "hnb", "--significance-level", 2)
+    done = run("fit", heart, "--target", "disease", *words, "-o", "x.json")
+    assert done.code == 2
+    assert "significance_level" in done.err
