@@ -29,6 +29,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/speed/classifiers.py
 	$(BIN)/python benchmarks/speed/averaged_kdb.py
 	$(BIN)/python benchmarks/speed/inference.py
+	$(BIN)/python benchmarks/speed/hnb.py
 
 # Takes about half an hour; what was interrupted goes on where it stopped.
 accuracy: $(VENV)/installed-test
