@@ -17,7 +17,9 @@ def hierarchical(run: Run, heart: Path, tmp_path: Path) -> Path:
     """A model file with latent variables."""
     path = tmp_path / "hnb.json"
     words = ("--search", "significance", "--significance-level", 0.001)
-    done = run("fit", heart, "--target", "disease", "--model", "hnb", *words, "-o", path)
+    done = run(
+        "fit", heart, "--target", "disease", "--model", "hnb", *words, "-o", path
+    )
     assert done.code == 0, done.err
     return path
 
@@ -42,7 +44,9 @@ def test_the_expanded_network_answers_and_is_converted(
     done = run("query", hierarchical, "--given", "sex=male", "--target", "disease")
     assert done.code == 0, done.err
     assert run("convert", hierarchical, tmp_path / "hnb.net").code == 0
-    again = run("query", tmp_path / "hnb.net", "--given", "sex=male", "--target", "disease")
+    again = run(
+        "query", tmp_path / "hnb.net", "--given", "sex=male", "--target", "disease"
+    )
     assert again.out == done.out
 
 

@@ -114,8 +114,7 @@ def test_the_heart_table_has_the_concept_of_the_paper() -> None:
     angina = {"chest_pain", "exercise_induced_angina"}
     (report,) = [r for r in model.latents_ if set(r.children) == angina]
     found = {
-        str(state.rules[0]): state.class_probabilities[1]
-        for state in report.states
+        str(state.rules[0]): state.class_probabilities[1] for state in report.states
     }
     typical = "chest_pain = asymptomatic"
     expected = {

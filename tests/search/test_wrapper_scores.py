@@ -74,7 +74,9 @@ def _slow(
     )
 
 
-@pytest.mark.parametrize("rule", [*RULES, OnlyEstimates()], ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize(
+    "rule", [*RULES, OnlyEstimates()], ids=lambda rule: type(rule).__name__
+)
 @pytest.mark.parametrize("seed", range(2))
 def test_scores_equal_those_of_naive_bayes_refitted_without_each_fold(
     rule: Smoothing, seed: int

@@ -150,7 +150,6 @@ class HNBClassifier(BayesianClassifier):
         check_flag("merge_rows", self.merge_rows)
         check_share("significance_level", self.significance_level)
 
-
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
@@ -212,7 +211,6 @@ class HNBClassifier(BayesianClassifier):
             return None
         rule = resolve_smoothing("laplace")
         return FixedDistribution(self._class_prior(counts, rule))
-
 
     def _asks_for_em(self, codes: Codes) -> bool:
         """Whether cells are missing and to be filled in; complete rows are counted."""
