@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import mpmath
 import numpy as np
 import pytest
 
@@ -167,3 +170,62 @@ def test_equal_tests_rank_in_the_order_of_nodes() -> None:
         (ranking,) = rank_features([source], (3, 3, 3), 3, score, matched=False)
         pairs = ranking.ranked(range(3), np.ones((3, 3), dtype=bool))
         assert pairs == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_a_million_rows_of_game_positions_are_ranked_as_exact_arithmetic_does() -> None:
+    codes = _game_positions(1_000_000)
+    n_cells = codes.n_variables - 1
+    (ranking,) = rank_features(
+        [TableCounts(codes)],
+        codes.cards[:-1],
+        n_cells,
+        "mutual_information",
+        matched=False,
+    )
+    pairs = list(itertools.combinations(range(n_cells), 2))
+    families = [(n_cells, i, j) for i, j in pairs]
+    tables = TableCounts(codes).family_counts(families)
+    with mpmath.workdps(50):
+        exact = [_exact_negative_log_p(table) for table in tables]
+        order = sorted(range(len(pairs)), key=lambda place: -exact[place])
+    found = [ranking.test(i, j)[2] for i, j in pairs]
+    # Most of these underflow as probabilities.
+    assert sum(value > 745 for value in found) > len(found) / 2
+    assert len(set(found)) == len(found)
+    assert sorted(range(len(pairs)), key=lambda place: -found[place]) == order
+    np.testing.assert_allclose(found, [float(value) for value in exact], rtol=1e-9)
+
+
+def _game_positions(n_rows: int) -> Codes:
+    """Columns of a board filled from below by two players; three outcomes."""
+    rng = np.random.default_rng(4)
+    heights = rng.integers(0, 4, size=(4, n_rows))
+    board = []
+    for column in range(4):
+        for height in range(3):
+            stone = 1 + rng.integers(2, size=n_rows)
+            if board:
+                copied = rng.random(n_rows) < 0.02 * (column + 1)
+                stone = np.where(copied, np.maximum(board[-1], 1), stone)
+            board.append(np.where(heights[column] > height, stone, 0))
+    lead = sum((cell == 1).astype(int) - (cell == 2) for cell in board)
+    outcome = np.digitize(lead + rng.normal(size=n_rows), [-0.5, 0.5])
+    return Codes.from_columns([*board, outcome], [3] * 13)
+
+
+def _exact_negative_log_p(table: np.ndarray) -> mpmath.mpf:
+    """-ln P(chi-squared >= G²) with many digits, from whole counts."""
+
+    def term(count: float) -> mpmath.mpf:
+        return mpmath.mpf(int(count)) * mpmath.log(int(count)) if count else 0
+
+    def terms(counts: np.ndarray) -> mpmath.mpf:
+        return mpmath.fsum(term(count) for count in counts.ravel().tolist())
+
+    margins = terms(table.sum(axis=1)) + terms(table.sum(axis=2))
+    statistic = 2 * (terms(table) + terms(table.sum(axis=(1, 2))) - margins)
+    shape = mpmath.mpf(3 * 2 * 2) / 2
+    # For a whole shape the survival function is a finite sum.
+    x = statistic / 2
+    powers = [x**k / mpmath.factorial(k) for k in range(int(shape))]
+    return x - mpmath.log(mpmath.fsum(powers))
