@@ -79,6 +79,21 @@ def test_holes_in_training_and_prediction_are_summed_out(search: str) -> None:
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
 
 
+def test_tables_learned_by_em_have_the_log_likelihood_of_what_is_known() -> None:
+    frame = load_heart().frame.to_pandas()
+    y = frame.pop("disease")
+    holed = frame.mask(np.random.default_rng(5).random(frame.shape) < 0.2)
+    model = HNBClassifier(search="significance", significance_level=0.001).fit(holed, y)
+    assert model.tree_.latents
+    codes = model._training_codes
+    nodes, own = model.tree_.node_codes(codes), codes.column(13)
+    expected = np.log(model.model_.prior)[own].sum()
+    for node, table in model.model_.class_tables.items():
+        known = nodes[node] < table.shape[1]
+        expected += np.log(table[own[known], nodes[node][known]]).sum()
+    assert model.log_likelihood_ == pytest.approx(expected, rel=1e-12)
+
+
 def test_complete_rows_give_the_same_tables_by_em_as_by_counting() -> None:
     one, two = (HNBClassifier(estimation=e).fit(X, Y) for e in ("em", "counting"))
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
@@ -112,6 +127,7 @@ def test_files_give_the_same_model_back(tmp_path: Path) -> None:
     again = bayleaf.load(tmp_path / "a.json")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert again.rules() == model.rules() == str(model)
+    assert again.tree_.cards == model.tree_.cards
     again.save(tmp_path / "b.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 

@@ -20,6 +20,7 @@ from bayleaf.classifiers.parameters import (
 )
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import (
     FixedDistribution,
     Smoothing,
@@ -32,6 +33,7 @@ from bayleaf.latent.hierarchical_parameters import (
     class_children_codes,
     flat_domain,
     learned_by_em,
+    tables_log_likelihood,
 )
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import LatentReport, rules_text
@@ -94,12 +96,8 @@ class HNBClassifier(BayesianClassifier):
 
     Attributes
     ----------
-    tree_ : LatentTree
-        The latent variables with their partitions.
     search_trace_ : tuple of SearchStep
         What was tried in each round, with scores.
-    latents_ : list of LatentReport
-        Each latent variable with its states as rules.
 
     References
     ----------
@@ -156,7 +154,7 @@ class HNBClassifier(BayesianClassifier):
         codes = counts.rows()
         names = [str(name) for name in domain.names]
         found = search_latents(counts, self._search_options(counts), rng, names)
-        self.tree_, self.search_trace_ = found.tree, found.steps
+        self._tree, self.search_trace_ = found.tree, found.steps
         children = found.tree.class_children
         used = children if found.used is None else found.used
         flat = TableCounts(
@@ -180,9 +178,11 @@ class HNBClassifier(BayesianClassifier):
             found.used,
             self.max_table_cells,
         )
-        if self._asks_for_em(codes):
-            model = learned_by_em(model, codes, self.smoothing_, counts.n_jobs)
-        return Learned(model, learned.log_likelihood)
+        if not self._asks_for_em(codes):
+            return Learned(model, learned.log_likelihood)
+        by_em = learned_by_em(model, codes, self.smoothing_, counts.n_jobs)
+        gain = tables_log_likelihood(by_em, flat) - tables_log_likelihood(model, flat)
+        return Learned(by_em, learned.log_likelihood + gain)
 
     def _search_options(self, counts: CountSource) -> LatentSearchOptions:
         """What the search is told."""
@@ -221,9 +221,9 @@ class HNBClassifier(BayesianClassifier):
     def _leave_one_out(
         self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
     ) -> LeaveOneOut:
-        if codes.n_variables == self.tree_.n_features + 1 and self.tree_.latents:
-            domain = flat_domain(self.tree_, domain)
-            codes = class_children_codes(self.tree_, codes)
+        if codes.n_variables == self._tree.n_features + 1 and self._tree.latents:
+            domain = flat_domain(self._tree, domain)
+            codes = class_children_codes(self._tree, codes)
         return super()._leave_one_out(codes, domain, rules)
 
     def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:
@@ -234,6 +234,11 @@ class HNBClassifier(BayesianClassifier):
         return left_out.log_scores(families)
 
     # ---- looking at the result
+
+    @property
+    def tree_(self) -> LatentTree:
+        """The latent variables with their partitions."""
+        return self._hierarchical_model.tree
 
     @property
     def latents_(self) -> list[LatentReport]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import Smoothing
@@ -68,6 +69,21 @@ def cell_counts(tree: LatentTree, codes: Codes, n_jobs: int) -> Tables:
     counts = TableCounts(nodes, n_jobs)
     return tuple(
         counts.family_counts([(latent.left, latent.right) for latent in tree.latents])
+    )
+
+
+def tables_log_likelihood(
+    model: HierarchicalNaiveBayesModel, flat: CountSource
+) -> float:
+    """Log-likelihood (nats) of the children of the class, where they are known.
+
+    `flat` counts the rows of `class_children_codes`.
+    """
+    families = [(flat.class_index, child) for child in range(flat.class_index)]
+    pairs = zip(flat.family_counts(families), model.tables, families, strict=True)
+    return sum(
+        TableCPD(family, table).log_likelihood(counts)
+        for counts, table, family in pairs
     )
 
 
