@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.shuffled_rows import shuffled_distinct_rows
+from bayleaf.data.shuffled_rows import merged_rows, shuffled_distinct_rows
 
 
 def _contents(codes: Codes, seed: int = 0) -> list[tuple[int, ...]]:
@@ -44,3 +44,18 @@ def test_another_seed_gives_another_order() -> None:
     one, other = _contents(_codes()), _contents(_codes(), seed=1)
     assert one != other
     assert sorted(one) == sorted(other)
+
+
+def test_a_column_in_which_all_rows_agree_changes_no_order() -> None:
+    codes = _codes()
+    wider = Codes.from_columns(
+        [
+            np.zeros(codes.n_rows, dtype=int),
+            *map(codes.column, range(codes.n_variables)),
+        ],
+        (1, *codes.cards),
+        codes.weights,
+    )
+    rows, wide_rows = merged_rows(codes)[1], merged_rows(wider)[1]
+    np.testing.assert_array_equal(rows, wide_rows)
+    assert len(rows) < codes.n_rows

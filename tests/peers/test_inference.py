@@ -5,6 +5,8 @@ Tried with pyAgrum 3.3.1, which stores tables as float32, and pgmpy 1.1.2.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,21 @@ MAX_TABLE_CELLS = 100_000_000
 OUT_OF_REACH = {("link", 0.0)}
 
 
+SECONDS, BYTES = 300, 16 << 30
+
+
+@pytest.fixture
+def bounded() -> Iterator[None]:
+    """16 GiB of memory and five minutes for what a test does."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, before[1]))
+    start = time.monotonic()
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+    assert time.monotonic() - start < SECONDS
+
+
 def _evidence(
     network: BayesianNetwork, inference: Inference, share: float, seed: int
 ) -> dict[Any, Any]:
@@ -61,6 +78,7 @@ def _evidence(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("bounded")
 @pytest.mark.parametrize("name", NETWORKS)
 def test_posteriors_equal_those_of_pyagrum(data_folder: Path, name: str) -> None:
     pyagrum = pytest.importorskip("pyagrum")

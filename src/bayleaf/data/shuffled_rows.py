@@ -52,7 +52,8 @@ def shuffled_distinct_rows(
 def merged_rows(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
     """Merge equal rows into one of their total weight, in an order of no meaning.
 
-    The order depends on the contents of the rows alone, never on that of the table.
+    The order depends on the contents of the rows alone, never on that of the table nor
+    on columns in which all rows agree.
 
     Returns
     -------
@@ -63,6 +64,16 @@ def merged_rows(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
     """
     if not codes.n_rows:
         return codes, np.empty(0, dtype=np.intp)
-    kinds, weights = shuffled_distinct_rows(codes, np.random.default_rng(0))
+    columns = [codes.column(i) for i in range(codes.n_variables)]
+    varying = [i for i, column in enumerate(columns) if column.min() != column.max()]
+    telling = varying or [0]
+    kinds, weights = shuffled_distinct_rows(
+        Codes.from_columns(
+            [columns[i] for i in telling],
+            [codes.cards[i] for i in telling],
+            None if codes.unit_weights else codes.weights,
+        ),
+        np.random.default_rng(0),
+    )
     unit = bool((weights == 1.0).all())
     return replace(codes.rows(kinds), weights=weights, unit_weights=unit), kinds
