@@ -1,0 +1,206 @@
+"""A tree of naive Bayes gates over naive Bayes experts (Wiering 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.models.one_dependence import logarithmic_mean_weights
+
+Floats = NDArray[np.float64]
+Banks = tuple[NaiveBayesBank, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchicalMixtureModel:
+    """Mean of several hierarchical mixtures of naive Bayes classifiers.
+
+    A mixture is a tree: each gate is a naive Bayes classifier that tells how far to
+    trust each of its children, each leaf an expert, a naive Bayes classifier of the
+    class. Node i of level l is child number ``i % architecture[l - 1]`` of gate
+    ``i // architecture[l - 1]`` of the level above.
+
+    Parameters
+    ----------
+    domain : Domain
+        Features, then the class.
+    architecture : tuple of int
+        Number of children of the gates of each level, from the root on.
+    starts : tuple of tuple of NaiveBayesBank
+        Of each mixture, the gates of each level and then the experts.
+    shift : ndarray of shape (n_classes,), optional
+        Added to the log posteriors (nats): the change of the log prior, where another
+        class prior than that of training is asked for.
+
+    References
+    ----------
+    Wiering, M. A. (2003). Hierarchical mixtures of naive Bayes classifiers. Utrecht
+    University, UU-CS-2003-003, section 3.1.
+    """
+
+    domain: Domain
+    architecture: tuple[int, ...]
+    starts: tuple[Banks, ...]
+    shift: Floats | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters of all gates and experts."""
+        return sum(bank.n_parameters for banks in self.starts for bank in banks)
+
+    @property
+    def n_experts(self) -> int:
+        """Number of experts of each mixture."""
+        return int(np.prod(self.architecture))
+
+    @cached_property
+    def _learned_prior(self) -> Floats:
+        """Probability of each class by learning, before any feature is known."""
+        n_features = len(self.domain) - 1
+        unknown = [np.array([card]) for card in self.domain.cards[:-1]]
+        empty = Codes.from_columns(unknown, self.domain.cards[:n_features])
+        return np.asarray(np.exp(self._log_posteriors(empty)[0]))
+
+    @cached_property
+    def class_prior(self) -> Floats:
+        """Prior probability of each class, shape (n_classes,).
+
+        That of a row of which nothing is known, since gates and experts have priors of
+        their own.
+        """
+        if self.shift is None:
+            return self._learned_prior
+        prior = self._learned_prior * np.exp(self.shift)
+        return np.asarray(prior / prior.sum())
+
+    @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over."""
+        return "class given the features, training rows"
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """Arcs of the experts, which are naive Bayes: from the class alone."""
+        class_index = len(self.domain) - 1
+        return [(class_index, feature) for feature in range(class_index)]
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """None: experts look at each feature by itself."""
+        return ()
+
+    # ---- prediction
+
+    def log_gate_weights(self, codes: Codes) -> Floats:
+        """Log of the weight that each mixture's gates give each expert.
+
+        Returns
+        -------
+        ndarray of shape (n_starts, n_rows, n_experts)
+            Nats; the weights of a mixture sum to one in each row.
+        """
+        found = np.zeros((len(self.starts), codes.n_rows, self.n_experts))
+        for start, banks in enumerate(self.starts):
+            weights = np.zeros((codes.n_rows, 1))
+            for bank in banks[:-1]:
+                share = weights[:, :, None] + bank.log_posteriors(codes)
+                weights = share.reshape(codes.n_rows, -1)
+            found[start] = weights
+        return found
+
+    def gate_weights(self, codes: Codes) -> Floats:
+        """Weight of each expert, shape (n_starts, n_rows, n_experts)."""
+        return np.exp(self.log_gate_weights(codes))
+
+    def _log_members(self, codes: Codes) -> Floats:
+        """Log of gate weight times expert's posterior, over all mixtures' experts.
+
+        Returns
+        -------
+        ndarray of shape (n_starts * n_experts, n_rows, n_classes)
+        """
+        weights = self.log_gate_weights(codes)
+        posteriors = np.stack(
+            [banks[-1].log_posteriors(codes) for banks in self.starts]
+        )
+        members = weights[:, :, :, None] + posteriors
+        n_classes = members.shape[3]
+        return np.swapaxes(members, 1, 2).reshape(-1, codes.n_rows, n_classes)
+
+    def class_log_scores(self, codes: Codes) -> LogScores:
+        """Log posterior (nats) of each class, the mean over the mixtures.
+
+        A mixture says nothing of how probable the features are, so these are
+        posteriors, not joint probabilities; under another class prior than that of
+        training they are not normalised.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only; missing cells are left out by gates and experts.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        posteriors = self._log_posteriors(codes)
+        return posteriors if self.shift is None else posteriors + self.shift
+
+    def _log_posteriors(self, codes: Codes) -> LogScores:
+        """Log posterior of each class under the prior of training."""
+        summed = log_sum_exp(self._log_members(codes), axis=0)
+        return np.asarray(summed - np.log(len(self.starts)))
+
+    # ---- explanation
+
+    def contributions(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """Split the log-odds of `target` against `against` exactly.
+
+        The ratio of two sums over experts is split among these by logarithmic-mean
+        weights, and each expert's log-odds by its own tables. Gates speak through the
+        weights alone.
+
+        Returns
+        -------
+        prior : ndarray of shape (n_rows,)
+            Nats.
+        terms : ndarray of shape (n_rows, n_features)
+            Nats; zero for a missing feature.
+        """
+        rows = np.arange(codes.n_rows)
+        members = self._log_members(codes)
+        shares = logarithmic_mean_weights(
+            members[:, rows, target], members[:, rows, against]
+        )
+        shift = np.zeros(self.domain.cards[-1]) if self.shift is None else self.shift
+        prior = shift[target] - shift[against]
+        terms = np.zeros((codes.n_rows, len(self.domain) - 1))
+        for start, banks in enumerate(self.starts):
+            experts = banks[-1]
+            first = start * self.n_experts
+            share = shares[first : first + self.n_experts].T
+            log_prior = experts.log_prior.T
+            prior = prior + (share * (log_prior[target] - log_prior[against])).sum(1)
+            odds = experts.terms(codes, target) - experts.terms(codes, against)
+            terms += (share * odds).sum(axis=2).T
+        return prior, terms
+
+    def with_class_prior(self, class_prior: Floats) -> HierarchicalMixtureModel:
+        """Return the same model under another class prior, shape (n_classes,)."""
+        new = np.asarray(class_prior, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            shift = np.log(new) - np.log(self._learned_prior)
+        return replace(self, shift=shift)
