@@ -1,0 +1,224 @@
+"""Wiering's (2003) naive Bayes on codes, and his bagging, boosting and gates over it.
+
+The paper's own variants for its table 2; scikit-learn's ensembles around the
+library's classifiers are another matter. Codes have the features' columns only, a
+missing cell has the number of states of its feature as code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+GAMMA, NOISE, SIGMA, N_PASSES = 0.1, 0.01, 0.1, 5
+N_MODELS = 10
+# The vote of a classifier without error on its training rows.
+LARGEST_VOTE = math.log(1e10)
+
+
+class Classifier(Protocol):
+    """What bagging and boosting ask of the classifiers that they combine."""
+
+    def posteriors(self, codes: Integers) -> Floats:
+        """Class probabilities, of shape (n_rows, n_classes)."""
+        ...
+
+
+# Codes, class of each row, row weights and generator to classifier.
+Learn = Callable[[Integers, Integers, Floats, np.random.Generator], Classifier]
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    """A naive Bayes classifier made of counters.
+
+    Parameters
+    ----------
+    log_prior : ndarray of shape (n_outputs,), dtype float64
+        Log probability of each output, in nats.
+    log_table : ndarray of shape (n_values, n_outputs), dtype float64
+        Row ``offsets[k] + state`` is ln P(f_k = state | output); the row after a
+        feature's last state is zero, for missing cells.
+    offsets : ndarray of shape (n_features,), dtype intp
+        First row of each feature.
+    """
+
+    log_prior: Floats
+    log_table: Floats
+    offsets: Integers
+
+    def posteriors(self, codes: Integers) -> Floats:
+        """Probabilities of the outputs, of shape (n_rows, n_outputs)."""
+        scores = np.tile(self.log_prior, (len(codes), 1))
+        for column, offset in zip(codes.T, self.offsets, strict=True):
+            scores += self.log_table[column + offset]
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        posteriors: Floats = scores / scores.sum(axis=1, keepdims=True)
+        return posteriors
+
+
+def naive_bayes(cards: Sequence[int], n_outputs: int) -> Learn:
+    """How the paper learns one naive Bayes classifier (section 2.2).
+
+    Every counter starts at `GAMMA` plus noise; a feature's counters are divided by
+    their sum at the start plus the weight of all rows of the output, those where the
+    feature is missing included.
+    """
+    sizes = np.array(cards) + 1
+    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    n_values = int(sizes.sum())
+    gaps = offsets + cards
+
+    def learn(
+        codes: Integers, y: Integers, weights: Floats, rng: np.random.Generator
+    ) -> NaiveBayes:
+        prior = GAMMA + NOISE * rng.random(n_outputs)
+        counters = GAMMA + NOISE * rng.random((n_values, n_outputs))
+        counters[gaps] = 0.0
+        seen = np.bincount(y, weights=weights, minlength=n_outputs)
+        totals = np.add.reduceat(counters, offsets) + seen
+        cells = ((codes + offsets) * n_outputs + y[:, None]).ravel()
+        counters += np.bincount(
+            cells, np.repeat(weights, codes.shape[1]), n_values * n_outputs
+        ).reshape(n_values, n_outputs)
+        shares = counters / np.repeat(totals, sizes, axis=0)
+        shares[gaps] = 1.0
+        prior += seen
+        return NaiveBayes(np.log(prior / prior.sum()), np.log(shares), offsets)
+
+    return learn
+
+
+@dataclass(frozen=True)
+class Vote:
+    """Classifiers that each vote for one class; ties go to the lower class.
+
+    Parameters
+    ----------
+    classifiers : list of Classifier
+        Those that vote.
+    weights : list of float
+        The vote of each.
+    n_classes : int
+        Number of classes.
+    """
+
+    classifiers: list[Classifier]
+    weights: list[float]
+    n_classes: int
+
+    def votes(self, codes: Integers) -> Floats:
+        """Sum of the votes for each class, of shape (n_rows, n_classes)."""
+        votes = np.zeros((len(codes), self.n_classes))
+        rows = np.arange(len(codes))
+        for classifier, weight in zip(self.classifiers, self.weights, strict=True):
+            votes[rows, classifier.posteriors(codes).argmax(axis=1)] += weight
+        return votes
+
+    def predict(self, codes: Integers) -> Integers:
+        """Class with the most votes, of shape (n_rows,)."""
+        return self.votes(codes).argmax(axis=1)
+
+
+def bagging(
+    learn: Learn,
+    codes: Integers,
+    y: Integers,
+    n_classes: int,
+    rng: np.random.Generator,
+    *,
+    share: float,
+) -> Vote:
+    """Learn from bootstrap samples of a share of the rows, equal votes."""
+    n_rows = len(y)
+    classifiers = []
+    for _ in range(N_MODELS):
+        drawn = rng.integers(n_rows, size=round(share * n_rows))
+        weights = np.bincount(drawn, minlength=n_rows).astype(np.float64)
+        classifiers.append(learn(codes, y, weights, rng))
+    return Vote(classifiers, [1.0] * N_MODELS, n_classes)
+
+
+def boosting(
+    learn: Learn,
+    codes: Integers,
+    y: Integers,
+    n_classes: int,
+    rng: np.random.Generator,
+) -> Vote:
+    """AdaBoost.M1 on weights that sum to the number of rows.
+
+    A classifier wrong on more than half of the weight does not vote, and the weights
+    are drawn anew from [0.9, 1.1]; one without error votes `LARGEST_VOTE` and is the
+    last. Where none may vote, the first one does.
+    """
+    weights = np.ones(len(y))
+    classifiers, votes = [], []
+    for _ in range(N_MODELS):
+        classifier = learn(codes, y, weights, rng)
+        wrong = classifier.posteriors(codes).argmax(axis=1) != y
+        error = float(weights[wrong].sum() / weights.sum())
+        classifiers.append(classifier)
+        if error > 0.5:
+            votes.append(0.0)
+            weights = rng.uniform(0.9, 1.1, len(y))
+            weights *= len(y) / weights.sum()
+            continue
+        if error == 0.0:
+            votes.append(LARGEST_VOTE)
+            break
+        votes.append(math.log((1.0 - error) / error))
+        weights = np.where(wrong, weights / (2 * error), weights / (2 * (1 - error)))
+    if not any(votes):
+        votes[0] = 1.0
+    return Vote(classifiers, votes, n_classes)
+
+
+@dataclass(frozen=True)
+class Gated:
+    """Classifiers weighted row by row by a gate.
+
+    Parameters
+    ----------
+    gate : NaiveBayes
+        Its outputs are the experts.
+    experts : list of Classifier
+        Classifiers of the class.
+    """
+
+    gate: NaiveBayes
+    experts: list[Classifier]
+
+    def predict(self, codes: Integers) -> Integers:
+        """Most probable class, of shape (n_rows,)."""
+        gates = self.gate.posteriors(codes)
+        outputs = np.stack([e.posteriors(codes) for e in self.experts], axis=1)
+        return np.einsum("re,rec->rc", gates, outputs).argmax(axis=1)
+
+
+def gate_over(
+    experts: list[Classifier],
+    cards: Sequence[int],
+    codes: Integers,
+    y: Integers,
+    rng: np.random.Generator,
+) -> Gated:
+    """Learn one gate over experts that stay as they are (end of section 4).
+
+    The expert most certain of a row's class is its target. Fixed experts make the
+    passes over the rows alike, so all of them are counted at once.
+    """
+    rows = np.arange(len(y))
+    certainty = [expert.posteriors(codes)[rows, y] for expert in experts]
+    best = np.stack(certainty).argmax(axis=0)
+    learn = naive_bayes(cards, len(experts))
+    gate = learn(codes, best, np.full(len(y), float(N_PASSES)), rng)
+    assert isinstance(gate, NaiveBayes)
+    return Gated(gate, experts)
