@@ -71,7 +71,7 @@ class HierarchicalMixtureModel:
         n_features = len(self.domain) - 1
         unknown = [np.array([card]) for card in self.domain.cards[:-1]]
         empty = Codes.from_columns(unknown, self.domain.cards[:n_features])
-        return np.asarray(np.exp(self._log_posteriors(empty)[0]))
+        return np.asarray(np.exp(mixture_log_posteriors(self.starts, empty)[0]))
 
     @cached_property
     def class_prior(self) -> Floats:
@@ -102,41 +102,16 @@ class HierarchicalMixtureModel:
 
     # ---- prediction
 
-    def log_gate_weights(self, codes: Codes) -> Floats:
-        """Log of the weight that each mixture's gates give each expert.
+    def gate_weights(self, codes: Codes) -> Floats:
+        """Weight that each mixture's gates give each expert.
 
         Returns
         -------
         ndarray of shape (n_starts, n_rows, n_experts)
-            Nats; the weights of a mixture sum to one in each row.
+            The weights of a mixture sum to one in each row.
         """
-        found = np.zeros((len(self.starts), codes.n_rows, self.n_experts))
-        for start, banks in enumerate(self.starts):
-            weights = np.zeros((codes.n_rows, 1))
-            for bank in banks[:-1]:
-                share = weights[:, :, None] + bank.log_posteriors(codes)
-                weights = share.reshape(codes.n_rows, -1)
-            found[start] = weights
-        return found
-
-    def gate_weights(self, codes: Codes) -> Floats:
-        """Weight of each expert, shape (n_starts, n_rows, n_experts)."""
-        return np.exp(self.log_gate_weights(codes))
-
-    def _log_members(self, codes: Codes) -> Floats:
-        """Log of gate weight times expert's posterior, over all mixtures' experts.
-
-        Returns
-        -------
-        ndarray of shape (n_starts * n_experts, n_rows, n_classes)
-        """
-        weights = self.log_gate_weights(codes)
-        posteriors = np.stack(
-            [banks[-1].log_posteriors(codes) for banks in self.starts]
-        )
-        members = weights[:, :, :, None] + posteriors
-        n_classes = members.shape[3]
-        return np.swapaxes(members, 1, 2).reshape(-1, codes.n_rows, n_classes)
+        weights = [np.exp(log_gate_weights(banks, codes)) for banks in self.starts]
+        return np.stack(weights)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log posterior (nats) of each class, the mean over the mixtures.
@@ -154,13 +129,8 @@ class HierarchicalMixtureModel:
         -------
         ndarray of shape (n_rows, n_classes)
         """
-        posteriors = self._log_posteriors(codes)
+        posteriors = mixture_log_posteriors(self.starts, codes)
         return posteriors if self.shift is None else posteriors + self.shift
-
-    def _log_posteriors(self, codes: Codes) -> LogScores:
-        """Log posterior of each class under the prior of training."""
-        summed = log_sum_exp(self._log_members(codes), axis=0)
-        return np.asarray(summed - np.log(len(self.starts)))
 
     # ---- explanation
 
@@ -181,7 +151,7 @@ class HierarchicalMixtureModel:
             Nats; zero for a missing feature.
         """
         rows = np.arange(codes.n_rows)
-        members = self._log_members(codes)
+        members = _log_members(self.starts, codes)
         shares = logarithmic_mean_weights(
             members[:, rows, target], members[:, rows, against]
         )
@@ -204,3 +174,45 @@ class HierarchicalMixtureModel:
         with np.errstate(divide="ignore"):
             shift = np.log(new) - np.log(self._learned_prior)
         return replace(self, shift=shift)
+
+
+def log_gate_weights(banks: Banks, codes: Codes) -> Floats:
+    """Log of the weight that one mixture's gates give each expert.
+
+    Parameters
+    ----------
+    banks : tuple of NaiveBayesBank
+        The gates of each level, then the experts.
+    codes : Codes
+        The features; a class after them is not looked at.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_experts)
+        Nats.
+    """
+    weights = np.zeros((codes.n_rows, 1))
+    for bank in banks[:-1]:
+        shares = weights[:, :, None] + bank.log_posteriors(codes)
+        weights = shares.reshape(codes.n_rows, -1)
+    return weights
+
+
+def mixture_log_posteriors(starts: tuple[Banks, ...], codes: Codes) -> LogScores:
+    """Log of the mean of the mixtures' posteriors, shape (n_rows, n_classes), nats."""
+    summed = log_sum_exp(_log_members(starts, codes), axis=0)
+    return np.asarray(summed - np.log(len(starts)))
+
+
+def _log_members(starts: tuple[Banks, ...], codes: Codes) -> Floats:
+    """Log of gate weight times expert's posterior, for all mixtures' experts.
+
+    Returns
+    -------
+    ndarray of shape (n_starts * n_experts, n_rows, n_classes)
+    """
+    members = [
+        log_gate_weights(banks, codes)[:, :, None] + banks[-1].log_posteriors(codes)
+        for banks in starts
+    ]
+    return np.moveaxis(np.concatenate(members, axis=1), 1, 0)

@@ -1,0 +1,275 @@
+"""Hierarchical mixtures that learn row by row: online generalised EM (Wiering 2003)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
+from bayleaf.data.codes import Codes
+from bayleaf.models.hierarchical_mixture import Banks, mixture_log_posteriors
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, float], object]
+
+# Products of ratios are kept above exp(-600).
+_LOWEST_LOG = 600.0
+
+
+@dataclass(frozen=True)
+class OnlineOptions:
+    """How a mixture learns online.
+
+    Parameters
+    ----------
+    n_passes : int, default=5
+        Passes over the rows, all in one order.
+    sigma : float, default=0.1
+        An expert that gives the true class probability p is worth
+        ``exp(-sigma * (1 - p))``.
+    gamma : float, default=0.1
+        Least start of every counter, above zero.
+    noise : float, default=0.01
+        Counters start up to this much above `gamma`, which tells experts apart.
+    missing_denominator : {"rows_with_value", "all_rows"}, default="rows_with_value"
+        Whether P(value | output) is a share of the rows in which the feature is known
+        or of all rows.
+    """
+
+    n_passes: int = 5
+    sigma: float = 0.1
+    gamma: float = 0.1
+    noise: float = 0.01
+    missing_denominator: Literal["rows_with_value", "all_rows"] = "rows_with_value"
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureCounters:
+    """Counters of all nodes of one mixture, one column an output.
+
+    Nodes are numbered level by level from the root, experts last, and so are their
+    columns.
+
+    Parameters
+    ----------
+    architecture : tuple of int
+        Number of children of the gates of each level.
+    n_classes : int
+        Number of outputs of an expert.
+    offsets : ndarray of shape (n_features + 1,), dtype int64
+        Where the states of each feature begin among the values.
+    priors : ndarray of shape (n_columns,)
+        Weight of each output.
+    cells : ndarray of shape (n_values, n_columns)
+        Weight of each value with each output.
+    totals : ndarray of shape (n_features, n_columns)
+        What a feature's cells are divided by: the sum of their start, and the weight
+        of the output since.
+    """
+
+    architecture: tuple[int, ...]
+    n_classes: int
+    offsets: NDArray[np.int64]
+    priors: Floats
+    cells: Floats
+    totals: Floats
+
+    @classmethod
+    def drawn(
+        cls,
+        architecture: tuple[int, ...],
+        cards: tuple[int, ...],
+        options: OnlineOptions,
+        rng: np.random.Generator,
+    ) -> MixtureCounters:
+        """Counters before any row is seen: gamma plus uniform noise, one draw each.
+
+        Draws go by level, the experts' last; within one first all priors (node,
+        output), then all cells (value, node, output).
+        """
+        *feature_cards, n_classes = cards
+        offsets = np.cumsum([0, *feature_cards]).astype(np.int64)
+        priors, cells = [], []
+        for n_nodes, n_outputs in level_shapes(architecture, n_classes):
+            shape = (1 + int(offsets[-1]), n_nodes * n_outputs)
+            start = options.gamma + options.noise * rng.random(shape)
+            priors.append(start[0])
+            cells.append(start[1:])
+        drawn = np.hstack(cells)
+        spans = itertools.pairwise(offsets)
+        sums = [drawn[first:last].sum(axis=0) for first, last in spans]
+        totals = np.array(sums).reshape(len(sums), drawn.shape[1])
+        return cls(
+            architecture, n_classes, offsets, np.concatenate(priors), drawn, totals
+        )
+
+    def tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First column of each node, and first child of each gate.
+
+        Returns
+        -------
+        columns : ndarray of shape (n_nodes + 1,), dtype int64
+        first_child : ndarray of shape (n_gates,), dtype int64
+        """
+        shapes = level_shapes(self.architecture, self.n_classes)
+        widths = np.concatenate([np.full(nodes, outputs) for nodes, outputs in shapes])
+        n_gates = len(widths) - shapes[-1][0]
+        # Level by level, every gate's children follow those of the gate before it.
+        first_child = 1 + np.cumsum([0, *widths[: n_gates - 1]])
+        columns = np.cumsum([0, *widths])
+        return columns.astype(np.int64), first_child.astype(np.int64)
+
+    def banks(self) -> Banks:
+        """The distributions that the counters stand for."""
+        features = np.repeat(np.arange(len(self.totals)), np.diff(self.offsets))
+        log_table = np.log(self.cells) - np.log(self.totals)[features]
+        banks, first = [], 0
+        for shape in level_shapes(self.architecture, self.n_classes):
+            columns = slice(first, first + shape[0] * shape[1])
+            first = columns.stop
+            weights = self.priors[columns].reshape(shape)
+            log_prior = np.log(weights / weights.sum(axis=1, keepdims=True))
+            table = np.ascontiguousarray(log_table[:, columns])
+            banks.append(
+                NaiveBayesBank(log_prior, table.reshape(-1, *shape), self.offsets)
+            )
+        return tuple(banks)
+
+
+def level_shapes(
+    architecture: tuple[int, ...], n_classes: int
+) -> list[tuple[int, int]]:
+    """Number of nodes and of outputs a node on each level, the experts last."""
+    outputs = (*architecture, n_classes)
+    return [(math.prod(architecture[:level]), n) for level, n in enumerate(outputs)]
+
+
+def learn_online(
+    codes: Codes,
+    order: NDArray[np.int64],
+    architecture: tuple[int, ...],
+    options: OnlineOptions,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> Banks:
+    """Learn one mixture by visiting the rows again and again in one order.
+
+    See `learn_counters` for parameters, errors and source.
+
+    Returns
+    -------
+    tuple of NaiveBayesBank
+        The gates of each level, then the experts.
+    """
+    return learn_counters(codes, order, architecture, options, rng, progress).banks()
+
+
+def learn_counters(
+    codes: Codes,
+    order: NDArray[np.int64],
+    architecture: tuple[int, ...],
+    options: OnlineOptions,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> MixtureCounters:
+    """Counters of one mixture after all passes.
+
+    Every expert learns the class of every row, weighted by how likely it is the one
+    that explains it; every gate learns which of its children is worth most in the row.
+    A row of weight w is one visit that counts w times.
+
+    Parameters
+    ----------
+    codes : Codes
+        The rows, class last; only features have missing cells.
+    order : ndarray of shape (n_visits,), dtype int64
+        Rows in the order of a pass.
+    architecture : tuple of int
+        Number of children of the gates of each level, from the root on.
+    options : OnlineOptions
+        Settings.
+    rng : Generator
+        Draws where the counters start.
+    progress : callable, optional
+        Called with the pass's number, from 1 on, and the mean log-loss (nats) of the
+        rows after it.
+
+    Returns
+    -------
+    MixtureCounters
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is too small beside the weight of the rows.
+
+    References
+    ----------
+    Wiering, M. A. (2003). Hierarchical mixtures of naive Bayes classifiers. Utrecht
+    University, UU-CS-2003-003, section 3.2.
+    """
+    from bayleaf.latent.online_mixture_kernels import learn_pass
+
+    counters = MixtureCounters.drawn(architecture, codes.cards, options, rng)
+    classes = codes.column(codes.n_variables - 1).astype(np.int64)
+    row_cells = _cells_of_rows(codes, counters.offsets)
+    weights = np.ascontiguousarray(codes.weights, dtype=np.float64)
+    most_factors = _most_factors(counters, weights, options)
+    columns, first_child = counters.tree()
+    for number in range(1, options.n_passes + 1):
+        learn_pass(
+            np.ascontiguousarray(order, dtype=np.int64),
+            row_cells,
+            classes,
+            weights,
+            columns,
+            first_child,
+            float(options.sigma),
+            options.missing_denominator == "all_rows",
+            most_factors,
+            counters.priors,
+            counters.cells,
+            counters.totals,
+        )
+        if progress is not None:
+            progress(number, mean_log_loss(counters.banks(), codes))
+    return counters
+
+
+def mean_log_loss(banks: Banks, codes: Codes) -> float:
+    """Mean of -ln P(class | features) over the rows by weight, nats."""
+    own = codes.column(codes.n_variables - 1).astype(np.intp)
+    scores = mixture_log_posteriors((banks,), codes)[np.arange(codes.n_rows), own]
+    return -float(np.average(scores, weights=codes.weights))
+
+
+def _cells_of_rows(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Which value each cell counts in, (n_rows, n_features); -1 where missing."""
+    n_features = codes.n_variables - 1
+    found = np.empty((codes.n_rows, n_features), dtype=np.int32)
+    for feature in range(n_features):
+        values = codes.column(feature).astype(np.int32) + np.int32(offsets[feature])
+        found[:, feature] = np.where(codes.missing(feature), -1, values)
+    return found
+
+
+def _most_factors(
+    counters: MixtureCounters, weights: Floats, options: OnlineOptions
+) -> int:
+    """How many ratios may be multiplied before their product could underflow."""
+    highest = counters.totals.max(initial=1.0) + options.n_passes * weights.sum()
+    with np.errstate(over="ignore"):
+        deepest = float(np.log(highest) - math.log(options.gamma))
+    if not deepest < _LOWEST_LOG:
+        raise ValueError(
+            f"gamma={options.gamma!r} is too small beside rows of total weight "
+            f"{weights.sum():.3g} in {options.n_passes} passes; raise gamma or divide "
+            "all weights by one number"
+        )
+    return int(_LOWEST_LOG / max(deepest, 1.0))

@@ -1,0 +1,161 @@
+"""The row loop of a mixture that learns from one row after another."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.compiled import compiled
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@compiled
+def score_outputs(
+    cells_of_row: NDArray[np.int32],
+    priors: Floats,
+    cells: Floats,
+    totals: Floats,
+    most_factors: int,
+    products: Floats,
+    scores: Floats,
+) -> None:
+    """Log score of every output of every node for one row.
+
+    Ratios are multiplied, at most `most_factors` of them before a logarithm is taken,
+    so that no product underflows.
+    """
+    n_columns = scores.size
+    for j in range(n_columns):
+        scores[j] = math.log(priors[j])
+        products[j] = 1.0
+    n_factors = 0
+    for k in range(cells_of_row.size):
+        cell = cells_of_row[k]
+        if cell < 0:
+            continue
+        for j in range(n_columns):
+            products[j] *= cells[cell, j] / totals[k, j]
+        n_factors += 1
+        if n_factors == most_factors:
+            n_factors = 0
+            for j in range(n_columns):
+                scores[j] += math.log(products[j])
+                products[j] = 1.0
+    if n_factors > 0:
+        for j in range(n_columns):
+            scores[j] += math.log(products[j])
+
+
+@compiled
+def normalize_nodes(columns: Integers, scores: Floats, shares: Floats) -> None:
+    """Posterior of each output within its node, from log scores."""
+    for node in range(columns.size - 1):
+        first, last = columns[node], columns[node + 1]
+        highest = scores[first]
+        for j in range(first + 1, last):
+            highest = max(highest, scores[j])
+        total = 0.0
+        for j in range(first, last):
+            shares[j] = math.exp(scores[j] - highest)
+            total += shares[j]
+        for j in range(first, last):
+            shares[j] /= total
+
+
+@compiled
+def weigh_nodes(
+    own: int,
+    weight: float,
+    sigma: float,
+    columns: Integers,
+    first_child: Integers,
+    shares: Floats,
+    values: Floats,
+    paths: Floats,
+    learned: Integers,
+) -> None:
+    """Learning weight of every node, and the output it learns, for one row.
+
+    Values come from the experts up, weights from the root down.
+    """
+    n_gates, n_nodes = first_child.size, columns.size - 1
+    for node in range(n_gates, n_nodes):
+        learned[node] = columns[node] + own
+        values[node] = math.exp(-sigma * (1.0 - shares[learned[node]]))
+    for node in range(n_gates - 1, -1, -1):
+        first, child = columns[node], first_child[node]
+        total = 0.0
+        best = 0
+        for j in range(columns[node + 1] - first):
+            total += shares[first + j] * values[child + j]
+            if values[child + j] > values[child + best]:
+                best = j
+        values[node] = total
+        learned[node] = first + best
+    paths[0] = weight
+    for node in range(n_gates):
+        first, child = columns[node], first_child[node]
+        for j in range(columns[node + 1] - first):
+            h = shares[first + j] * values[child + j] / values[node]
+            paths[child + j] = paths[node] * h
+
+
+@compiled
+def learn_pass(
+    order: Integers,
+    row_cells: NDArray[np.int32],
+    classes: Integers,
+    weights: Floats,
+    columns: Integers,
+    first_child: Integers,
+    sigma: float,
+    all_rows: bool,
+    most_factors: int,
+    priors: Floats,
+    cells: Floats,
+    totals: Floats,
+) -> None:
+    """Visit the rows in order, and let all gates and experts learn from each.
+
+    Nodes are numbered level by level from the root; node n owns the counter columns
+    ``columns[n]`` to ``columns[n + 1]``, one an output. `row_cells` (n_rows,
+    n_features) holds the row of `cells` that a table cell counts in, -1 where it is
+    missing. `priors` (n_columns,), `cells` (n_values, n_columns) and `totals`
+    (n_features, n_columns) are changed.
+    """
+    n_nodes, n_columns = columns.size - 1, priors.size
+    scores, products = np.empty(n_columns), np.empty(n_columns)
+    shares = np.empty(n_columns)
+    values, paths = np.empty(n_nodes), np.empty(n_nodes)
+    learned = np.empty(n_nodes, dtype=np.int64)
+    for place in range(order.size):
+        row = order[place]
+        score_outputs(
+            row_cells[row], priors, cells, totals, most_factors, products, scores
+        )
+        normalize_nodes(columns, scores, shares)
+        weigh_nodes(
+            classes[row],
+            weights[row],
+            sigma,
+            columns,
+            first_child,
+            shares,
+            values,
+            paths,
+            learned,
+        )
+        for node in range(n_nodes):
+            priors[learned[node]] += paths[node]
+        for k in range(row_cells.shape[1]):
+            cell = row_cells[row, k]
+            if cell >= 0:
+                for node in range(n_nodes):
+                    cells[cell, learned[node]] += paths[node]
+            if cell >= 0 or all_rows:
+                for node in range(n_nodes):
+                    totals[k, learned[node]] += paths[node]
