@@ -138,6 +138,7 @@ def _place_empty_cells(
     """Give each empty cell the state whose class distribution its prediction fits."""
     n_classes, n_left, n_right = counts.shape
     by_class = np.zeros(n_classes)
+    weight = 0.0
     by_left = np.ones((n_classes, n_left))
     by_right = np.ones((n_classes, n_right))
     for c in range(n_classes):
@@ -146,7 +147,8 @@ def _place_empty_cells(
                 by_left[c, x] += counts[c, x, y]
                 by_right[c, y] += counts[c, x, y]
                 by_class[c] += counts[c, x, y]
-    shares = (by_class + 1.0) / (by_class.sum() + n_classes)
+        weight += by_class[c]
+    shares = (by_class + 1.0) / (weight + n_classes)
     merged = np.zeros((filled.size, n_classes))
     for k in range(filled.size):
         x, y = filled[k] // n_right, filled[k] % n_right
@@ -154,7 +156,9 @@ def _place_empty_cells(
             merged[group[k], c] += counts[c, x, y]
     logs = np.empty((filled.size, n_classes))
     for k in range(filled.size):
-        total = merged[k].sum()
+        total = 0.0
+        for c in range(n_classes):
+            total += merged[k, c]
         for c in range(n_classes):
             logs[k, c] = log((merged[k, c] + shares[c]) / (total + 1.0))
     q = np.empty(n_classes)
@@ -162,10 +166,12 @@ def _place_empty_cells(
         if states[cell] >= 0:
             continue
         x, y = cell // n_right, cell % n_right
+        total = 0.0
         for c in range(n_classes):
             left = by_left[c, x] / (by_class[c] + n_left)
             q[c] = shares[c] * left * by_right[c, y] / (by_class[c] + n_right)
-        q /= q.sum()
+            total += q[c]
+        q /= total
         largest = -np.inf
         for k in range(filled.size):
             if group[k] == k:
