@@ -255,6 +255,7 @@ def test_a_gate_learns_of_its_best_child_not_of_the_likeliest() -> None:
         first_child,
         0.1,
         False,
+        200.0,
         50,
         counters.priors,
         counters.cells,
@@ -337,8 +338,15 @@ def test_exclusive_or_is_solved_in_five_passes_from_every_start(
 
 @pytest.mark.slow
 def test_six_binary_levels_solve_four_bit_parity_from_most_starts() -> None:
+    # Two starts in three do; single twenties vary by four.
     codes = truth_table(4)
-    assert sum(solved(codes, (2,) * 6, 2000, seed) for seed in range(20)) >= 12
+    assert sum(solved(codes, (2,) * 6, 2000, seed) for seed in range(60)) >= 36
+
+
+@pytest.mark.slow
+def test_seven_binary_levels_solve_four_bit_parity_from_nine_starts_in_ten() -> None:
+    codes = truth_table(4)
+    assert sum(solved(codes, (2,) * 7, 2000, seed) for seed in range(10)) >= 9
 
 
 @pytest.mark.slow

@@ -18,8 +18,8 @@ from bayleaf.models.hierarchical_mixture import Banks, mixture_log_posteriors
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], object]
 
-# Products of ratios are kept above exp(-600).
-_LOWEST_LOG = 600.0
+# Products of ratios are kept above exp(-690), which is just a normal number.
+_LOWEST_LOG = 690.0
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def learn_counters(
     classes = codes.column(codes.n_variables - 1).astype(np.int64)
     row_cells = _cells_of_rows(codes, counters.offsets)
     weights = np.ascontiguousarray(codes.weights, dtype=np.float64)
-    most_factors = _most_factors(counters, weights, options)
+    highest, most_factors = _most_factors(counters, weights, options)
     columns, first_child = counters.tree()
     for number in range(1, options.n_passes + 1):
         learn_pass(
@@ -232,6 +232,7 @@ def learn_counters(
             first_child,
             float(options.sigma),
             options.missing_denominator == "all_rows",
+            highest,
             most_factors,
             counters.priors,
             counters.cells,
@@ -261,15 +262,16 @@ def _cells_of_rows(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.int32
 
 def _most_factors(
     counters: MixtureCounters, weights: Floats, options: OnlineOptions
-) -> int:
-    """How many ratios may be multiplied before their product could underflow."""
-    highest = counters.totals.max(initial=1.0) + options.n_passes * weights.sum()
+) -> tuple[float, int]:
+    """A number that no counter exceeds, and how many shares of it may be multiplied."""
+    start = max(counters.totals.max(initial=0.0), counters.priors.max())
     with np.errstate(over="ignore"):
-        deepest = float(np.log(highest) - math.log(options.gamma))
+        highest = float(start + options.n_passes * weights.sum())
+        deepest = float(np.log(highest)) - math.log(options.gamma)
     if not deepest < _LOWEST_LOG:
         raise ValueError(
             f"gamma={options.gamma!r} is too small beside rows of total weight "
             f"{weights.sum():.3g} in {options.n_passes} passes; raise gamma or divide "
             "all weights by one number"
         )
-    return int(_LOWEST_LOG / max(deepest, 1.0))
+    return highest, int(_LOWEST_LOG / max(deepest, 1.0))

@@ -19,51 +19,63 @@ def score_outputs(
     priors: Floats,
     cells: Floats,
     totals: Floats,
+    highest: float,
     most_factors: int,
     products: Floats,
-    scores: Floats,
-) -> None:
-    """Log score of every output of every node for one row.
+    logs: Floats,
+) -> bool:
+    """Joint probability of every output of every node and one row.
 
     Ratios are multiplied, at most `most_factors` of them before a logarithm is taken,
-    so that no product underflows.
+    so that no product underflows. Returns whether one was taken: the probability is
+    then ``exp(logs) * products``, otherwise `products` alone.
     """
-    n_columns = scores.size
+    n_columns = products.size
     for j in range(n_columns):
-        scores[j] = math.log(priors[j])
-        products[j] = 1.0
-    n_factors = 0
+        products[j] = priors[j] / highest
+    n_factors = 1
+    took_logs = False
     for k in range(cells_of_row.size):
         cell = cells_of_row[k]
         if cell < 0:
             continue
+        if n_factors == most_factors:
+            for j in range(n_columns):
+                before = logs[j] if took_logs else 0.0
+                logs[j] = before + math.log(products[j])
+                products[j] = 1.0
+            n_factors = 0
+            took_logs = True
         for j in range(n_columns):
             products[j] *= cells[cell, j] / totals[k, j]
         n_factors += 1
-        if n_factors == most_factors:
-            n_factors = 0
-            for j in range(n_columns):
-                scores[j] += math.log(products[j])
-                products[j] = 1.0
-    if n_factors > 0:
-        for j in range(n_columns):
-            scores[j] += math.log(products[j])
+    return took_logs
 
 
 @compiled
-def normalize_nodes(columns: Integers, scores: Floats, shares: Floats) -> None:
-    """Posterior of each output within its node, from log scores."""
+def normalize_nodes(columns: Integers, products: Floats) -> None:
+    """Divide what belongs to each node by its sum."""
     for node in range(columns.size - 1):
         first, last = columns[node], columns[node + 1]
-        highest = scores[first]
-        for j in range(first + 1, last):
-            highest = max(highest, scores[j])
         total = 0.0
         for j in range(first, last):
-            shares[j] = math.exp(scores[j] - highest)
-            total += shares[j]
+            total += products[j]
         for j in range(first, last):
-            shares[j] /= total
+            products[j] /= total
+
+
+@compiled
+def exponentiate_nodes(columns: Integers, logs: Floats, products: Floats) -> None:
+    """Turn ``exp(logs) * products`` into numbers of which each node's largest is 1."""
+    for node in range(columns.size - 1):
+        first, last = columns[node], columns[node + 1]
+        for j in range(first, last):
+            logs[j] += math.log(products[j])
+        most = logs[first]
+        for j in range(first + 1, last):
+            most = max(most, logs[j])
+        for j in range(first, last):
+            products[j] = math.exp(logs[j] - most)
 
 
 @compiled
@@ -114,6 +126,7 @@ def learn_pass(
     first_child: Integers,
     sigma: float,
     all_rows: bool,
+    highest: float,
     most_factors: int,
     priors: Floats,
     cells: Floats,
@@ -125,19 +138,28 @@ def learn_pass(
     ``columns[n]`` to ``columns[n + 1]``, one an output. `row_cells` (n_rows,
     n_features) holds the row of `cells` that a table cell counts in, -1 where it is
     missing. `priors` (n_columns,), `cells` (n_values, n_columns) and `totals`
-    (n_features, n_columns) are changed.
+    (n_features, n_columns) are changed; none of them may exceed `highest`, and no
+    product of `most_factors` shares of it may underflow.
     """
     n_nodes, n_columns = columns.size - 1, priors.size
-    scores, products = np.empty(n_columns), np.empty(n_columns)
-    shares = np.empty(n_columns)
+    shares, logs = np.empty(n_columns), np.empty(n_columns)
     values, paths = np.empty(n_nodes), np.empty(n_nodes)
     learned = np.empty(n_nodes, dtype=np.int64)
     for place in range(order.size):
         row = order[place]
-        score_outputs(
-            row_cells[row], priors, cells, totals, most_factors, products, scores
+        took_logs = score_outputs(
+            row_cells[row],
+            priors,
+            cells,
+            totals,
+            highest,
+            most_factors,
+            shares,
+            logs,
         )
-        normalize_nodes(columns, scores, shares)
+        if took_logs:
+            exponentiate_nodes(columns, logs, shares)
+        normalize_nodes(columns, shares)
         weigh_nodes(
             classes[row],
             weights[row],
