@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -113,6 +115,29 @@ def test_columns_of_a_frame_keep_their_names(kind: Any, iris: Any) -> None:
 def test_codes_feed_a_classifier_in_a_pipeline(iris: Any) -> None:
     pipeline = make_pipeline(MDLPDiscretizer(), CategoricalNB())
     assert pipeline.fit(*iris).score(*iris) > 0.9
+
+
+def test_whole_deviations_number_new_values_as_the_nearest_that_were_seen() -> None:
+    rng = np.random.default_rng(0)
+    # No step between the least and the greatest is without a row.
+    train, new = rng.normal(size=(200, 1)), 3.0 * rng.normal(size=(200, 1))
+    mean, deviation = train.mean(), train.std()
+    seen = np.floor((train - mean) / deviation)
+    expected = np.floor((new - mean) / deviation).clip(seen.min(), seen.max())
+    assert len(np.unique(seen)) == np.ptp(seen) + 1
+    found = StandardDeviationDiscretizer().fit(train).transform(new)
+    np.testing.assert_array_equal(found, expected - seen.min())
+
+
+@pytest.mark.parametrize(
+    ("name", "n_intervals"), [("housing", 5), ("servo", 5), ("abalone", 9)]
+)
+def test_whole_deviations_cut_published_targets_as_known(
+    load_table: Callable[[str], pa.Table], name: str, n_intervals: int
+) -> None:
+    target = load_table(name)["class"].to_numpy().astype(np.float64)[:, None]
+    discretizer = StandardDeviationDiscretizer().fit(target)
+    assert len(discretizer.interval_labels()[0]) == n_intervals
 
 
 def test_mdlp_without_classes_says_what_to_pass() -> None:
