@@ -1,0 +1,150 @@
+"""Uphill steps on a smooth function, none of which may lead down."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Objective = Callable[[Vector], tuple[float, Vector]]
+Progress = Callable[[int, float], object]
+
+# Steps whose change of gradient tells the curvature.
+_MEMORY = 10
+# Share of the rise that the slope promises, below which a step is halved.
+_SUFFICIENT = 1e-4
+_MOST_HALVINGS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Ascent:
+    """Where a climb ended, and how it went.
+
+    Parameters
+    ----------
+    point : ndarray of shape (n_parameters,)
+        The end.
+    objectives : tuple of float
+        Value at the start and after each step; it never falls.
+    converged : bool
+        Whether the climb ended for want of a rise, not of steps.
+    """
+
+    point: Vector
+    objectives: tuple[float, ...]
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A point with its value and gradient."""
+
+    point: Vector
+    value: float
+    gradient: Vector
+
+
+def climb(
+    objective: Objective,
+    start: Vector,
+    *,
+    max_steps: int,
+    tolerance: float,
+    progress: Progress | None = None,
+) -> Ascent:
+    """Maximise a smooth function by steps each of which raises it.
+
+    Parameters
+    ----------
+    objective : callable
+        Takes a point, gives the value there and the gradient.
+    start : ndarray of shape (n_parameters,), dtype float64
+        Where to begin.
+    max_steps : int
+        Most steps.
+    tolerance : float
+        The climb ends when a step gains less than this share of the value.
+    progress : callable, optional
+        Called with the step's number and the value after each step.
+
+    Returns
+    -------
+    Ascent
+
+    Notes
+    -----
+    Directions are those of limited-memory BFGS (Nocedal 1980); a step is halved until
+    it gains a fair share of what the slope promises (Armijo 1966). No sum is handed to
+    a linear algebra library, whose number of threads could change the last bits.
+    """
+    here = _Place(start, *objective(start))
+    objectives = [here.value]
+    memory: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
+    converged = False
+    while not converged and len(objectives) <= max_steps:
+        there = _step(objective, here, memory)
+        if there is None and memory:
+            memory.clear()
+            there = _step(objective, here, memory)
+        if there is None:
+            return Ascent(here.point, tuple(objectives), True)
+        converged = there.value - here.value <= tolerance * abs(there.value)
+        _remember(memory, here, there)
+        here = there
+        objectives.append(here.value)
+        if progress is not None:
+            progress(len(objectives) - 1, here.value)
+    return Ascent(here.point, tuple(objectives), converged)
+
+
+def _step(
+    objective: Objective, here: _Place, memory: deque[tuple[Vector, Vector]]
+) -> _Place | None:
+    """The next place uphill; None if no step in the direction leads there."""
+    direction = _direction(here.gradient, memory)
+    slope = _dot(direction, here.gradient)
+    if not slope > 0.0:
+        return None
+    # Without a known curvature the slope alone could lead anywhere.
+    length = 1.0 if memory else min(1.0, 1.0 / float(np.abs(here.gradient).sum()))
+    for _ in range(_MOST_HALVINGS):
+        point = here.point + length * direction
+        there = _Place(point, *objective(point))
+        if there.value >= here.value + _SUFFICIENT * length * slope:
+            return there
+        length /= 2.0
+    return None
+
+
+def _direction(gradient: Vector, memory: deque[tuple[Vector, Vector]]) -> Vector:
+    """The gradient times an estimate of the inverse curvature, by two recursions."""
+    direction = gradient.copy()
+    shares = []
+    for moved, bent in reversed(memory):
+        share = _dot(moved, direction) / _dot(moved, bent)
+        direction -= share * bent
+        shares.append(share)
+    if memory:
+        moved, bent = memory[-1]
+        direction *= _dot(moved, bent) / _dot(bent, bent)
+    for (moved, bent), share in zip(memory, reversed(shares), strict=True):
+        direction += (share - _dot(bent, direction) / _dot(moved, bent)) * moved
+    return direction
+
+
+def _remember(
+    memory: deque[tuple[Vector, Vector]], here: _Place, there: _Place
+) -> None:
+    """Keep a step and the fall of the gradient over it, where the hill bends down."""
+    moved, bent = there.point - here.point, here.gradient - there.gradient
+    if _dot(moved, bent) > 1e-10 * _dot(bent, bent):
+        memory.append((moved, bent))
+
+
+def _dot(left: Vector, right: Vector) -> float:
+    """Sum of products, added in an order that does not depend on threads."""
+    return float((left * right).sum())
