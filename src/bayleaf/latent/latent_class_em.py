@@ -1,0 +1,324 @@
+"""Mixtures of products within each class, by expectation maximisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from bayleaf.counts.threads import run_tasks
+from bayleaf.cpds.smoothing import (
+    Backoff,
+    Dirichlet,
+    Lidstone,
+    MEstimate,
+    Smoothing,
+)
+from bayleaf.data.codes import Codes
+from bayleaf.data.shuffled_rows import merged_rows
+
+Floats = NDArray[np.float64]
+
+# Rules that are the mode of a density over tables, which EM can climb with.
+_RuleWithPrior = Lidstone | Dirichlet | MEstimate | Backoff
+
+
+@dataclass(frozen=True)
+class EMOptions:
+    """How expectation maximisation climbs.
+
+    Parameters
+    ----------
+    n_init : int, default=3
+        Random starts, of which the best end is kept.
+    max_iterations : int, default=500
+        Most steps of each.
+    tolerance : float, default=1e-6
+        A climb ends once a step changes the objective by no more than this share.
+    """
+
+    n_init: int = 3
+    max_iterations: int = 500
+    tolerance: float = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class LatentClassFit:
+    """Where expectation maximisation ended.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_classes, n_components)
+        P(component | class); the heaviest component of each class comes first.
+    tables : tuple of ndarray of shape (n_classes, n_components, card)
+        P(feature | class, component).
+    objectives : tuple of float
+        What rose at every step, from the start on: the log-likelihood of the features
+        given the class plus the logarithm of the prior over tables (nats).
+    log_likelihood : float
+        Of the observed features of the rows given their class, in nats.
+    converged : bool
+        Whether the last step changed the objective by no more than the tolerance.
+    """
+
+    weights: Floats
+    tables: tuple[Floats, ...]
+    objectives: tuple[float, ...]
+    log_likelihood: float
+    converged: bool
+
+    @property
+    def n_iter(self) -> int:
+        """Number of steps made."""
+        return len(self.objectives) - 1
+
+
+def learn_latent_class(
+    codes: Codes,
+    n_components: int,
+    smoothing: Smoothing,
+    options: EMOptions,
+    seed: Sequence[int],
+    n_threads: int = 1,
+) -> LatentClassFit:
+    """Learn P(component | class) and P(feature | class, component) of every class.
+
+    Parameters
+    ----------
+    codes : Codes
+        Features, then the class, which is never missing. Equal rows are merged, so
+        that neither their order nor repeating them instead of weighting changes a bit.
+    n_components : int
+        Components of each class.
+    smoothing : Smoothing
+        Rule for the tables. Those of the shape (counts + prior counts) / total make
+        EM climb a penalised likelihood; under others it climbs with one prior row for
+        each table, and the rule turns the expected counts it ends with into tables.
+    options : EMOptions
+        Starts, steps and tolerance.
+    seed : sequence of int
+        Seed of the starts; the start's number is appended to it.
+    n_threads : int, default=1
+        Threads among which the starts are shared out; the result is the same.
+
+    Returns
+    -------
+    LatentClassFit
+        The end of the start whose objective is largest, the first of equal ones.
+
+    Notes
+    -----
+    Dempster, Laird and Rubin (1977). A missing cell is summed out: it adds neither to
+    a row's probability nor to expected counts. One step is two products with the
+    sparse matrix of the rows' observed states.
+    """
+    rows = _Rows(codes, smoothing)
+    generators = [
+        np.random.default_rng([*seed, number]) for number in range(options.n_init)
+    ]
+    climbs = run_tasks(
+        [partial(_climb, rows, n_components, options, g) for g in generators],
+        n_threads,
+    )
+    return rows.fit(max(climbs, key=lambda climb: climb.objectives[-1]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Climb:
+    """The end of one start: its log tables and the path there."""
+
+    log_tables: Floats
+    objectives: list[float]
+    log_likelihood: float
+    converged: bool
+
+
+class _Rows:
+    """The distinct rows and the prior: what all starts and steps have in common.
+
+    A *cell* is a state of a feature in a class, then a class; each row touches the
+    cells of its observed states and that of its class. Log tables and counts have the
+    shape (n_cells, n_components).
+    """
+
+    def __init__(self, codes: Codes, smoothing: Smoothing) -> None:
+        self.smoothing = smoothing
+        rows, _ = merged_rows(codes)
+        *self.cards, self.n_classes = rows.cards
+        widths = [card * self.n_classes for card in self.cards]
+        self.starts = np.cumsum([0, *widths])
+        self.n_cells = int(self.starts[-1]) + self.n_classes
+        self.row_weights = np.asarray(rows.weights, dtype=np.float64)
+        self._touched = self._touched_cells(rows)
+        self._touching = self._touched.T.tocsr()
+        self._counts = np.asarray(self._touching @ self.row_weights)
+        # Features without states have no cells, and no sums either.
+        sizes = np.repeat(self.cards, self.n_classes)
+        self._sizes = sizes[sizes > 0]
+        self._groups = np.cumsum(self._sizes) - self._sizes
+
+    def _touched_cells(self, rows: Codes) -> csr_array:
+        """The cells of each row as a matrix of zeros and ones."""
+        classes = rows.column(rows.n_variables - 1).astype(np.int64)
+        observed, cells = [], []
+        for feature, card in enumerate(self.cards):
+            states = rows.column(feature)
+            present = states < card
+            observed.append(present)
+            cells.append(
+                np.where(present, self.starts[feature] + classes * card + states, 0)
+            )
+        observed.append(np.ones(rows.n_rows, dtype=bool))
+        cells.append(self.starts[-1] + classes)
+        kept = np.column_stack(observed)
+        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+        indices = np.column_stack(cells)[kept]
+        shape = (rows.n_rows, self.n_cells)
+        return csr_array((np.ones(len(indices)), indices, ends), shape=shape)
+
+    def prior_counts(self, n_components: int) -> Floats:
+        """What the smoothing rule adds to expected counts, (n_cells, n_components).
+
+        The sums over components that a rule looks at are those of the observed rows,
+        whatever the components: the prior stays the same from step to step.
+        """
+        rule = self.smoothing
+        if not isinstance(rule, _RuleWithPrior):
+            rule = Dirichlet(1.0)
+        added = np.empty(self.n_cells)
+        for feature, card in enumerate(self.cards):
+            span = slice(*self.starts[feature : feature + 2])
+            counts = self._counts[span].reshape(self.n_classes, card)
+            added[span] = _added(rule, counts).ravel()
+        evenly = _added(rule, np.zeros((1, n_components)))[0, 0]
+        added[self.starts[-1] :] = evenly
+        return np.repeat(added[:, None], n_components, axis=1)
+
+    def random_tables(
+        self, n_components: int, prior: Floats, generator: np.random.Generator
+    ) -> Floats:
+        """Tables of each class with its states' weights multiplied by chance."""
+        counts = (self._counts + prior.sum(axis=1))[:, None] * np.ones(n_components)
+        for feature, card in enumerate(self.cards):
+            # A constant column must not change what others draw.
+            if card > 1:
+                span = slice(*self.starts[feature : feature + 2])
+                shape = counts[span].shape
+                counts[span] *= generator.standard_exponential(shape)
+        counts[self.starts[-1] :] = 1.0
+        return self.log_tables(counts)
+
+    def log_tables(self, counts: Floats) -> Floats:
+        """Logarithms of the distributions in proportion to counts."""
+        split = self.starts[-1]
+        totals = np.add.reduceat(counts[:split], self._groups, axis=0)
+        logs = np.empty_like(counts)
+        with np.errstate(divide="ignore"):
+            logs[:split] = np.log(counts[:split])
+            logs[:split] -= np.repeat(np.log(totals), self._sizes, axis=0)
+            shares = counts[split:] / counts[split:].sum(axis=1, keepdims=True)
+            logs[split:] = np.log(shares)
+        return logs
+
+    def expect(self, log_tables: Floats) -> tuple[Floats, float]:
+        """Expected counts, and the log-likelihood of the features given the class."""
+        joint = np.asarray(self._touched @ log_tables)
+        highest = joint.max(axis=1, keepdims=True)
+        joint -= highest
+        np.exp(joint, out=joint)
+        totals = joint.sum(axis=1, keepdims=True)
+        joint *= self.row_weights[:, None] / totals
+        log_rows = (np.log(totals) + highest)[:, 0]
+        log_likelihood = float(np.sum(self.row_weights * log_rows))
+        return np.asarray(self._touching @ joint), log_likelihood
+
+    def fit(self, climb: _Climb) -> LatentClassFit:
+        """A climb's end as tables, the heaviest component of each class first."""
+        split = self.starts[-1]
+        weights = np.exp(climb.log_tables[split:])
+        order = np.argsort(-weights, axis=1, kind="stable")
+        log_likelihood, shares = climb.log_likelihood, np.exp(climb.log_tables)
+        if not isinstance(self.smoothing, _RuleWithPrior):
+            counts, _ = self.expect(climb.log_tables)
+            shares = self._estimated(counts)
+            with np.errstate(divide="ignore"):
+                log_likelihood = self.expect(np.log(shares))[1]
+        tables = []
+        for (start, end), card in zip(pairwise(self.starts), self.cards, strict=True):
+            cells = shares[start:end].reshape(self.n_classes, card, -1)
+            table = np.moveaxis(cells, 2, 1)
+            tables.append(np.take_along_axis(table, order[:, :, None], axis=1))
+        return LatentClassFit(
+            np.take_along_axis(shares[split:], order, axis=1),
+            tuple(tables),
+            tuple(climb.objectives),
+            log_likelihood,
+            climb.converged,
+        )
+
+    def _estimated(self, counts: Floats) -> Floats:
+        """Tables that the smoothing rule makes of expected counts."""
+        shares = np.empty_like(counts)
+        for (start, end), card in zip(pairwise(self.starts), self.cards, strict=True):
+            cells = counts[start:end].reshape(self.n_classes, card, -1)
+            found = self.smoothing.estimate(np.moveaxis(cells, 2, 1))
+            shares[start:end] = np.moveaxis(found, 1, 2).reshape(end - start, -1)
+        shares[self.starts[-1] :] = self.smoothing.estimate(counts[self.starts[-1] :])
+        return shares
+
+
+def _climb(
+    rows: _Rows,
+    n_components: int,
+    options: EMOptions,
+    generator: np.random.Generator,
+) -> _Climb:
+    """Step from one random start until the objective stands still."""
+    prior = rows.prior_counts(n_components)
+    weighed = prior > 0
+    log_tables = rows.random_tables(n_components, prior, generator)
+    objectives: list[float] = []
+    while True:
+        counts, log_likelihood = rows.expect(log_tables)
+        penalty = float(np.sum(prior[weighed] * log_tables[weighed]))
+        objectives.append(log_likelihood + penalty)
+        converged = _stands_still(objectives, options.tolerance)
+        if converged or len(objectives) > options.max_iterations:
+            return _Climb(log_tables, objectives, log_likelihood, converged)
+        log_tables = rows.log_tables(counts + prior)
+
+
+def _stands_still(objectives: Sequence[float], tolerance: float) -> bool:
+    """Whether the last step changed the objective by no more than a share of it."""
+    if len(objectives) < 2:
+        return False
+    change = abs(objectives[-1] - objectives[-2])
+    return change <= tolerance * abs(objectives[-1])
+
+
+def _added(rule: _RuleWithPrior, counts: Floats) -> Floats:
+    """What a rule adds to each component's counts of a feature.
+
+    Parameters
+    ----------
+    rule : Lidstone, Dirichlet, MEstimate or Backoff
+        The rule.
+    counts : ndarray of shape (n_classes, n_states)
+        Observed rows.
+    """
+    n_states = max(counts.shape[1], 1)
+    even = np.full(counts.shape, 1.0 / n_states)
+    if isinstance(rule, Lidstone):
+        return np.full(counts.shape, rule.alpha)
+    if isinstance(rule, Dirichlet):
+        return np.asarray(even * rule.equivalent_sample_size)
+    if isinstance(rule, MEstimate):
+        total = counts.sum()
+        shares = counts.sum(axis=0) / total if total > 0 else even
+        return np.asarray(rule.m * np.broadcast_to(shares, counts.shape))
+    return np.asarray(rule.m * rule.estimate(counts))
