@@ -1,0 +1,290 @@
+"""A mixture of products within each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.graph.dag import DAG
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.models.factors import Factor, FusedTables
+from bayleaf.models.latent_class_text import component_remarks
+
+# Log joints of components and classes that are computed together.
+_BLOCK_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class LatentClassModel:
+    """P(component) P(class | component) times P(feature | class, component).
+
+    The tables of the features know both class and component, so that every class is a
+    mixture of its own: component 1 of one class has nothing to do with component 1 of
+    another. The model therefore keeps P(class) and P(component | class).
+
+    Parameters
+    ----------
+    domain : Domain
+        Features in the order of the codes, then the class.
+    prior : ndarray of shape (n_classes,)
+        P(class).
+    weights : ndarray of shape (n_classes, n_components)
+        P(component | class).
+    tables : tuple of ndarray of shape (n_classes, n_components, card)
+        P(feature | class, component) of each feature.
+
+    Raises
+    ------
+    ValueError
+        If the tables do not fit the domain or each other.
+    """
+
+    domain: Domain
+    prior: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    tables: tuple[NDArray[np.float64], ...]
+
+    def __post_init__(self) -> None:
+        *cards, n_classes = self.domain.cards
+        components = np.shape(self.weights)
+        if len(components) != 2 or components[0] != n_classes:
+            raise ValueError(
+                f"weights of shape {components} were given for {n_classes} classes; "
+                "give one row of component weights for each"
+            )
+        shapes = [(*components, card) for card in cards]
+        if [np.shape(table) for table in self.tables] != shapes:
+            raise ValueError(
+                f"the features' tables have shapes "
+                f"{[np.shape(table) for table in self.tables]}, but need {shapes}"
+            )
+
+    @property
+    def n_components(self) -> int:
+        """Components of each class."""
+        return int(self.weights.shape[1])
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        *cards, n_classes = self.domain.cards
+        states = sum(max(card - 1, 0) for card in cards)
+        per_class = self.n_components - 1 + self.n_components * states
+        return n_classes - 1 + n_classes * per_class
+
+    @property
+    def class_prior(self) -> NDArray[np.float64]:
+        """Prior probability of each class, shape (n_classes,)."""
+        return self.prior
+
+    @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over."""
+        return "training rows, components and missing cells summed out"
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """Class to each feature."""
+        class_index = len(self.domain) - 1
+        return [(class_index, feature) for feature in range(class_index)]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a summary tells beside counts and arcs: the components."""
+        return component_remarks(self.domain, self.weights, self.tables)
+
+    @cached_property
+    def _log_tables(self) -> list[NDArray[np.float64]]:
+        """Logarithms of the features' tables with a last state, missing, of zero."""
+        with np.errstate(divide="ignore"):
+            return [
+                np.pad(np.log(table), [(0, 0), (0, 0), (0, 1)]) for table in self.tables
+            ]
+
+    @cached_property
+    def _fused(self) -> FusedTables:
+        """Weights and tables for look-up, class and component as one."""
+        class_index = len(self.domain) - 1
+        n_joint = self.weights.size
+        with np.errstate(divide="ignore"):
+            joint = np.log(self.prior)[:, None] + np.log(self.weights)
+        tables = [
+            Factor(feature, (feature,), table[..., :-1].reshape(n_joint, -1))
+            for feature, table in enumerate(self._log_tables)
+        ]
+        prior = Factor(class_index, (), joint.ravel())
+        return FusedTables.from_factors([prior, *tables], self.domain.cards)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Derived tables are made anew, so that a pickled model stays small.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def component_log_scores(self, codes: Codes) -> NDArray[np.float64]:
+        """Log joint probability (nats) of class, component and observed features.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only; missing cells are summed out.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_components, n_rows)
+        """
+        return self._fused.look_up(codes).reshape(*self.weights.shape, codes.n_rows)
+
+    def component_posteriors(self, codes: Codes) -> NDArray[np.float64]:
+        """P(component | class, observed features) of every class.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes, n_components)
+            A class of prior probability zero is treated as the others are.
+        """
+        even = replace(self, prior=np.full(len(self.prior), 1.0 / len(self.prior)))
+        scores = even.component_log_scores(codes)
+        shares = np.exp(scores - log_sum_exp(scores, axis=1)[:, None])
+        return np.moveaxis(shares, 2, 0)
+
+    def class_log_scores(self, codes: Codes) -> LogScores:
+        """Log joint probability (nats) of each class and the observed features.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only; missing cells are summed out exactly.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        scores = np.empty((len(self.prior), codes.n_rows))
+        block = max(1, _BLOCK_CELLS // self.weights.size)
+        for start in range(0, codes.n_rows, block):
+            rows = codes.rows(slice(start, start + block))
+            joint = self.component_log_scores(rows)
+            scores[:, start : start + block] = log_sum_exp(joint, axis=1)
+        return scores.T
+
+    def log_evidence(self, codes: Codes) -> NDArray[np.float64]:
+        """Log probability (nats) of the observed features, shape (n_rows,)."""
+        return log_sum_exp(self.class_log_scores(codes), axis=1)
+
+    def contributions(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Split the log-odds of `target` against `against` by the chain rule.
+
+        A feature's term is what it adds once the features before it are known, which
+        have told by then to which components the row may belong.
+
+        Returns
+        -------
+        prior : ndarray of shape (n_rows,)
+            Nats.
+        terms : ndarray of shape (n_rows, n_features)
+            Nats; zero for a missing feature.
+        """
+        with np.errstate(divide="ignore"):
+            log_prior, log_weights = np.log(self.prior), np.log(self.weights)
+        sides = log_weights[target], log_weights[against]
+        terms = np.zeros((codes.n_rows, codes.n_variables))
+        before = _log_odds(*sides)
+        for feature, table in enumerate(self._log_tables):
+            states = codes.column(feature).astype(np.intp)
+            sides = (
+                sides[0] + table[target, :, states],
+                sides[1] + table[against, :, states],
+            )
+            after = _log_odds(*sides)
+            # Where a class has become impossible, nothing more can be told.
+            told = np.isfinite(before) & ~np.isnan(after)
+            terms[told, feature] = after[told] - before[told]
+            before = np.where(told, after, before)
+        return log_prior[target] - log_prior[against], terms
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """None: a feature's term takes all features before it as known."""
+        return ()
+
+    def with_class_prior(self, class_prior: NDArray[np.float64]) -> LatentClassModel:
+        """Return the same model under another class prior, shape (n_classes,)."""
+        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
+
+    @cached_property
+    def network(self) -> BayesianNetwork:
+        """The model as a Bayesian network: component -> class, both -> features.
+
+        Features in the model's order, then the component and the class; with a single
+        component the network is naive Bayes and has no such variable.
+        """
+        if self.n_components == 1:
+            return _naive_bayes_network(self)
+        return _component_network(self)
+
+
+def component_name(domain: Domain) -> str:
+    """Name of the latent variable in the network, unlike any variable's."""
+    name, taken = "component", {str(name) for name in domain.names}
+    while name in taken:
+        name = f"latent {name}"
+    return name
+
+
+def _naive_bayes_network(model: LatentClassModel) -> BayesianNetwork:
+    """The network of a model with one component."""
+    class_index = len(model.domain) - 1
+    tables = [
+        TableCPD((class_index, feature), table[:, 0])
+        for feature, table in enumerate(model.tables)
+    ]
+    return _network(model.domain, (*tables, TableCPD((class_index,), model.prior)))
+
+
+def _component_network(model: LatentClassModel) -> BayesianNetwork:
+    """The network with a variable for the component."""
+    *features, class_variable = model.domain.variables
+    latent, class_index = len(features), len(features) + 1
+    joint = model.prior[:, None] * model.weights
+    shares = joint.sum(axis=0)
+    classes = np.full(joint.shape, 1.0 / len(joint))
+    np.divide(joint, shares, out=classes, where=shares > 0)
+    tables = [
+        TableCPD((class_index, latent, feature), table)
+        for feature, table in enumerate(model.tables)
+    ]
+    states = tuple(str(number) for number in range(1, model.n_components + 1))
+    component = Variable(component_name(model.domain), states)
+    return _network(
+        Domain((*features, component, class_variable)),
+        (
+            *tables,
+            TableCPD((latent,), shares / shares.sum()),
+            TableCPD((latent, class_index), classes.T),
+        ),
+    )
+
+
+def _network(domain: Domain, cpds: tuple[TableCPD, ...]) -> BayesianNetwork:
+    """The network of some tables."""
+    return BayesianNetwork(domain, DAG(tuple(cpd.parents for cpd in cpds)), cpds)
+
+
+def _log_odds(
+    for_target: NDArray[np.float64], for_against: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Log of the ratio of two sums over components, given by their logarithms.
+
+    Shapes (n_rows, n_components) to (n_rows,); not a number where both sums are zero.
+    """
+    with np.errstate(invalid="ignore"):
+        return log_sum_exp(for_target, axis=1) - log_sum_exp(for_against, axis=1)
