@@ -15,7 +15,6 @@ from bayleaf.latent.online_mixture import (
     OnlineOptions,
     learn_counters,
     learn_online,
-    mean_log_loss,
 )
 from bayleaf.models.hierarchical_mixture import mixture_log_posteriors
 
@@ -281,23 +280,38 @@ def test_a_row_of_weight_two_is_one_visit_that_counts_twice() -> None:
     assert doubled_total == pytest.approx(60.0)
 
 
-def test_progress_tells_each_pass_with_the_loss_of_the_rows() -> None:
-    codes, options = table(50), OnlineOptions(n_passes=4)
+def literal_probability(node: LiteralNode, row: list[int], own: int) -> float:
+    """P(true class | row) of a node: the mean of its children's by gate weight."""
+    output = node.posterior(row)
+    if not node.children:
+        return output[own]
+    parts = zip(output, node.children, strict=True)
+    return sum(g * literal_probability(child, row, own) for g, child in parts)
+
+
+def test_progress_tells_how_well_rows_were_predicted_before_they_were_learned() -> None:
+    codes, options = table(30), OnlineOptions(n_passes=1)
     told: list[tuple[int, float]] = []
-    banks = learn_online(
+    learn_online(
         codes,
-        np.arange(50),
+        np.arange(30),
         (2, 2),
-        options,
+        OnlineOptions(n_passes=2),
         np.random.default_rng(0),
         lambda number, loss: told.append((number, loss)),
     )
-    assert [number for number, _ in told] == [1, 2, 3, 4]
-    own = codes.column(3)
-    logs = mixture_log_posteriors((banks,), codes)[np.arange(50), own]
-    expected = -np.sum(codes.weights * logs) / codes.weights.sum()
-    assert told[-1][1] == pytest.approx(expected, rel=1e-12)
-    assert told[-1][1] == mean_log_loss(banks, codes)
+    levels = literal_levels((2, 2), options, np.random.default_rng(0))
+    for number, found in told:
+        loss = 0.0
+        for place in range(30):
+            *row, own = [int(codes.column(v)[place]) for v in range(4)]
+            weight = float(codes.weights[place])
+            root = levels[0][0]
+            loss -= weight * math.log(literal_probability(root, row, own))
+            for node, b, w in literal_updates(root, row, own, 0.1, weight):
+                node.update(row, b, w, all_rows=False)
+        assert found == pytest.approx(loss / codes.weights.sum(), rel=1e-12), number
+    assert [number for number, _ in told] == [1, 2]
 
 
 def test_a_gamma_too_small_for_the_weights_is_refused() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.hierarchical_mixture import Banks, mixture_log_posteriors
+from bayleaf.models.hierarchical_mixture import Banks
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], object]
@@ -197,8 +197,8 @@ def learn_counters(
     rng : Generator
         Draws where the counters start.
     progress : callable, optional
-        Called with the pass's number, from 1 on, and the mean log-loss (nats) of the
-        rows after it.
+        Called after each pass with its number, from 1 on, and the mean log-loss (nats)
+        of the rows, each predicted in this pass just before it was learned.
 
     Returns
     -------
@@ -222,9 +222,10 @@ def learn_counters(
     weights = np.ascontiguousarray(codes.weights, dtype=np.float64)
     highest, most_factors = _most_factors(counters, weights, options)
     columns, first_child = counters.tree()
+    visits = np.ascontiguousarray(order, dtype=np.int64)
     for number in range(1, options.n_passes + 1):
-        learn_pass(
-            np.ascontiguousarray(order, dtype=np.int64),
+        loss = learn_pass(
+            visits,
             row_cells,
             classes,
             weights,
@@ -239,15 +240,8 @@ def learn_counters(
             counters.totals,
         )
         if progress is not None:
-            progress(number, mean_log_loss(counters.banks(), codes))
+            progress(number, loss / float(weights[visits].sum()))
     return counters
-
-
-def mean_log_loss(banks: Banks, codes: Codes) -> float:
-    """Mean of -ln P(class | features) over the rows by weight, nats."""
-    own = codes.column(codes.n_variables - 1).astype(np.intp)
-    scores = mixture_log_posteriors((banks,), codes)[np.arange(codes.n_rows), own]
-    return -float(np.average(scores, weights=codes.weights))
 
 
 def _cells_of_rows(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.int32]:

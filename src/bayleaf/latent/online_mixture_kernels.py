@@ -12,6 +12,9 @@ from bayleaf.compiled import compiled
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+# Least probability whose logarithm is taken.
+_LEAST = 1e-300
+
 
 @compiled
 def score_outputs(
@@ -86,27 +89,33 @@ def weigh_nodes(
     columns: Integers,
     first_child: Integers,
     shares: Floats,
+    true_shares: Floats,
     values: Floats,
     paths: Floats,
     learned: Integers,
 ) -> None:
     """Learning weight of every node, and the output it learns, for one row.
 
-    Values come from the experts up, weights from the root down.
+    Values come from the experts up, and with them the probability `true_shares` of the
+    true class; weights come from the root down.
     """
     n_gates, n_nodes = first_child.size, columns.size - 1
     for node in range(n_gates, n_nodes):
         learned[node] = columns[node] + own
-        values[node] = math.exp(-sigma * (1.0 - shares[learned[node]]))
+        true_shares[node] = shares[learned[node]]
+        values[node] = math.exp(-sigma * (1.0 - true_shares[node]))
     for node in range(n_gates - 1, -1, -1):
         first, child = columns[node], first_child[node]
         total = 0.0
+        true_share = 0.0
         best = 0
         for j in range(columns[node + 1] - first):
             total += shares[first + j] * values[child + j]
+            true_share += shares[first + j] * true_shares[child + j]
             if values[child + j] > values[child + best]:
                 best = j
         values[node] = total
+        true_shares[node] = true_share
         learned[node] = first + best
     paths[0] = weight
     for node in range(n_gates):
@@ -131,7 +140,7 @@ def learn_pass(
     priors: Floats,
     cells: Floats,
     totals: Floats,
-) -> None:
+) -> float:
     """Visit the rows in order, and let all gates and experts learn from each.
 
     Nodes are numbered level by level from the root; node n owns the counter columns
@@ -139,12 +148,15 @@ def learn_pass(
     n_features) holds the row of `cells` that a table cell counts in, -1 where it is
     missing. `priors` (n_columns,), `cells` (n_values, n_columns) and `totals`
     (n_features, n_columns) are changed; none of them may exceed `highest`, and no
-    product of `most_factors` shares of it may underflow.
+    product of `most_factors` shares of it may underflow. Returns the sum of -ln P(class
+    | features) by weight, nats, each row predicted just before it is learned.
     """
     n_nodes, n_columns = columns.size - 1, priors.size
     shares, logs = np.empty(n_columns), np.empty(n_columns)
-    values, paths = np.empty(n_nodes), np.empty(n_nodes)
+    values, true_shares = np.empty(n_nodes), np.empty(n_nodes)
+    paths = np.empty(n_nodes)
     learned = np.empty(n_nodes, dtype=np.int64)
+    loss = 0.0
     for place in range(order.size):
         row = order[place]
         took_logs = score_outputs(
@@ -167,10 +179,12 @@ def learn_pass(
             columns,
             first_child,
             shares,
+            true_shares,
             values,
             paths,
             learned,
         )
+        loss -= weights[row] * math.log(max(true_shares[0], _LEAST))
         for node in range(n_nodes):
             priors[learned[node]] += paths[node]
         for k in range(row_cells.shape[1]):
@@ -181,3 +195,4 @@ def learn_pass(
             if cell >= 0 or all_rows:
                 for node in range(n_nodes):
                     totals[k, learned[node]] += paths[node]
+    return loss
