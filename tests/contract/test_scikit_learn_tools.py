@@ -116,10 +116,51 @@ def test_bagging_agrees_with_the_classes(kind: Any) -> None:
     assert bag.score(X, y) > 0.5
 
 
+def test_a_bag_is_learned_like_a_table_of_its_rows(kind: Any) -> None:
+    X, y = _numbers()
+    bag = BaggingClassifier(kind(), n_estimators=2, random_state=0).fit(X, y)
+    codes = np.unique(y, return_inverse=True)[1]
+    for member, rows in zip(bag.estimators_, bag.estimators_samples_, strict=True):
+        assert len(set(rows)) < len(rows)
+        drawn = clone(member).fit(X[rows], codes[rows])
+        assert _bits(drawn, X) == _bits(member, X)
+
+
+def test_bags_may_miss_cells_and_hold_columns_of_fractions(kind: Any) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=80)
+    X = y[:, None] + rng.normal(size=(80, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    bag = BaggingClassifier(
+        kind(), n_estimators=3, max_features=2, random_state=0, bootstrap_features=True
+    )
+    assert bag.fit(X, y).score(X, y) > 0.6
+
+
 def test_boosting_passes_weights(kind: Any) -> None:
     X, y = _numbers()
     boosted = AdaBoostClassifier(kind(), n_estimators=3, random_state=0).fit(X, y)
     assert boosted.score(X, y) > 0.5
+
+
+def test_boosting_goes_on_with_the_mistakes(kind: Any) -> None:
+    X, y = _numbers()
+    boosted = AdaBoostClassifier(kind(), n_estimators=2, random_state=0).fit(X, y)
+    shares = np.full(len(y), 1 / len(y))
+    # SAMME of Zhu, Zou, Rosset and Hastie (2009), of which AdaBoost is two classes.
+    for member, vote in zip(
+        boosted.estimators_, boosted.estimator_weights_, strict=True
+    ):
+        alone = clone(member).fit(X, y, sample_weight=shares)
+        np.testing.assert_allclose(
+            alone.predict_proba(X), member.predict_proba(X), rtol=1e-9
+        )
+        wrong = member.predict(X) != y
+        error = shares[wrong].sum()
+        odds = (1 - error) / error * (len(boosted.classes_) - 1)
+        assert vote == pytest.approx(np.log(odds))
+        shares[wrong] *= odds
+        shares /= shares.sum()
 
 
 def test_voting_averages_probabilities(kind: Any) -> None:
