@@ -45,6 +45,11 @@ def compiled_sums(function: F) -> F:
     return cast(F, _Kernel(function, {"fastmath": _ANY_ORDER}))
 
 
+def is_little(work: float) -> bool:
+    """Whether so many steps of inner loops are done before numba is loaded."""
+    return work <= LITTLE_WORK
+
+
 def kernel_for(kernel: F, work: float) -> F:
     """Give the form of a kernel that suits an amount of work.
 
@@ -68,7 +73,7 @@ def kernel_for(kernel: F, work: float) -> F:
     those that call them.
     """
     own = cast(_Kernel, kernel)
-    if work > LITTLE_WORK:
+    if not is_little(work):
         return cast(F, own.form(is_compiled=True))
     function = own.form(is_compiled=False)
 

@@ -64,14 +64,38 @@ def test_listing_the_public_names_loads_nothing_heavy() -> None:
 def test_a_small_fit_loads_neither_numba_nor_matplotlib() -> None:
     code = (
         "from bayleaf.classifiers import CLASSIFIERS\n"
-        # Averaged KDB and HNB run compiled loops however small the table is.
-        "for name in CLASSIFIERS.keys() - {'auto', 'hnb'}:\n"
+        # Averaged KDB runs compiled loops however small the table is.
+        "for name in CLASSIFIERS.keys() - {'auto'}:\n"
         "    kind = CLASSIFIERS[name]\n"
         "    model = kind().fit([['p', 'x'], ['q', 'y']] * 5, [0, 1] * 5)\n"
         "    model.explain([['p', None]])\n"
         "    model.predict([['p', 'y']])\n"
     )
     assert _loaded_after(code) & {"numba", "matplotlib", "polars"} == set()
+
+
+@pytest.mark.slow
+def test_no_search_for_latent_variables_in_a_small_table_loads_numba() -> None:
+    code = (
+        "from bayleaf.classifiers import HNBClassifier\n"
+        "from bayleaf.classifiers.hnb import SEARCHES\n"
+        "X = [['p', 'x', 'u'], ['q', 'y', 'u'], ['p', 'y', 'v'], ['q', 'x', 'v']] * 9\n"
+        "y = [0, 0, 1, 1] * 9\n"
+        "for search in SEARCHES:\n"
+        "    for selection in (None, 'forward'):\n"
+        "        model = HNBClassifier(\n"
+        "            search=search,\n"
+        "            wrapper_score='log_loss',\n"
+        "            feature_selection=selection,\n"
+        "        ).fit(X, y)\n"
+        "        assert len(model.latents_) == 1\n"
+        "        print(model, model.rules(), model.summary(), model.edges_)\n"
+        "        model.predict_proba(X)\n"
+        "        model.explain([['p', None, 'v']])\n"
+        "holes = [['p', None, 'u'], *X[1:]]\n"
+        "HNBClassifier(estimation='counting').fit(holes, y).predict(holes)\n"
+    )
+    assert "numba" not in _loaded_after(code)
 
 
 def test_every_public_name_is_there() -> None:

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bayleaf.compiled import LITTLE_WORK
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import Dirichlet, MaximumLikelihood
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import make_monks
+from bayleaf.search import latent_search
 from bayleaf.search.latent_moves import LatentSearchResult
 from bayleaf.search.latent_search import LatentSearchOptions, search_latents
 from oracles import hnb
@@ -207,6 +209,32 @@ def test_order_of_rows_and_number_of_threads_mean_nothing(search: str) -> None:
     options = {"search": search, "wrapper_score": "log_loss"}
     found = _found(codes, **options)
     assert _same(found, _found(codes.rows(order), n_jobs=2, **options))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("pair_score", SCORES)
+def test_interpreted_loops_find_the_same_bits_as_compiled_ones(
+    monkeypatch: pytest.MonkeyPatch, search: str, pair_score: str
+) -> None:
+    codes = _related(8, n_rows=120, missing=0.05)
+    options = {"search": search, "wrapper_score": "log_loss", "pair_score": pair_score}
+    found = []
+    for work in (0.0, np.inf):
+        monkeypatch.setattr(latent_search, "_work", lambda *_, work=work: work)
+        found.append(_found(codes, **options, feature_selection="forward"))
+    assert len(found[0].steps) > 1
+    assert _same(*found)
+    for one, other in zip(found[0].steps, found[1].steps):
+        assert one.candidates == other.candidates
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_loops_are_interpreted_only_for_little_work(search: str) -> None:
+    for seed in range(5):
+        small, large = _related(seed, n_rows=12), _related(seed, n_rows=20_000)
+        options = LatentSearchOptions(search=search)
+        assert latent_search._work(small, options) < LITTLE_WORK
+        assert latent_search._work(large, options) > LITTLE_WORK
 
 
 def test_copies_of_a_row_share_a_fold_only_if_rows_are_merged() -> None:

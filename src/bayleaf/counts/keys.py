@@ -38,6 +38,13 @@ class KeyEngine(Protocol):
         ...
 
 
+def compiled_engine() -> KeyEngine:
+    """Return the compiled kernels; costs the import of numba."""
+    from bayleaf.counts import kernels
+
+    return kernels
+
+
 def build_keys(
     codes: Codes, digits: Sequence[tuple[int, int]], engine: KeyEngine
 ) -> NDArray[np.int32]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts import numpy_kernels
-from bayleaf.counts.keys import KeyEngine, family_counts_by_key
+from bayleaf.counts.keys import KeyEngine, compiled_engine, family_counts_by_key
 from bayleaf.counts.pairs import PairCounts
 from bayleaf.counts.source import Counts, Family
 from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
@@ -114,7 +114,7 @@ class TableCounts:
         slow = family_counts_by_key(
             self.codes,
             [f for f, here in zip(families, by_planes, strict=True) if not here],
-            _compiled_engine(),
+            compiled_engine(),
             self._threads,
         )
         sources = iter(fast), iter(slow)
@@ -230,11 +230,4 @@ class TableCounts:
         """Choose NumPy for little work, compiled loops for more."""
         if self.codes.n_rows * n_children <= _SMALL_KEY_WORK:
             return numpy_kernels
-        return _compiled_engine()
-
-
-def _compiled_engine() -> KeyEngine:
-    """Return the compiled kernels; costs the import of numba."""
-    from bayleaf.counts import kernels
-
-    return kernels
+        return compiled_engine()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import kernel_for
 from bayleaf.counts.g2 import negative_log_p
 from bayleaf.counts.source import CountSource
+from bayleaf.search.latent_pair_kernels import pair_statistics
 
 Counts = NDArray[np.float64]
 PairScore = Literal["mutual_information", "expected_kl"]
@@ -50,6 +53,7 @@ def pair_tests(
     *,
     matched: bool = False,
     triangle: bool = False,
+    work: float = inf,
 ) -> PairTests:
     """Test every variable on the left with every one on the right.
 
@@ -70,6 +74,8 @@ def pair_tests(
         only where they are independent of the class too, and rejects too often.
     triangle : bool, default=False
         Both sides are the same; only pairs above the diagonal are tested.
+    work : float, optional
+        Estimate of the steps that all tests take, see `kernel_for`; much by default.
 
     Returns
     -------
@@ -84,15 +90,14 @@ def pair_tests(
     Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance
     components. Biometrics Bulletin 2, 110-114.
     """
-    from bayleaf.search.latent_pair_kernels import pair_statistics
-
     left = np.asarray(left_cards, dtype=np.int64)
     right = np.asarray(right_cards, dtype=np.int64)
     shape = len(left), len(right)
     statistic, mean, variance = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     is_divergence = pair_score == "expected_kl"
     kind = is_divergence + (is_divergence and matched)
-    pair_statistics(dense, left, right, triangle, int(kind), statistic, mean, variance)
+    fill = kernel_for(pair_statistics, work)
+    fill(dense, left, right, triangle, int(kind), statistic, mean, variance)
     n_terms = len(dense) - is_divergence
     freedom = n_terms * np.outer(left - 1, right - 1).astype(np.float64)
     scaled = statistic
@@ -160,6 +165,7 @@ def rank_features(
     pair_score: PairScore,
     *,
     matched: bool,
+    work: float = inf,
 ) -> list[PairRanking]:
     """Test all pairs of features.
 
@@ -172,7 +178,7 @@ def rank_features(
         Number of states of each feature.
     n_nodes : int
         Largest number of nodes.
-    pair_score, matched
+    pair_score, matched, work
         See `pair_tests`.
 
     Returns
@@ -194,6 +200,7 @@ def rank_features(
                     pair_score,
                     matched=matched,
                     triangle=left is right,
+                    work=work,
                 )
                 ranking.add(left, right, tests)
     return rankings

@@ -116,6 +116,7 @@ class LatentProposals:
             n_nodes,
             pair_score,
             matched=matched,
+            work=rows.work,
         )
         self._allowed = np.zeros((n_nodes, n_nodes), dtype=bool)
         self._partitions: dict[tuple[int, int, int], Partition] = {}
@@ -161,6 +162,7 @@ class LatentProposals:
                 [tree.cards[node]],
                 self._pair_score,
                 matched=self._matched,
+                work=self._rows.work,
             )
             ranking.add(others, [node], tests)
 
@@ -175,7 +177,7 @@ class LatentProposals:
             cells = cells.reshape(n_parts, n_classes, *cells.shape[1:])
             own = cells[part]
             counts = own if n_parts == 1 else without(cells.sum(axis=0), own)
-            self._partitions[key] = collapse_states(counts)
+            self._partitions[key] = collapse_states(counts, self._rows.work)
         return self._partitions[key]
 
     def _allow(self, tree: LatentTree, nodes: Sequence[int]) -> None:

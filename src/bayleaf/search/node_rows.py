@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import is_little, kernel_for
+from bayleaf.counts import numpy_kernels
+from bayleaf.counts.keys import compiled_engine
 from bayleaf.data.codes import Codes
+from bayleaf.search.latent_search_kernels import (
+    count_cells,
+    latent_codes,
+    with_missing,
+)
 
 Counts = NDArray[np.float64]
 
@@ -23,6 +32,8 @@ class NodeRows:
     ----------
     codes : Codes
         Features and then the class, which is never missing.
+    work : float, optional
+        Estimate of the steps that the search makes, see `kernel_for`; much by default.
 
     Attributes
     ----------
@@ -37,7 +48,8 @@ class NodeRows:
         Weight of each row, or of all.
     """
 
-    def __init__(self, codes: Codes) -> None:
+    def __init__(self, codes: Codes, work: float = inf) -> None:
+        self.work = work
         n_features = codes.n_variables - 1
         # What no latent variable has written to takes no memory.
         self.columns = np.empty((2 * n_features + 1, codes.n_rows), dtype=np.uint16)
@@ -65,12 +77,11 @@ class NodeRows:
 
     def add_latent(self, left: int, right: int, states: NDArray[np.intp]) -> int:
         """Add a latent variable over two nodes; its index."""
-        from bayleaf.search.latent_search_kernels import latent_codes, with_missing
-
         node = len(self.cards)
         columns = self.columns
-        padded = with_missing(states.astype(np.int64))
-        latent_codes(columns[left], columns[right], padded, columns[node])
+        padded = kernel_for(with_missing, self.work)(states.astype(np.int64))
+        fill = kernel_for(latent_codes, self.work)
+        fill(columns[left], columns[right], padded, columns[node])
         self.cards.append(int(states.max()) + 1)
         return node
 
@@ -84,12 +95,11 @@ class NodeRows:
         ndarray of shape (n_runs, n_left_codes, n_right_codes)
             The last state of a variable is the missing one.
         """
-        from bayleaf.search.latent_search_kernels import count_cells
-
         n_left, n_right = self.n_codes(left), self.n_codes(right)
         counts = np.zeros((n_runs, n_left * n_right))
         columns = self.columns
-        count_cells(columns[left], columns[right], n_right, runs, self.weights, counts)
+        count = kernel_for(count_cells, self.work)
+        count(columns[left], columns[right], n_right, runs, self.weights, counts)
         return counts.reshape(n_runs, n_left, n_right)
 
     def pair_counts(
@@ -106,8 +116,6 @@ class NodeRows:
         ndarray of shape (n_runs, card + 1, n_other_states)
             The states of each other node and then its missing state.
         """
-        from bayleaf.counts.kernels import key_counts
-
         n_states = self.cards[node] + 1
         keys = runs * np.int32(n_states) + self.columns[node]
         widths = np.array([self.cards[other] + 1 for other in others], dtype=np.int64)
@@ -116,5 +124,6 @@ class NodeRows:
         slots = np.array(others, dtype=np.int64)
         # Columns of two bytes are counted just as those of one.
         block: NDArray[Any] = self.columns
-        key_counts(keys, block, slots, starts, widths, self.weights, tables)
+        engine = numpy_kernels if is_little(self.work) else compiled_engine()
+        engine.key_counts(keys, block, slots, starts, widths, self.weights, tables)
         return tables[1:].reshape(n_runs, n_states, -1)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import kernel_for
+from bayleaf.search.state_collapsing_kernels import collapse
+
 Counts = NDArray[np.float64]
 
 # Gains that differ by less are equal, and a merge must gain more.
@@ -35,7 +38,7 @@ class Partition:
         return int(self.states.max()) + 1
 
 
-def collapse_states(counts: Counts) -> Partition:
+def collapse_states(counts: Counts, work: float = math.inf) -> Partition:
     """Merge joint states of two variables while the gain in description length lasts.
 
     Merging states i and j of a latent variable changes the model's score by
@@ -48,6 +51,9 @@ def collapse_states(counts: Counts) -> Partition:
     ----------
     counts : ndarray of shape (n_classes, left card, right card)
         Weight of each class and joint state.
+    work : float, optional
+        Estimate of the steps that all collapsing takes, see `kernel_for`; much by
+        default.
 
     Returns
     -------
@@ -67,13 +73,11 @@ def collapse_states(counts: Counts) -> Partition:
     >>> collapse_states(equal).states.tolist()
     [[0, 1], [1, 0]]
     """
-    from bayleaf.search.state_collapsing_kernels import collapse
-
     total = float(counts.sum())
     if total <= 0.0:
         return Partition(np.zeros(counts.shape[1:], dtype=np.intp), ())
     penalty = 0.5 * len(counts) * math.log(total)
     table = np.ascontiguousarray(counts, dtype=np.float64)
-    states, deltas = collapse(table, penalty, TOLERANCE)
+    states, deltas = kernel_for(collapse, work)(table, penalty, TOLERANCE)
     shaped = states.astype(np.intp, copy=False).reshape(counts.shape[1:])
     return Partition(shaped, tuple(deltas.tolist()))

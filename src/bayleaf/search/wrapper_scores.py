@@ -8,8 +8,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import kernel_for
 from bayleaf.cpds.smoothing import CellCounts, CellSmoothing, Smoothing
 from bayleaf.search.latent_pairs import without
+from bayleaf.search.latent_search_kernels import (
+    add_gains,
+    changes,
+    merge_cells,
+    predictive_scores,
+    with_missing,
+)
 from bayleaf.search.node_rows import CONSTANT, NodeRows
 
 Counts = NDArray[np.float64]
@@ -115,18 +123,13 @@ class HeldOut:
 
     def joining(self, left: int, right: int, states: NDArray[np.intp]) -> Gains:
         """Gains where a latent variable takes the place of two class children."""
-        from bayleaf.search.latent_search_kernels import (
-            changes,
-            merge_cells,
-            with_missing,
-        )
-
+        work = self.rows.work
         n_runs = self.n_folds * self.rows.n_classes
         cells = self.rows.cell_counts(left, right, self._runs, n_runs)
-        padded = with_missing(states.astype(np.int64))
-        joined = self._log_tables(merge_cells(cells.reshape(n_runs, -1), padded))
-        table = changes(self.tables(left), self.tables(right), joined, padded)
-        return Gains(left, right, table)
+        padded = kernel_for(with_missing, work)(states.astype(np.int64))
+        merged = kernel_for(merge_cells, work)(cells.reshape(n_runs, -1), padded)
+        tables = self.tables(left), self.tables(right), self._log_tables(merged)
+        return Gains(left, right, kernel_for(changes, work)(*tables, padded))
 
     def adding(self, node: int) -> Gains:
         """Gains where one more node becomes a class child."""
@@ -134,14 +137,12 @@ class HeldOut:
 
     def score(self, gains: Gains | None = None) -> WrapperScore:
         """Score the rows as they are, or after a change."""
-        from bayleaf.search.latent_search_kernels import predictive_scores
-
         if gains is None:
             nothing = np.zeros((self.n_folds, 1, self.rows.n_classes))
             gains = Gains(CONSTANT, CONSTANT, nothing)
         columns = self.rows.columns
         return WrapperScore(
-            *predictive_scores(
+            *kernel_for(predictive_scores, self.rows.work)(
                 columns[gains.left],
                 columns[gains.right],
                 self.rows.n_codes(gains.right),
@@ -155,10 +156,8 @@ class HeldOut:
 
     def accept(self, gains: Gains) -> None:
         """Change the log scores for good."""
-        from bayleaf.search.latent_search_kernels import add_gains
-
         columns = self.rows.columns
-        add_gains(
+        kernel_for(add_gains, self.rows.work)(
             columns[gains.left],
             columns[gains.right],
             self.rows.n_codes(gains.right),
