@@ -18,6 +18,7 @@ _PUBLIC = {
     "EqualFrequencyDiscretizer": "bayleaf.data.discretize",
     "EqualWidthDiscretizer": "bayleaf.data.discretize",
     "HNBClassifier": "bayleaf.classifiers.hnb",
+    "HierarchicalMixtureNBClassifier": "bayleaf.classifiers.hierarchical_mixture",
     "KDBClassifier": "bayleaf.classifiers.kdb",
     "Lidstone": "bayleaf.cpds.smoothing",
     "MDLPDiscretizer": "bayleaf.data.discretize",

@@ -6,6 +6,7 @@ Contract tests, the command line's ``--model`` and benchmarks walk this list.
 from bayleaf.classifiers.aode import AODEClassifier
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.base import BayesianClassifier
+from bayleaf.classifiers.hierarchical_mixture import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
@@ -18,6 +19,7 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
     "hnb": HNBClassifier,
     "aode": AODEClassifier,
     "auto": AveragedKDBClassifier,
+    "mixture": HierarchicalMixtureNBClassifier,
 }
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "AveragedKDBClassifier",
     "BayesianClassifier",
     "HNBClassifier",
+    "HierarchicalMixtureNBClassifier",
     "KDBClassifier",
     "NaiveBayesClassifier",
     "TANClassifier",

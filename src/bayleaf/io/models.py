@@ -12,10 +12,12 @@ from bayleaf.io.averaged import averaged_kdb_from, averaged_kdb_to
 from bayleaf.io.distributions import check_distributions
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.hierarchical import hierarchical_from, hierarchical_to
+from bayleaf.io.mixture import mixture_from, mixture_to
 from bayleaf.io.networks import network_from, network_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
@@ -48,6 +50,8 @@ def model_to(model: ClassModel, arrays: ArrayWriter) -> dict[str, Any]:
         return averaged_kdb_to(model, arrays)
     if isinstance(model, HierarchicalNaiveBayesModel):
         return hierarchical_to(model, arrays)
+    if isinstance(model, HierarchicalMixtureModel):
+        return mixture_to(model, arrays)
     raise TypeError(f"a model of type {type(model).__name__} has no file format")
 
 
@@ -58,6 +62,7 @@ def model_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> ClassMode
         "averaged_one_dependence": _one_dependence_from,
         "averaged_kdb": averaged_kdb_from,
         "hierarchical_naive_bayes": hierarchical_from,
+        "hierarchical_mixture": mixture_from,
     }
     return read[fields.choice("type", tuple(read))](fields, domain, arrays)
 

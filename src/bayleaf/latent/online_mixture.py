@@ -91,16 +91,19 @@ class MixtureCounters:
         """Counters before any row is seen: gamma plus uniform noise, one draw each.
 
         Draws go by level, the experts' last; within one first all priors (node,
-        output), then all cells (value, node, output).
+        output), then all cells (value, node, output). Features of a single value get no
+        draws: they tell nothing, and so change none.
         """
         *feature_cards, n_classes = cards
         offsets = np.cumsum([0, *feature_cards]).astype(np.int64)
+        varying = np.repeat([card > 1 for card in feature_cards], feature_cards)
         priors, cells = [], []
         for n_nodes, n_outputs in level_shapes(architecture, n_classes):
-            shape = (1 + int(offsets[-1]), n_nodes * n_outputs)
-            start = options.gamma + options.noise * rng.random(shape)
-            priors.append(start[0])
-            cells.append(start[1:])
+            width = n_nodes * n_outputs
+            start = options.noise * rng.random((1 + np.count_nonzero(varying), width))
+            priors.append(options.gamma + start[0])
+            cells.append(np.full((len(varying), width), options.gamma))
+            cells[-1][varying] += start[1:]
         drawn = np.hstack(cells)
         spans = itertools.pairwise(offsets)
         sums = [drawn[first:last].sum(axis=0) for first, last in spans]

@@ -37,9 +37,8 @@ class HierarchicalMixtureModel:
         Number of children of the gates of each level, from the root on.
     starts : tuple of tuple of NaiveBayesBank
         Of each mixture, the gates of each level and then the experts.
-    shift : ndarray of shape (n_classes,), optional
-        Added to the log posteriors (nats): the change of the log prior, where another
-        class prior than that of training is asked for.
+    prior : ndarray of shape (n_classes,), optional
+        P(class), where another than that of training is asked for.
 
     References
     ----------
@@ -50,7 +49,7 @@ class HierarchicalMixtureModel:
     domain: Domain
     architecture: tuple[int, ...]
     starts: tuple[Banks, ...]
-    shift: Floats | None = None
+    prior: Floats | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -73,17 +72,29 @@ class HierarchicalMixtureModel:
         empty = Codes.from_columns(unknown, self.domain.cards[:n_features])
         return np.asarray(np.exp(mixture_log_posteriors(self.starts, empty)[0]))
 
-    @cached_property
+    @property
     def class_prior(self) -> Floats:
         """Prior probability of each class, shape (n_classes,).
 
         That of a row of which nothing is known, since gates and experts have priors of
         their own.
         """
-        if self.shift is None:
-            return self._learned_prior
-        prior = self._learned_prior * np.exp(self.shift)
-        return np.asarray(prior / prior.sum())
+        return self._learned_prior if self.prior is None else self.prior
+
+    @cached_property
+    def _shift(self) -> Floats:
+        """What another prior than that of training adds to log posteriors, nats."""
+        if self.prior is None:
+            return np.zeros(self.domain.cards[-1])
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.prior) - np.log(self._learned_prior))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The tree of gates and experts, line by line, for a summary."""
+        from bayleaf.models.mixture_text import mixture_text
+
+        return tuple(mixture_text(self).splitlines())
 
     @property
     def log_likelihood_scope(self) -> str:
@@ -129,8 +140,7 @@ class HierarchicalMixtureModel:
         -------
         ndarray of shape (n_rows, n_classes)
         """
-        posteriors = mixture_log_posteriors(self.starts, codes)
-        return posteriors if self.shift is None else posteriors + self.shift
+        return mixture_log_posteriors(self.starts, codes) + self._shift
 
     # ---- explanation
 
@@ -150,18 +160,12 @@ class HierarchicalMixtureModel:
         terms : ndarray of shape (n_rows, n_features)
             Nats; zero for a missing feature.
         """
-        rows = np.arange(codes.n_rows)
-        members = _log_members(self.starts, codes)
-        shares = logarithmic_mean_weights(
-            members[:, rows, target], members[:, rows, against]
-        )
-        shift = np.zeros(self.domain.cards[-1]) if self.shift is None else self.shift
-        prior = shift[target] - shift[against]
+        shares = member_shares(self, codes, target, against)
+        prior = self._shift[target] - self._shift[against]
         terms = np.zeros((codes.n_rows, len(self.domain) - 1))
         for start, banks in enumerate(self.starts):
             experts = banks[-1]
-            first = start * self.n_experts
-            share = shares[first : first + self.n_experts].T
+            share = shares[start].T
             log_prior = experts.log_prior.T
             prior = prior + (share * (log_prior[target] - log_prior[against])).sum(1)
             odds = experts.terms(codes, target) - experts.terms(codes, against)
@@ -170,10 +174,7 @@ class HierarchicalMixtureModel:
 
     def with_class_prior(self, class_prior: Floats) -> HierarchicalMixtureModel:
         """Return the same model under another class prior, shape (n_classes,)."""
-        new = np.asarray(class_prior, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            shift = np.log(new) - np.log(self._learned_prior)
-        return replace(self, shift=shift)
+        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
 
 
 def log_gate_weights(banks: Banks, codes: Codes) -> Floats:
@@ -216,3 +217,37 @@ def _log_members(starts: tuple[Banks, ...], codes: Codes) -> Floats:
         for banks in starts
     ]
     return np.moveaxis(np.concatenate(members, axis=1), 1, 0)
+
+
+def member_shares(
+    model: HierarchicalMixtureModel,
+    codes: Codes,
+    target: NDArray[np.intp],
+    against: NDArray[np.intp],
+) -> Floats:
+    """What each expert's log-odds are multiplied by so that they add up exactly.
+
+    Returns
+    -------
+    ndarray of shape (n_starts, n_experts, n_rows)
+    """
+    rows = np.arange(codes.n_rows)
+    members = _log_members(model.starts, codes)
+    shares = logarithmic_mean_weights(
+        members[:, rows, target], members[:, rows, against]
+    )
+    return shares.reshape(len(model.starts), -1, codes.n_rows)
+
+
+def node_path(architecture: tuple[int, ...], level: int, node: int) -> tuple[int, ...]:
+    """Children, numbered from 1, on the way from the root to a node of a level."""
+    path = []
+    for width in reversed(architecture[:level]):
+        node, child = divmod(node, width)
+        path.append(child + 1)
+    return tuple(reversed(path))
+
+
+def path_name(path: tuple[int, ...]) -> str:
+    """A node's name, such as 1.2 for child 2 of child 1 of the root."""
+    return ".".join(map(str, path)) or "root"

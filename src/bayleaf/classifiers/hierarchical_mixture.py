@@ -1,0 +1,344 @@
+"""Hierarchical mixtures of naive Bayes classifiers."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bayleaf.classifiers.base import BayesianClassifier, Learned
+from bayleaf.classifiers.mixture_progress import Reports
+from bayleaf.classifiers.parameters import (
+    AUTO,
+    check_choice,
+    check_count,
+    check_flag,
+    check_generative,
+    check_threshold,
+)
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.threads import run_tasks, thread_count
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.latent.architecture_growth import deal_folds
+from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
+from bayleaf.latent.online_mixture import OnlineOptions, learn_online, level_shapes
+from bayleaf.models.class_model import log_normalize
+from bayleaf.models.explanation import Explanation
+from bayleaf.models.hierarchical_mixture import Banks, HierarchicalMixtureModel
+from bayleaf.models.mixture_explanation import explain_routes
+from bayleaf.models.mixture_text import mixture_text
+from bayleaf.search.temperature import best_temperature
+
+LEARNING = ONLINE, BATCH = ("online", "batch")
+DENOMINATORS = ("rows_with_value", "all_rows")
+# Beyond this an expert that is wrong would be worth nothing at all.
+_MOST_SIGMA = 500.0
+# Folds that calibration holds out in turn.
+_N_FOLDS = 5
+
+
+class HierarchicalMixtureNBClassifier(BayesianClassifier):
+    """Tree of naive Bayes gates over naive Bayes experts.
+
+    Every gate is a naive Bayes classifier that predicts which of its children does best
+    in a row, every leaf an expert that predicts the class. The prediction is the mean
+    of the experts' by the gates' weights, so that classes which no single naive Bayes
+    classifier can part, as in exclusive or, are learned.
+
+    Parameters
+    ----------
+    architecture : tuple of int, default=(2, 2)
+        Number of children of the gates of each level, from the root on: ``(4,)`` is one
+        gate over four experts, ``(2, 2)`` one over two over two each.
+    learning : {"online", "batch"}, default="online"
+        Row by row by online generalised EM, as published, or from all rows at once by
+        steps that never lower the conditional likelihood of the classes.
+    n_init : int, default=1
+        Number of mixtures, from random starts, whose predictions are averaged. Ten
+        have a much lower log-loss than one.
+    n_passes : int, default=5
+        Passes over the rows, in one random order (online).
+    sigma : float, default=0.1
+        An expert that gives the true class probability p is worth
+        ``exp(-sigma * (1 - p))`` where experts compete for a row; up to 500 (online).
+    gamma : float, default=0.1
+        Where counters start, above zero (online).
+    noise : float, default=0.01
+        Each counter starts up to this much higher, which tells experts apart (online).
+    missing_denominator : {"rows_with_value", "all_rows"}, default="rows_with_value"
+        Whether P(value | output) is a share of the rows in which the feature is known
+        or, as published, of all rows (online).
+    merge_rows : bool, default=True
+        Learn equal rows as one of their total weight, so that weights are exact and the
+        order of rows is of no importance; False is the published protocol.
+    random_state : int, RandomState, Generator or None, default=0
+        Source of starts and orders.
+    **shared
+        The other parameters that the classifiers share, see `BayesianClassifier`.
+        `smoothing` is not used: counters start at `gamma`.
+
+    Attributes
+    ----------
+    learning_curves_ : tuple of tuple of float
+        For each start what rose or fell in learning: by pass the mean log-loss (nats)
+        of the rows, each predicted just before it was learned, or by step of batch
+        learning the objective.
+
+    References
+    ----------
+    Wiering, M. A. (2003). Hierarchical mixtures of naive Bayes classifiers. Utrecht
+    University, UU-CS-2003-003.
+    """
+
+    learning_curves_: tuple[tuple[float, ...], ...]
+
+    def __init__(
+        self,
+        *,
+        architecture: Sequence[int] = (2, 2),
+        learning: str = ONLINE,
+        n_init: int = 1,
+        n_passes: int = 5,
+        sigma: float = 0.1,
+        gamma: float = 0.1,
+        noise: float = 0.01,
+        missing_denominator: str = "rows_with_value",
+        merge_rows: bool = True,
+        random_state: Any = 0,
+        **shared: Any,
+    ) -> None:
+        super().__init__(random_state=random_state, **shared)
+        self.architecture = architecture
+        self.learning = learning
+        self.n_init = n_init
+        self.n_passes = n_passes
+        self.sigma = sigma
+        self.gamma = gamma
+        self.noise = noise
+        self.missing_denominator = missing_denominator
+        self.merge_rows = merge_rows
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_generative(self)
+        checked_architecture(self.architecture)
+        check_choice("learning", self.learning, LEARNING)
+        check_count("n_init", self.n_init, 1)
+        check_count("n_passes", self.n_passes, 1)
+        for name in ("sigma", "gamma", "noise"):
+            check_threshold(name, getattr(self, name), none_too=False)
+        if self.sigma > _MOST_SIGMA:
+            raise ValueError(
+                f"sigma must be at most {_MOST_SIGMA:g}, got {self.sigma!r}"
+            )
+        if self.gamma == 0:
+            raise ValueError("gamma must be above 0, so that no probability is zero")
+        check_choice("missing_denominator", self.missing_denominator, DENOMINATORS)
+        check_flag("merge_rows", self.merge_rows)
+        if isinstance(self.smoothing, str) and self.smoothing == AUTO:
+            raise ValueError(
+                "smoothing='auto' leaves single rows out of counts, but a mixture's "
+                "counters remember no rows; leave smoothing alone and set gamma"
+            )
+
+    def _init_callback_context(
+        self,
+        task_name: str = "fit",
+        task_id: int = 0,
+        max_subtasks: int | None = None,
+        sequential_subtasks: bool = False,
+    ) -> Any:
+        return super()._init_callback_context(
+            task_name, task_id, max_subtasks, sequential_subtasks
+        )
+
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        architecture = checked_architecture(self.architecture)
+        self._check_size(domain, architecture)
+        codes = counts.rows()
+        if self.merge_rows:
+            codes, _ = merged_rows(codes)
+        # Drawn before any start runs, so that threads change nothing.
+        seeds = rng.integers(1 << 63, size=self.n_init).tolist()
+        figure = "log_loss" if self.learning == ONLINE else "objective"
+        reports = [Reports(self, start, figure) for start in range(self.n_init)]
+        starts = self._learn_starts(codes, architecture, seeds, reports)
+        self.learning_curves_ = tuple(tuple(report.values) for report in reports)
+        prior = None
+        if self.class_prior is not None or not self.fit_prior:
+            prior = self._class_prior(counts, self.smoothing_)
+        model = HierarchicalMixtureModel(domain, architecture, starts, prior)
+        self._learned_temperature = None
+        if self.calibration is not None:
+            self._learned_temperature = self._held_out_temperature(codes, model, rng)
+        return Learned(model, _log_likelihood(model, codes))
+
+    def _learn_starts(
+        self,
+        codes: Codes,
+        architecture: tuple[int, ...],
+        seeds: Sequence[int],
+        reports: Sequence[Reports | None],
+    ) -> tuple[Banks, ...]:
+        """Learn one mixture from each seed, side by side."""
+        tasks = [
+            partial(self._learn_start, codes, architecture, seed, report)
+            for seed, report in zip(seeds, reports, strict=True)
+        ]
+        return tuple(run_tasks(tasks, thread_count(self.n_jobs)))
+
+    def _learn_start(
+        self,
+        codes: Codes,
+        architecture: tuple[int, ...],
+        seed: int,
+        report: Reports | None,
+    ) -> Banks:
+        """Learn one mixture."""
+        rng = np.random.default_rng(seed)
+        if self.learning == BATCH:
+            return learn_batch(codes, architecture, BatchOptions(), rng, report).banks
+        options = OnlineOptions(
+            n_passes=int(self.n_passes),
+            sigma=float(self.sigma),
+            gamma=float(self.gamma),
+            noise=float(self.noise),
+            missing_denominator=cast(Any, self.missing_denominator),
+        )
+        order = rng.permutation(codes.n_rows)
+        return learn_online(codes, order, architecture, options, rng, report)
+
+    def _held_out_temperature(
+        self, codes: Codes, model: HierarchicalMixtureModel, rng: np.random.Generator
+    ) -> float:
+        """The temperature that suits rows which their mixture was not learned from."""
+        folds = deal_folds(codes, _N_FOLDS, rng)
+        scores = np.full((codes.n_rows, codes.cards[-1]), -np.inf)
+        for fold in np.unique(folds):
+            seeds = rng.integers(1 << 63, size=self.n_init).tolist()
+            kept, tested = codes.rows(folds != fold), folds == fold
+            if not kept.n_rows:
+                continue
+            starts = self._learn_starts(
+                kept, model.architecture, seeds, [None] * self.n_init
+            )
+            other = replace(model, starts=starts)
+            scores[tested] = other.class_log_scores(codes.rows(tested))
+        own = codes.column(codes.n_variables - 1).astype(np.intp)
+        return best_temperature(scores, own, codes.weights)
+
+    def _left_out_temperature(self) -> float | None:
+        # Every row leaves its trace in all counters, so whole folds are held out.
+        return self._learned_temperature
+
+    def _check_size(self, domain: Domain, architecture: tuple[int, ...]) -> None:
+        """Raise before learning if the tables would be too large."""
+        *cards, n_classes = domain.cards
+        n_columns = sum(map(math.prod, level_shapes(architecture, n_classes)))
+        cells = self.n_init * n_columns * (1 + sum(cards))
+        if cells > self.max_table_cells:
+            raise ValueError(
+                f"architecture={self.architecture!r} with n_init={self.n_init} needs "
+                f"tables of {cells:.3g} cells, more than max_table_cells="
+                f"{self.max_table_cells}; take fewer or smaller levels, or raise it"
+            )
+
+    # ---- looking at the result
+
+    def explain(self, X: Any, *, against: Any = None) -> list[Explanation]:
+        """Split each row's log-odds, and tell what gates and experts say of the row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            One or more rows.
+        against : label, optional
+            The class that the predicted one is compared with; by default the
+            runner-up.
+
+        Returns
+        -------
+        list of Explanation
+            Each a `MixtureExplanation`: its prior and terms add up to the log-odds,
+            `gates` and `experts` hold where the row was sent with what weight, and each
+            expert's own terms.
+        """
+        explanations = super().explain(X, against=against)
+        _, codes = self._prepare(X)
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        target = np.array([places[_plain(e.target)] for e in explanations], np.intp)
+        others = np.array([places[_plain(e.against)] for e in explanations], np.intp)
+        return list(explain_routes(self._mixture, codes, explanations, target, others))
+
+    def gate_weights(self, X: Any) -> NDArray[np.float64]:
+        """Weight that the gates of each mixture give each expert in each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_init, n_rows, n_experts)
+            The weights of a mixture sum to one in each row.
+        """
+        _, codes = self._prepare(X)
+        return self._mixture.gate_weights(codes)
+
+    def __str__(self) -> str:
+        if not hasattr(self, "model_"):
+            return str(super().__str__())
+        return mixture_text(self._mixture)
+
+    @property
+    def _mixture(self) -> HierarchicalMixtureModel:
+        """The fitted model."""
+        check_is_fitted(self, "model_")
+        return cast(HierarchicalMixtureModel, self.model_)
+
+
+def checked_architecture(architecture: Any) -> tuple[int, ...]:
+    """An architecture as a tuple, once it is one.
+
+    Raises
+    ------
+    TypeError
+        If it is no sequence of integers.
+    ValueError
+        If a gate has no child.
+    """
+    refusal = (
+        "architecture must be a tuple of integers >= 1, the number of children of the "
+        f"gates of each level such as (2, 2), got {architecture!r}"
+    )
+    if not isinstance(architecture, tuple | list):
+        raise TypeError(refusal)
+    for width in architecture:
+        if not isinstance(width, numbers.Integral) or isinstance(width, bool):
+            raise TypeError(refusal)
+        if width < 1:
+            raise ValueError(refusal)
+    return tuple(int(width) for width in architecture)
+
+
+def _log_likelihood(model: HierarchicalMixtureModel, codes: Codes) -> float:
+    """Sum of ln P(class | features) over the rows by weight, nats."""
+    own = codes.column(codes.n_variables - 1).astype(np.intp)
+    logs = log_normalize(model.class_log_scores(codes))
+    return float(np.dot(codes.weights, logs[np.arange(codes.n_rows), own]))
+
+
+def _plain(label: Any) -> Any:
+    """A label as a plain Python value."""
+    return label.item() if isinstance(label, np.generic) else label
