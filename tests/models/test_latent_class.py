@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import pickle
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.models.explanation import explain_rows
 from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.latent_class import LatentClassModel, component_name
+from bayleaf.models.latent_class_explanation import explain_components
 
 CARDS = (3, 2, 4)
 N_CLASSES = 3
@@ -207,10 +210,45 @@ def test_a_single_component_is_no_remark() -> None:
     assert _model(1).remarks == ()
 
 
-def test_only_so_many_components_are_remarked_on() -> None:
-    remarks = _model(12).remarks
-    assert len(remarks) == 31
-    assert remarks[-1] == "and 6 more components"
+def test_light_components_share_a_remark() -> None:
+    model = _model(4)
+    light = np.array([[0.7, 0.25, 0.03, 0.02]] * N_CLASSES)
+    model = LatentClassModel(model.domain, model.prior, light, model.tables)
+    starts = [remark.partition(";")[0] for remark in model.remarks]
+    assert starts[:3] == [
+        "component 1 of class = s0: 0.700 of its rows",
+        "component 2 of class = s0: 0.250 of its rows",
+        "2 more of class = s0: 0.050 of its rows",
+    ]
+    assert len(starts) == 3 * N_CLASSES
+
+
+def test_only_so_many_lines_are_remarked() -> None:
+    model = _model(30)
+    even = np.full((N_CLASSES, 30), 1 / 30)
+    model = LatentClassModel(model.domain, model.prior, even, model.tables)
+    remarks = model.remarks
+    assert len(remarks) == 41
+    assert remarks[-1].endswith("more lines on other components")
+
+
+def test_an_explanation_names_the_components_of_both_classes() -> None:
+    model, codes = _model(), _all_rows()
+    labels = np.array(["u", "v", "w"])
+    predicted = np.argmax(model.class_log_scores(codes), axis=1)
+    plain = explain_rows(model, codes, labels, predicted=predicted)
+    shares = model.component_posteriors(codes)
+    for row, found in enumerate(explain_components(model, codes, plain, labels)):
+        own = labels.tolist().index(found.target)
+        other = labels.tolist().index(found.against)
+        assert found.components == tuple(shares[row, own].tolist())
+        assert found.against_components == tuple(shares[row, other].tolist())
+        assert found.terms == plain[row].terms
+    likeliest = int(np.argmax(shares[row, own]))
+    told = f"component if {found.target}: {likeliest + 1} with "
+    assert told in str(found)
+    assert f"component if {found.against}: " in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["components"] == [*found.components]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Domain
 from bayleaf.wording import stated
 
-# Components and states of each that are written.
-_COMPONENTS_SHOWN = 30
+# Components are written until they hold this share of their class.
+_SHARE_SHOWN = 0.9
+# Lines that are written, and states of each component.
+_LINES_SHOWN = 40
 _STATES_SHOWN = 3
 
 
@@ -20,7 +22,7 @@ def component_remarks(
     weights: NDArray[np.float64],
     tables: Sequence[NDArray[np.float64]],
 ) -> tuple[str, ...]:
-    """One line for each component: its weight and the states that mark it most.
+    """One line for each heavy component: its weight and the states that mark it most.
 
     A state marks a component by how much it adds to the divergence of the component
     from its class, P(state | class, component) ln(P(state | class, component) /
@@ -45,19 +47,26 @@ def component_remarks(
         return ()
     told = []
     for code in range(n_classes):
-        label = stated(
-            domain[len(domain) - 1].name, domain[len(domain) - 1].label(code)
-        )
-        for number in range(n_components):
-            marks = _marks(domain, weights[code], [t[code] for t in tables], number)
+        class_variable = domain[len(domain) - 1]
+        label = stated(class_variable.name, class_variable.label(code))
+        own_tables = [table[code] for table in tables]
+        before = np.concatenate([[0.0], np.cumsum(weights[code])[:-1]])
+        n_shown = int(np.count_nonzero(before < _SHARE_SHOWN))
+        for number in range(n_shown):
+            marks = _marks(domain, weights[code], own_tables, number)
             told.append(
                 f"component {number + 1} of {label}: "
                 f"{weights[code, number]:.3f} of its rows"
                 + (f"; {', '.join(marks)}" if marks else "")
             )
-    hidden = len(told) - _COMPONENTS_SHOWN
+        if n_shown < n_components:
+            told.append(
+                f"{n_components - n_shown} more of {label}: "
+                f"{weights[code, n_shown:].sum():.3f} of its rows"
+            )
+    hidden = len(told) - _LINES_SHOWN
     if hidden > 0:
-        return (*told[:_COMPONENTS_SHOWN], f"and {hidden} more components")
+        return (*told[:_LINES_SHOWN], f"and {hidden} more lines on other components")
     return tuple(told)
 
 

@@ -1,0 +1,287 @@
+"""Naive Bayes with components within each class."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bayleaf.classifiers.base import BayesianClassifier, Learned
+from bayleaf.classifiers.parameters import (
+    AUTO,
+    GENERATIVE,
+    check_count,
+    check_threshold,
+)
+from bayleaf.counts.source import CountSource
+from bayleaf.cpds.smoothing import FixedDistribution, Smoothing
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.domain import Domain
+from bayleaf.latent.latent_class_em import (
+    EMOptions,
+    LatentClassFit,
+    learn_latent_class,
+)
+from bayleaf.latent.latent_class_size import (
+    HeldOut,
+    SizeStep,
+    choose_size,
+    held_out_scores,
+)
+from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.latent_class_explanation import (
+    LatentClassExplanation,
+    explain_components,
+)
+from bayleaf.search.temperature import best_temperature
+
+
+class LatentClassNBClassifier(BayesianClassifier):
+    """Naive Bayes in which every class is a mixture of components.
+
+    The joint distribution P(component) P(class | component) times the product of
+    P(feature | class, component) is learned by expectation maximisation. It classifies,
+    tells how likely rows are (`score_samples`) and draws new ones (`sample`).
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=8
+        Components of each class; one is naive Bayes. "auto" doubles their number
+        until the log-loss of held-out training rows falls no more.
+    n_init : int, default=3
+        Random starts; the best end by the training objective is kept.
+    max_iterations : int, default=500
+        Most steps from each start.
+    tolerance : float, default=1e-6
+        A climb ends once a step changes its objective by no more than this share.
+    score_folds : int, default=5
+        Folds of distinct rows that are held out in turn where "auto" chooses the
+        number of components, and for calibration.
+    smoothing : str or Smoothing, default="laplace"
+        Rule for the tables. EM climbs the likelihood times the prior over tables for
+        which the rule stands; under "maximum_likelihood" and rules of your own it
+        climbs with one prior row a table, and the rule makes the final tables.
+    random_state : int, RandomState, Generator or None, default=0
+        Source of starts and folds.
+    **shared
+        The other parameters that the classifiers share, see `BayesianClassifier`.
+
+    Attributes
+    ----------
+    n_components_ : int
+        Components of each class.
+    em_fit_ : LatentClassFit
+        How EM went: objectives, steps, convergence.
+    size_trace_ : tuple of SizeStep
+        Numbers of components that "auto" tried, with their held-out log-loss.
+
+    References
+    ----------
+    Dempster, A. P., Laird, N. M., Rubin, D. B. (1977). Maximum likelihood from
+    incomplete data via the EM algorithm. Journal of the Royal Statistical Society B
+    39, 1-38.
+    """
+
+    em_fit_: LatentClassFit
+    size_trace_: tuple[SizeStep, ...]
+    _learned_temperature: float | None
+
+    def __init__(
+        self,
+        *,
+        n_components: int | str = 8,
+        n_init: int = 3,
+        max_iterations: int = 500,
+        tolerance: float = 1e-6,
+        score_folds: int = 5,
+        smoothing: str | Smoothing = "laplace",
+        random_state: Any = 0,
+        **shared: Any,
+    ) -> None:
+        super().__init__(smoothing=smoothing, random_state=random_state, **shared)
+        self.n_components = n_components
+        self.n_init = n_init
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.score_folds = score_folds
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.n_components != AUTO:
+            check_count("n_components", self.n_components, 1, or_else=AUTO)
+        check_count("n_init", self.n_init, 1)
+        check_count("max_iterations", self.max_iterations, 1)
+        check_threshold("tolerance", self.tolerance, none_too=False)
+        check_count("score_folds", self.score_folds, 2)
+        if self.parameters != GENERATIVE:
+            raise ValueError(
+                f"parameters={self.parameters!r} needs tables that counting gives, and "
+                f"{type(self).__name__} has components that no row shows; use "
+                f"parameters={GENERATIVE!r}"
+            )
+        if isinstance(self.smoothing, str) and self.smoothing == AUTO:
+            raise ValueError(
+                "smoothing='auto' leaves single rows out of counts, but components "
+                "belong to no row for certain; name a rule, such as Lidstone(0.3)"
+            )
+
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        held_out = HeldOut(
+            self.score_folds,
+            int(rng.integers(1 << 63)),
+            self.smoothing_,
+            self._prior_rule(counts),
+            EMOptions(self.n_init, self.max_iterations, self.tolerance),
+            counts.n_jobs,
+        )
+        n_components = self._chosen_size(counts, domain, held_out)
+        self._check_table_sizes(domain, n_components)
+        self.em_fit_ = fit = learn_latent_class(
+            counts.rows(),
+            n_components,
+            self.smoothing_,
+            held_out.options,
+            [held_out.seed, n_components, self.score_folds],
+            counts.n_jobs,
+        )
+        self._learned_temperature = None
+        if self.calibration is not None:
+            scores = held_out_scores(counts.rows(), domain, held_out, n_components)
+            self._learned_temperature = best_temperature(
+                scores.log_scores, scores.own, scores.weights
+            )
+        prior = np.array(held_out.prior_rule.estimate(counts.class_counts()))
+        class_table = TableCPD((counts.class_index,), prior)
+        log_likelihood = class_table.log_likelihood(counts.class_counts())
+        model = LatentClassModel(domain, prior, fit.weights, fit.tables)
+        return Learned(model, log_likelihood + fit.log_likelihood)
+
+    def _prior_rule(self, counts: CountSource) -> Smoothing:
+        """The rule for the class prior: what was asked for, or that of the tables."""
+        if self.class_prior is None and self.fit_prior:
+            return self.smoothing_
+        return FixedDistribution(self._class_prior(counts, self.smoothing_))
+
+    def _chosen_size(
+        self, counts: CountSource, domain: Domain, held_out: HeldOut
+    ) -> int:
+        """Components of each class: given, or those that predict held-out rows best."""
+        self.__dict__.pop("size_trace_", None)
+        if self.n_components != AUTO:
+            return int(self.n_components)
+        choice = choose_size(counts.rows(), domain, held_out)
+        self.size_trace_ = choice.steps
+        return choice.n_components
+
+    def _left_out_temperature(self) -> float | None:
+        # A row's components depend on all rows, so whole folds are held out.
+        return self._learned_temperature
+
+    def _check_table_sizes(self, domain: Domain, n_components: int) -> None:
+        """Raise before learning if a feature's table would be too large."""
+        *features, class_variable = domain.variables
+        for feature in features:
+            cells = class_variable.n_states * n_components * feature.n_states
+            if cells > self.max_table_cells:
+                raise ValueError(
+                    f"the table of feature {feature.name!r} with {n_components} "
+                    f"components would have {cells:.3g} cells, more than "
+                    f"max_table_cells={self.max_table_cells}; use fewer components or "
+                    "coarser columns"
+                )
+
+    # ---- the model as a density
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Log probability (nats) of each row's observed features, shape (n_rows,).
+
+        Classes, components and missing cells are summed out; no temperature is
+        applied.
+        """
+        _, codes = self._prepare(X)
+        return self._mixture.log_evidence(codes)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Any]:
+        """Draw rows from the learned distribution.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed; the same one gives the same rows.
+
+        Returns
+        -------
+        X : pyarrow.Table
+            One column a feature; a numeric one holds the label of its interval.
+        y : pyarrow.ChunkedArray
+            The class of each row.
+        """
+        table = self.network_.sample(n_samples, random_state=random_state)
+        names = [str(name) for name in self._mixture.domain.names]
+        return table.select(names[:-1]), table.column(names[-1])
+
+    def component_proba(self, X: Any) -> NDArray[np.float64]:
+        """P(component | class, row) for every class.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes, n_components)
+            Components in the order of the summary, the heaviest of each class first.
+        """
+        _, codes = self._prepare(X)
+        return self._mixture.component_posteriors(codes)
+
+    # ---- looking at the result
+
+    def explain(self, X: Any, *, against: Any = None) -> list[LatentClassExplanation]:  # type: ignore[override]
+        """Split each row's log-odds into contributions, and name its components.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            One or more rows.
+        against : label, optional
+            The class that the predicted one is compared with; by default the
+            runner-up.
+
+        Returns
+        -------
+        list of LatentClassExplanation
+            Prior and terms of each add up to its log-odds.
+        """
+        predictor, codes = self._prepare(X)
+        explained = predictor.explain(codes, against)
+        return explain_components(self._mixture, codes, explained, self.classes_)
+
+    @property
+    def n_components_(self) -> int:
+        """Components of each class."""
+        return self._mixture.n_components
+
+    @property
+    def edges_(self) -> list[tuple[str | int, str | int]]:
+        """Arcs of the network as (parent, child) names, the component's included."""
+        return self.network_.edges
+
+    def components(self) -> str:
+        """The components of each class, for a reader.
+
+        Each has its share of the class's rows and the states that mark it most, with
+        their probability in the component and in the class.
+        """
+        return "\n".join(self._mixture.remarks) or "one component: naive Bayes"
+
+    def __str__(self) -> str:
+        return self.components() if hasattr(self, "model_") else super().__str__()
+
+    @property
+    def _mixture(self) -> LatentClassModel:
+        """The fitted model."""
+        check_is_fitted(self, "model_")
+        return cast(LatentClassModel, self.model_)

@@ -1,0 +1,106 @@
+"""Why a mixture within each class gave a row its class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.models.explanation import Explanation
+from bayleaf.models.latent_class import LatentClassModel
+
+# Components of a class that are written.
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class LatentClassExplanation(Explanation):
+    """The log-odds of a class in terms that add up, and the components behind.
+
+    A term takes the features before it as known: what they tell of the components is
+    part of it.
+
+    Parameters
+    ----------
+    components : tuple of float
+        P(component | the class explained, row).
+    against_components : tuple of float
+        The same for the class it is compared with.
+    """
+
+    components: tuple[float, ...] = ()
+    against_components: tuple[float, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values, ready for JSON."""
+        return {
+            **super().to_dict(),
+            "components": list(self.components),
+            "against_components": list(self.against_components),
+        }
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, limit: int = 10) -> str:
+        """Write the terms, the largest `limit` in full, and the best components."""
+        lines = [super().to_text(limit)]
+        if len(self.components) > 1:
+            lines.append(_told(self.target, self.components))
+            if self.against != self.target:
+                lines.append(_told(self.against, self.against_components))
+        return "\n".join(lines)
+
+
+def _told(label: Any, shares: tuple[float, ...]) -> str:
+    """The likeliest components of a class."""
+    ranked = sorted(range(len(shares)), key=lambda place: -shares[place])
+    parts = [f"{place + 1} with {shares[place]:.3f}" for place in ranked[:_SHOWN]]
+    return f"  component if {label}: {', '.join(parts)}"
+
+
+def explain_components(
+    model: LatentClassModel,
+    codes: Codes,
+    explanations: Sequence[Explanation],
+    classes: NDArray[Any],
+) -> list[LatentClassExplanation]:
+    """Add to each row's explanation to which components the row belongs.
+
+    Parameters
+    ----------
+    model : LatentClassModel
+        The mixture.
+    codes : Codes
+        Features of the rows.
+    explanations : sequence of Explanation
+        One a row.
+    classes : ndarray of shape (n_classes,)
+        Labels in the model's order.
+
+    Returns
+    -------
+    list of LatentClassExplanation
+    """
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    shares: NDArray[np.float64] = model.component_posteriors(codes)
+    return [
+        LatentClassExplanation(
+            **{field.name: getattr(explanation, field.name) for field in _FIELDS},
+            components=tuple(row[places[_plain(explanation.target)]].tolist()),
+            against_components=tuple(row[places[_plain(explanation.against)]].tolist()),
+        )
+        for row, explanation in zip(shares, explanations, strict=True)
+    ]
+
+
+_FIELDS = fields(Explanation)
+
+
+def _plain(label: Any) -> Any:
+    """A label as a plain Python value."""
+    return label.item() if isinstance(label, np.generic) else label
