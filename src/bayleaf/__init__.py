@@ -20,6 +20,7 @@ _PUBLIC = {
     "HNBClassifier": "bayleaf.classifiers.hnb",
     "HierarchicalMixtureNBClassifier": "bayleaf.classifiers.hierarchical_mixture",
     "KDBClassifier": "bayleaf.classifiers.kdb",
+    "LatentClassNBClassifier": "bayleaf.classifiers.latent_class",
     "Lidstone": "bayleaf.cpds.smoothing",
     "MDLPDiscretizer": "bayleaf.data.discretize",
     "MEstimate": "bayleaf.cpds.smoothing",

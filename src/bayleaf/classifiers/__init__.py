@@ -9,6 +9,7 @@ from bayleaf.classifiers.base import BayesianClassifier
 from bayleaf.classifiers.hierarchical_mixture import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
+from bayleaf.classifiers.latent_class import LatentClassNBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.classifiers.tan import TANClassifier
 
@@ -20,6 +21,7 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
     "aode": AODEClassifier,
     "auto": AveragedKDBClassifier,
     "mixture": HierarchicalMixtureNBClassifier,
+    "latent_class": LatentClassNBClassifier,
 }
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "HNBClassifier",
     "HierarchicalMixtureNBClassifier",
     "KDBClassifier",
+    "LatentClassNBClassifier",
     "NaiveBayesClassifier",
     "TANClassifier",
 ]

@@ -12,6 +12,7 @@ from bayleaf.io.averaged import averaged_kdb_from, averaged_kdb_to
 from bayleaf.io.distributions import check_distributions
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.hierarchical import hierarchical_from, hierarchical_to
+from bayleaf.io.latent_class import latent_class_from, latent_class_to
 from bayleaf.io.mixture import mixture_from, mixture_to
 from bayleaf.io.networks import network_from, network_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
@@ -19,6 +20,7 @@ from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 
@@ -52,6 +54,8 @@ def model_to(model: ClassModel, arrays: ArrayWriter) -> dict[str, Any]:
         return hierarchical_to(model, arrays)
     if isinstance(model, HierarchicalMixtureModel):
         return mixture_to(model, arrays)
+    if isinstance(model, LatentClassModel):
+        return latent_class_to(model, arrays)
     raise TypeError(f"a model of type {type(model).__name__} has no file format")
 
 
@@ -63,6 +67,7 @@ def model_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> ClassMode
         "averaged_kdb": averaged_kdb_from,
         "hierarchical_naive_bayes": hierarchical_from,
         "hierarchical_mixture": mixture_from,
+        "latent_class": latent_class_from,
     }
     return read[fields.choice("type", tuple(read))](fields, domain, arrays)
 
