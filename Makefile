@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test slow lint docs bench accuracy clean
+.PHONY: demo test slow lint docs bench accuracy papers clean
 
 demo: $(VENV)/installed
 	$(BIN)/bayleaf demo
@@ -35,6 +35,11 @@ bench: $(VENV)/installed-test
 accuracy: $(VENV)/installed-test
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/accuracy.py --page
+
+# What the committed CSV files lack is run: all of it takes about half an hour.
+papers: $(VENV)/installed-test
+	$(BIN)/python benchmarks/papers/langseth_nielsen_2006.py
+	$(BIN)/python benchmarks/papers/wiering_2003.py
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache

@@ -1,8 +1,8 @@
-"""Wiering's (2003) naive Bayes on codes, and his bagging, boosting and gates over it.
+"""Wiering's (2003) naive Bayes on codes, his bagging, boosting and gates over it.
 
-The paper's own variants for its table 2; scikit-learn's ensembles around the
-library's classifiers are another matter. Codes have the features' columns only, a
-missing cell has the number of states of its feature as code.
+The paper's own variants for its table 2, beside the library's mixtures; scikit-learn's
+ensembles around the library's classifiers are another matter. Codes have the features'
+columns only, a missing cell has the number of states of its feature as code.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.latent.online_mixture import OnlineOptions, learn_online
+from bayleaf.models.hierarchical_mixture import Banks, mixture_log_posteriors
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -92,6 +96,43 @@ def naive_bayes(cards: Sequence[int], n_outputs: int) -> Learn:
         shares[gaps] = 1.0
         prior += seen
         return NaiveBayes(np.log(prior / prior.sum()), np.log(shares), offsets)
+
+    return learn
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A hierarchical mixture of the library.
+
+    Parameters
+    ----------
+    banks : tuple of NaiveBayesBank
+        The gates of each level, then the experts.
+    cards : tuple of int
+        Number of states of each feature.
+    """
+
+    banks: Banks
+    cards: tuple[int, ...]
+
+    def posteriors(self, codes: Integers) -> Floats:
+        """Class probabilities, of shape (n_rows, n_classes)."""
+        table = Codes.from_columns(list(codes.T), self.cards)
+        return np.exp(mixture_log_posteriors((self.banks,), table))
+
+
+def mixture(
+    cards: tuple[int, ...], n_classes: int, architecture: tuple[int, ...]
+) -> Learn:
+    """How the paper learns a mixture: single rows, shuffled once (section 3.2)."""
+    options = OnlineOptions(N_PASSES, SIGMA, GAMMA, NOISE, "all_rows")
+
+    def learn(
+        codes: Integers, y: Integers, weights: Floats, rng: np.random.Generator
+    ) -> Mixture:
+        table = Codes.from_columns([*codes.T, y], (*cards, n_classes), weights)
+        order = rng.permutation(len(y))
+        return Mixture(learn_online(table, order, architecture, options, rng), cards)
 
     return learn
 

@@ -13,6 +13,8 @@ from scipy.stats import ttest_ind
 sys.path.insert(0, str(Path(__file__).parents[1] / "speed"))
 from machine import markdown_table
 
+# Columns of the CSV file before those of the methods.
+KEYS = ("set", "cuts", "half")
 PAPER_METHODS = ("NBC", "mixture 1-4", "mixture 2-2", "bagging", "boosting")
 # Accuracies in the paper's table 2, in the order of PAPER_METHODS.
 PUBLISHED: dict[str, tuple[float, float, float, float, float]] = {
@@ -59,21 +61,17 @@ class Results:
     """
 
     def __init__(self, path: Path, cuts: str) -> None:
-        cells = pd.read_csv(path).query("cuts == @cuts")
-        self._samples: dict[tuple[str, str], Floats] = {
-            (str(method), str(name)): group.sort_values("half")["accuracy"].to_numpy()
-            for (method, name), group in cells.groupby(["method", "set"])
-        }
-        found = {method for method, _ in self._samples}
-        self.methods = [*PAPER_METHODS, *sorted(found - {*PAPER_METHODS})]
+        rows = pd.read_csv(path).query("cuts == @cuts").sort_values("half")
+        self._halves = {str(name): part for name, part in rows.groupby("set")}
+        self.methods = [column for column in rows if column not in KEYS]
 
     def sample(self, method: str, name: str) -> Floats:
         """Accuracy of each half, in percent."""
-        return self._samples[method, name]
+        return self._halves[name][method].to_numpy(dtype=np.float64)
 
     def mean(self, method: str, name: str) -> float:
         """Mean accuracy over the halves, in percent."""
-        return float(self._samples[method, name].mean())
+        return float(self.sample(method, name).mean())
 
     def average(self, method: str) -> float:
         """Mean accuracy over the sets, in percent."""
