@@ -15,6 +15,7 @@ from bayleaf import (
     AveragedKDBClassifier,
     HNBClassifier,
     KDBClassifier,
+    LatentClassNBClassifier,
     Lidstone,
     NaiveBayesClassifier,
     TANClassifier,
@@ -27,6 +28,7 @@ KINDS: dict[str, Any] = {
     "hnb": partial(HNBClassifier, search="significance", significance_level=0.9),
     "aode": AODEClassifier,
     "auto": partial(AveragedKDBClassifier, n_networks=2, max_parents=1),
+    "latent_class": partial(LatentClassNBClassifier, n_components=2),
 }
 
 

@@ -289,6 +289,8 @@ def test_numbers_that_are_none_are_refused(
         model["max_table_cells"] = "@"
     elif "max_parents" in model:
         model["max_parents"] = "@"
+    elif "n_components" in model:
+        model["n_components"] = "@"
     else:
         model["usable"][0] = "@"
     model_file.write_text(json.dumps(document).replace('"@"', literal))

@@ -26,6 +26,7 @@ from bayleaf.models import (
     NetworkModel,
     Predictor,
 )
+from bayleaf.models.latent_class import LatentClassModel
 from property.networks import network_models, one_dependence_models, random_network
 
 
@@ -59,6 +60,8 @@ def _tables(model: Any) -> list[Any]:
     if isinstance(model, HierarchicalNaiveBayesModel):
         maps = [latent.states for latent in model.tree.latents]
         return [model.prior, *model.tables, *maps, *model.cell_counts]
+    if isinstance(model, LatentClassModel):
+        return [model.prior, model.weights, *model.tables]
     return [
         model.prior,
         model.parent_probabilities,
