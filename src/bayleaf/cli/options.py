@@ -14,7 +14,7 @@ from bayleaf.wording import near_names
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Strings = Annotated[tuple[str, ...], Parameter(negative="")]
 
-MODELS = ("nb", "tan", "kdb", "hnb", "aode", "auto")
+MODELS = ("nb", "tan", "kdb", "hnb", "aode", "auto", "mixture", "latent_class")
 
 
 @Parameter(name="*")
@@ -52,17 +52,42 @@ class ModelOptions:
     n_candidates
         Candidates in each round of the search (hnb).
     score_folds
-        Folds held out in turn by the search (hnb).
+        Folds held out in turn by the search (hnb), or to choose n_components and to
+        calibrate (latent_class).
     significance_level
         Largest p that counts as dependence (hnb with --search significance).
     max_cells
         Pairs with more joint states are not joined (hnb).
     merge_rows
-        Deal equal rows as one to the search's folds (hnb).
+        Deal equal rows as one to the search's folds (hnb), or learn them as one
+        (mixture).
     feature_selection
         forward: keep only children of the class that help (hnb).
     estimation
         auto, counting or em: tables from rows with holes (hnb).
+    n_components
+        Components of each class, or auto (latent_class).
+    n_init
+        Random starts (latent_class, mixture).
+    max_iterations
+        Most steps from each start (latent_class).
+    tolerance
+        Relative change of the objective that ends a climb (latent_class).
+    architecture
+        Children of the gates of each level, such as 4 or 2-2 (mixture).
+    learning
+        online or batch (mixture).
+    n_passes
+        Passes over the rows in online learning (mixture).
+    sigma
+        How fast experts part in online learning (mixture).
+    gamma
+        Where counters start in online learning (mixture).
+    noise
+        How far apart counters start in online learning (mixture).
+    missing_denominator
+        rows_with_value or all_rows: what shares are of, where cells are missing
+        (mixture).
     min_count
         Rows a super-parent's value needs (aode).
     alpha
@@ -104,6 +129,17 @@ class ModelOptions:
     merge_rows: bool | None = None
     feature_selection: str | None = None
     estimation: str | None = None
+    n_components: int | Literal["auto"] | None = None
+    n_init: int | None = None
+    max_iterations: int | None = None
+    tolerance: float | None = None
+    architecture: str | None = None
+    learning: str | None = None
+    n_passes: int | None = None
+    sigma: float | None = None
+    gamma: float | None = None
+    noise: float | None = None
+    missing_denominator: str | None = None
     min_count: int | None = None
     alpha: float | None = None
     smoothing: str | None = None
@@ -141,6 +177,8 @@ class ModelOptions:
             if self.smoothing is not None:
                 raise ValueError("give --alpha or --smoothing, not both")
             values["smoothing"] = Lidstone(float(self.alpha or 0.0))
+        if self.architecture is not None:
+            values["architecture"] = _architecture(self.architecture)
         declared = values.pop("categorical")
         values["categorical_features"] = list(declared) if declared else None
         values["random_state"] = values.pop("seed")
@@ -162,6 +200,19 @@ class ModelOptions:
                     f"it belongs to {', '.join(having)}"
                 )
         return kind(**chosen)
+
+
+def _architecture(text: str) -> tuple[int, ...] | str:
+    """An architecture from text such as 2-2; a lone word is left to the estimator."""
+    widths = text.split("-")
+    if not any(character.isdigit() for character in text):
+        return text
+    if not all(width.isascii() and width.isdigit() for width in widths):
+        raise ValueError(
+            "--architecture must be numbers of children joined by hyphens, such as "
+            f"2-2, got {text!r}"
+        )
+    return tuple(map(int, widths))
 
 
 def print_json(value: Any) -> None:
