@@ -22,7 +22,7 @@ CARDS = (2, 3, 4)
 N_CLASSES = 3
 # All trees of up to three levels of gates with one to three children.
 ARCHITECTURES = [
-    tree for depth in (1, 2, 3) for tree in product((1, 2, 3), repeat=depth)
+    tree for depth in (0, 1, 2, 3) for tree in product((1, 2, 3), repeat=depth)
 ]
 
 

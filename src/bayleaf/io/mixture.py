@@ -101,6 +101,8 @@ def _banks(
         )
     banks = []
     for level, (value, n_outputs) in enumerate(zip(start, outputs, strict=True)):
+        if not isinstance(value, dict):
+            raise ModelFileError(f"level {level} of the mixture should be an object")
         fields = Fields(value, f"level {level} of the mixture")
         shape = math.prod(outputs[:level]), n_outputs
         bank = NaiveBayesBank(

@@ -122,9 +122,9 @@ class MixtureCounters:
         """
         shapes = level_shapes(self.architecture, self.n_classes)
         widths = np.concatenate([np.full(nodes, outputs) for nodes, outputs in shapes])
-        n_gates = len(widths) - shapes[-1][0]
+        gates = widths[: len(widths) - shapes[-1][0]]
         # Level by level, every gate's children follow those of the gate before it.
-        first_child = 1 + np.cumsum([0, *widths[: n_gates - 1]])
+        first_child = 1 + np.cumsum(gates) - gates
         columns = np.cumsum([0, *widths])
         return columns.astype(np.int64), first_child.astype(np.int64)
 
