@@ -155,8 +155,7 @@ class _Rows:
         self.n_cells = int(self.starts[-1]) + self.n_classes
         self.row_weights = np.asarray(rows.weights, dtype=np.float64)
         self._touched = self._touched_cells(rows)
-        self._touching = self._touched.T.tocsr()
-        self._counts = np.asarray(self._touching @ self.row_weights)
+        self._counts = np.asarray(self._touched.T @ self.row_weights)
         # Features without states have no cells, and no sums either.
         sizes = np.repeat(self.cards, self.n_classes)
         self._sizes = sizes[sizes > 0]
@@ -228,14 +227,15 @@ class _Rows:
     def expect(self, log_tables: Floats) -> tuple[Floats, float]:
         """Expected counts, and the log-likelihood of the features given the class."""
         joint = np.asarray(self._touched @ log_tables)
-        highest = joint.max(axis=1, keepdims=True)
+        # NumPy takes maxima along short rows one by one, along columns in vectors.
+        highest = np.ascontiguousarray(joint.T).max(axis=0)[:, None]
         joint -= highest
         np.exp(joint, out=joint)
         totals = joint.sum(axis=1, keepdims=True)
         joint *= self.row_weights[:, None] / totals
         log_rows = (np.log(totals) + highest)[:, 0]
         log_likelihood = float(np.sum(self.row_weights * log_rows))
-        return np.asarray(self._touching @ joint), log_likelihood
+        return np.asarray(self._touched.T @ joint), log_likelihood
 
     def fit(self, climb: _Climb) -> LatentClassFit:
         """A climb's end as tables, the heaviest component of each class first."""
