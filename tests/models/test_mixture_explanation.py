@@ -140,6 +140,9 @@ def test_the_text_names_the_heaviest_experts_and_the_gates_above_the_first() -> 
 
 def test_the_text_names_the_mixture_where_there_are_several() -> None:
     text = str(_explained(_model((2,), n_starts=2), _codes())[0][0])
+    assert "experts by their weight in the mean of 2 mixtures" in text
+    weights = [float(line[:10]) for line in text.splitlines() if ": " in line[10:]]
+    assert sum(weights[-4:]) == pytest.approx(1.0, abs=0.003)
     assert "of mixture 1" in text
     assert "of mixture 2" in text
 

@@ -19,6 +19,9 @@ from bayleaf.models.one_dependence import logarithmic_mean_weights
 Floats = NDArray[np.float64]
 Banks = tuple[NaiveBayesBank, ...]
 
+# Log posteriors of all mixtures' experts that are held at a time.
+_BLOCK_CELLS = 1 << 22
+
 
 @dataclass(frozen=True, eq=False)
 class HierarchicalMixtureModel:
@@ -201,8 +204,13 @@ def log_gate_weights(banks: Banks, codes: Codes) -> Floats:
 
 def mixture_log_posteriors(starts: tuple[Banks, ...], codes: Codes) -> LogScores:
     """Log of the mean of the mixtures' posteriors, shape (n_rows, n_classes), nats."""
-    summed = log_sum_exp(_log_members(starts, codes), axis=0)
-    return np.asarray(summed - np.log(len(starts)))
+    n_members = sum(banks[-1].log_prior.size for banks in starts)
+    found = np.empty((codes.n_rows, starts[0][-1].n_outputs))
+    step = max(1, _BLOCK_CELLS // n_members)
+    for first in range(0, codes.n_rows, step):
+        rows = slice(first, first + step)
+        found[rows] = log_sum_exp(_log_members(starts, codes.rows(rows)), axis=0)
+    return np.asarray(found - np.log(len(starts)))
 
 
 def _log_members(starts: tuple[Banks, ...], codes: Codes) -> Floats:

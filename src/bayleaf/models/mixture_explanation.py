@@ -125,16 +125,19 @@ class MixtureExplanation(Explanation):
         facts = [stated(term.feature, term.value) for term in self.terms]
         n_starts = 1 + max(expert.start for expert in self.experts)
         ranked = sorted(self.experts, key=lambda expert: -expert.weight)
-        lines = [super().to_text(limit), "experts by the weight the gates give them"]
+        heading = "experts by the weight the gates give them"
+        if n_starts > 1:
+            heading = f"experts by their weight in the mean of {n_starts} mixtures"
+        lines = [super().to_text(limit), heading]
         for expert in ranked[:_EXPERTS_SHOWN]:
             name = _named("expert", expert, n_starts)
             told = _strongest(expert.contributions, facts)
             lines.append(
-                f"  {expert.weight:8.3f}  {name}: {self.target} with probability "
-                f"{expert.probability:.3f}{told}"
+                f"  {expert.weight / n_starts:8.3f}  {name}: {self.target} with "
+                f"probability {expert.probability:.3f}{told}"
             )
         if hidden := ranked[_EXPERTS_SHOWN:]:
-            rest = sum(expert.weight for expert in hidden)
+            rest = sum(expert.weight for expert in hidden) / n_starts
             lines.append(f"  {rest:8.3f}  {len(hidden)} more together")
         first = ranked[0]
         way = [
