@@ -62,6 +62,8 @@ def test_the_number_of_components_is_chosen_by_held_out_rows() -> None:
     assert tried == [1, 2, 4, 8, 16]
     losses = [step.log_loss for step in model.size_trace_]
     assert losses[1] < 0.3 < losses[0]
+    few = model.set_params(max_components=3).fit(frame, y)
+    assert [step.n_components for step in few.size_trace_] == [1, 2]
 
 
 def test_naive_bayes_is_chosen_where_components_do_not_help() -> None:
@@ -265,6 +267,7 @@ def test_maximum_likelihood_tables_come_after_climbing() -> None:
         ),
         ({"n_components": 2.5}, TypeError, "n_components must be an integer"),
         ({"n_components": "best"}, TypeError, "n_components .*'best'; 'auto'"),
+        ({"max_components": 0}, ValueError, "max_components must be an integer >= 1"),
         ({"n_init": 0}, ValueError, "n_init must be an integer >= 1"),
         ({"max_iterations": 0}, ValueError, "max_iterations must be"),
         ({"tolerance": -1.0}, ValueError, "tolerance must be a number >= 0"),

@@ -35,10 +35,13 @@ def test_the_number_of_components_may_be_auto(
 ) -> None:
     path = tmp_path / "mixture.json"
     words = ("--model", "latent_class", "--n-components", "auto", "--n-init", 1)
-    done = run("fit", heart, "--target", "disease", *words, "-o", path)
+    most = ("--max-components", 2)
+    done = run("fit", heart, "--target", "disease", *words, *most, "-o", path)
     assert done.code == 0, done.err
     read = bayleaf.load(path)
+    assert isinstance(read, bayleaf.LatentClassNBClassifier)
     assert read.get_params()["n_components"] == "auto"
+    assert read.n_components_ <= 2
 
 
 def test_components_are_no_setting_of_another_model(

@@ -50,6 +50,8 @@ class LatentClassNBClassifier(BayesianClassifier):
     n_components : int or "auto", default=8
         Components of each class; one is naive Bayes. "auto" doubles their number
         until the log-loss of held-out training rows falls no more.
+    max_components : int, default=32
+        Most components that "auto" tries.
     n_init : int, default=3
         Random starts; the best end by the training objective is kept.
     max_iterations : int, default=500
@@ -92,6 +94,7 @@ class LatentClassNBClassifier(BayesianClassifier):
         self,
         *,
         n_components: int | str = 8,
+        max_components: int = 32,
         n_init: int = 3,
         max_iterations: int = 500,
         tolerance: float = 1e-6,
@@ -102,6 +105,7 @@ class LatentClassNBClassifier(BayesianClassifier):
     ) -> None:
         super().__init__(smoothing=smoothing, random_state=random_state, **shared)
         self.n_components = n_components
+        self.max_components = max_components
         self.n_init = n_init
         self.max_iterations = max_iterations
         self.tolerance = tolerance
@@ -111,6 +115,7 @@ class LatentClassNBClassifier(BayesianClassifier):
         super()._check_parameters()
         if self.n_components != AUTO:
             check_count("n_components", self.n_components, 1, or_else=AUTO)
+        check_count("max_components", self.max_components, 1)
         check_count("n_init", self.n_init, 1)
         check_count("max_iterations", self.max_iterations, 1)
         check_threshold("tolerance", self.tolerance, none_too=False)
@@ -136,6 +141,7 @@ class LatentClassNBClassifier(BayesianClassifier):
             self.smoothing_,
             self._prior_rule(counts),
             EMOptions(self.n_init, self.max_iterations, self.tolerance),
+            self.max_components,
             counts.n_jobs,
         )
         n_components = self._chosen_size(counts, domain, held_out)

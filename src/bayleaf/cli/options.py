@@ -67,6 +67,8 @@ class ModelOptions:
         auto, counting or em: tables from rows with holes (hnb).
     n_components
         Components of each class, or auto (latent_class).
+    max_components
+        Most components that auto tries (latent_class).
     n_init
         Random starts (latent_class, mixture).
     max_iterations
@@ -130,6 +132,7 @@ class ModelOptions:
     feature_selection: str | None = None
     estimation: str | None = None
     n_components: int | Literal["auto"] | None = None
+    max_components: int | None = None
     n_init: int | None = None
     max_iterations: int | None = None
     tolerance: float | None = None

@@ -55,6 +55,8 @@ class HeldOut:
         Rules for the tables and for the class prior.
     options : EMOptions
         How each mixture is learned.
+    max_components : int, default=32
+        Largest number of components to try.
     n_threads : int, default=1
         Threads among which the folds are shared out; the result is the same.
     """
@@ -64,6 +66,7 @@ class HeldOut:
     smoothing: Smoothing
     prior_rule: Smoothing
     options: EMOptions
+    max_components: int = 32
     n_threads: int = 1
 
 
@@ -115,7 +118,8 @@ def choose_size(codes: Codes, domain: Domain, held_out: HeldOut) -> SizeChoice:
     """Try 1, 2, 4, 8, ... components until held-out rows gain no more.
 
     Growing ends after three sizes in a row that do not lower the least log-loss so far
-    by more than a hundredth, or with as many components as there are distinct rows.
+    by more than a hundredth, or with as many components as allowed or as there are
+    distinct rows.
 
     Parameters
     ----------
@@ -127,9 +131,10 @@ def choose_size(codes: Codes, domain: Domain, held_out: HeldOut) -> SizeChoice:
         Folds and rules.
     """
     rows, _ = merged_rows(codes)
+    most = min(rows.n_rows, held_out.max_components)
     size, best, least, failed = 1, 1, math.inf, 0
     steps: list[SizeStep] = []
-    while size <= rows.n_rows and failed < _PATIENCE:
+    while size <= most and failed < _PATIENCE:
         log_loss = held_out_scores(rows, domain, held_out, size).log_loss
         steps.append(SizeStep(size, log_loss))
         failed += 1
