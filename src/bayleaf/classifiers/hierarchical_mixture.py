@@ -7,10 +7,12 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.base import BayesianClassifier, Learned
@@ -28,12 +30,25 @@ from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.latent.architecture_growth import deal_folds
+from bayleaf.latent.architecture_growth import (
+    Growth,
+    deal_folds,
+    grow_architecture,
+)
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
+from bayleaf.latent.mixture_experts import (
+    ExpertMixtureModel,
+    check_expert,
+    learn_with_experts,
+)
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online, level_shapes
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.hierarchical_mixture import Banks, HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture import (
+    Banks,
+    HierarchicalMixtureModel,
+    mixture_log_posteriors,
+)
 from bayleaf.models.mixture_explanation import explain_routes
 from bayleaf.models.mixture_text import mixture_text
 from bayleaf.search.temperature import best_temperature
@@ -56,12 +71,20 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
 
     Parameters
     ----------
-    architecture : tuple of int, default=(2, 2)
+    architecture : tuple of int or "auto", default=(2, 2)
         Number of children of the gates of each level, from the root on: ``(4,)`` is one
-        gate over four experts, ``(2, 2)`` one over two over two each.
+        gate over four experts, ``(2, 2)`` one over two over two each. "auto" grows it
+        while the log-loss of five inner folds falls.
     learning : {"online", "batch"}, default="online"
         Row by row by online generalised EM, as published, or from all rows at once by
         steps that never lower the conditional likelihood of the classes.
+    expert : classifier, optional
+        A classifier that takes `sample_weight` and has `predict_proba`, for batch
+        learning, instead of naive Bayes; the gates remain. Each leaf's clone gets all
+        rows, weighted by row weight times the leaf's share: a matrix of codes
+        0, 1, ... of the states in order, NaN in missing cells if the classifier's tags
+        allow it and the code after the last if not. Classifiers of this library take
+        the codes for nominal.
     n_init : int, default=1
         Number of mixtures, from random starts, whose predictions are averaged. Ten
         have a much lower log-loss than one.
@@ -88,6 +111,10 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
 
     Attributes
     ----------
+    architecture_ : tuple of int
+        The architecture learned; empty for a single expert.
+    growth_ : Growth
+        Held-out log-loss of each architecture tried, where it is "auto".
     learning_curves_ : tuple of tuple of float
         For each start what rose or fell in learning: by pass the mean log-loss (nats)
         of the rows, each predicted just before it was learned, or by step of batch
@@ -100,12 +127,14 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     """
 
     learning_curves_: tuple[tuple[float, ...], ...]
+    growth_: Growth
 
     def __init__(
         self,
         *,
-        architecture: Sequence[int] = (2, 2),
+        architecture: Sequence[int] | str = (2, 2),
         learning: str = ONLINE,
+        expert: Any = None,
         n_init: int = 1,
         n_passes: int = 5,
         sigma: float = 0.1,
@@ -119,6 +148,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         super().__init__(random_state=random_state, **shared)
         self.architecture = architecture
         self.learning = learning
+        self.expert = expert
         self.n_init = n_init
         self.n_passes = n_passes
         self.sigma = sigma
@@ -130,8 +160,16 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_generative(self)
-        checked_architecture(self.architecture)
+        if not self._grows:
+            checked_architecture(self.architecture)
         check_choice("learning", self.learning, LEARNING)
+        if self.expert is not None:
+            check_expert(self.expert)
+            if self.learning != BATCH:
+                raise ValueError(
+                    f"learning={self.learning!r} changes counters row by row, which an "
+                    f"expert of another kind has none of; take learning={BATCH!r}"
+                )
         check_count("n_init", self.n_init, 1)
         check_count("n_passes", self.n_passes, 1)
         for name in ("sigma", "gamma", "noise"):
@@ -164,11 +202,10 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
-        architecture = checked_architecture(self.architecture)
-        self._check_size(domain, architecture)
         codes = counts.rows()
         if self.merge_rows:
             codes, _ = merged_rows(codes)
+        architecture = self._chosen_architecture(codes, domain, rng)
         # Drawn before any start runs, so that threads change nothing.
         seeds = rng.integers(1 << 63, size=self.n_init).tolist()
         figure = "log_loss" if self.learning == ONLINE else "objective"
@@ -178,11 +215,31 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         prior = None
         if self.class_prior is not None or not self.fit_prior:
             prior = self._class_prior(counts, self.smoothing_)
-        model = HierarchicalMixtureModel(domain, architecture, starts, prior)
+        kind = HierarchicalMixtureModel if self.expert is None else ExpertMixtureModel
+        model = kind(domain, architecture, starts, prior)
         self._learned_temperature = None
         if self.calibration is not None:
             self._learned_temperature = self._held_out_temperature(codes, model, rng)
         return Learned(model, _log_likelihood(model, codes))
+
+    def _chosen_architecture(
+        self, codes: Codes, domain: Domain, rng: np.random.Generator
+    ) -> tuple[int, ...]:
+        """The architecture asked for, or the one that held-out rows ask for."""
+        self.__dict__.pop("growth_", None)
+        if self._grows:
+            seed = int(rng.integers(1 << 63))
+
+            def judge(rows: Codes, architecture: tuple[int, ...], others: Codes) -> Any:
+                banks = self._learn_start(rows, architecture, seed, None)
+                return mixture_log_posteriors((banks,), others)
+
+            self.growth_ = grow_architecture(codes, judge, rng)
+            architecture = self.growth_.architecture
+        else:
+            architecture = checked_architecture(self.architecture)
+        self._check_size(domain, architecture)
+        return architecture
 
     def _learn_starts(
         self,
@@ -207,6 +264,10 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     ) -> Banks:
         """Learn one mixture."""
         rng = np.random.default_rng(seed)
+        if self.expert is not None:
+            expert = _told_of_codes(self.expert, codes.n_variables - 1)
+            how = BatchOptions()
+            return learn_with_experts(codes, architecture, expert, how, rng, report)
         if self.learning == BATCH:
             return learn_batch(codes, architecture, BatchOptions(), rng, report).banks
         options = OnlineOptions(
@@ -272,9 +333,12 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         list of Explanation
             Each a `MixtureExplanation`: its prior and terms add up to the log-odds,
             `gates` and `experts` hold where the row was sent with what weight, and each
-            expert's own terms.
+            expert's own terms. With an `expert` of another kind a plain `Explanation`:
+            each term is what the feature adds when features are told one by one.
         """
         explanations = super().explain(X, against=against)
+        if self.expert is not None:
+            return explanations
         _, codes = self._prepare(X)
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
         target = np.array([places[_plain(e.target)] for e in explanations], np.intp)
@@ -296,10 +360,35 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         _, codes = self._prepare(X)
         return self._mixture.gate_weights(codes)
 
+    @property
+    def architecture_(self) -> tuple[int, ...]:
+        """Number of children of the gates of each level; empty for one expert."""
+        return self._mixture.architecture
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a file, see `BayesianClassifier.save`.
+
+        Raises
+        ------
+        TypeError
+            If the experts are no naive Bayes classifiers.
+        """
+        if self.expert is not None:
+            raise TypeError(
+                f"a model file has no place for experts such as {self.expert!r}, which "
+                "are of any kind; pickle the classifier, or leave expert=None"
+            )
+        super().save(path)
+
     def __str__(self) -> str:
         if not hasattr(self, "model_"):
             return str(super().__str__())
         return mixture_text(self._mixture)
+
+    @property
+    def _grows(self) -> bool:
+        """Whether the architecture is to be found."""
+        return isinstance(self.architecture, str) and self.architecture == AUTO
 
     @property
     def _mixture(self) -> HierarchicalMixtureModel:
@@ -320,7 +409,7 @@ def checked_architecture(architecture: Any) -> tuple[int, ...]:
     """
     refusal = (
         "architecture must be a tuple of integers >= 1, the number of children of the "
-        f"gates of each level such as (2, 2), got {architecture!r}"
+        f"gates of each level such as (2, 2), or 'auto', got {architecture!r}"
     )
     if not isinstance(architecture, tuple | list):
         raise TypeError(refusal)
@@ -330,6 +419,13 @@ def checked_architecture(architecture: Any) -> tuple[int, ...]:
         if width < 1:
             raise ValueError(refusal)
     return tuple(int(width) for width in architecture)
+
+
+def _told_of_codes(expert: Any, n_features: int) -> Any:
+    """The expert, told that codes are no numbers if it is one of ours and asks."""
+    if isinstance(expert, BayesianClassifier) and expert.categorical_features is None:
+        return clone(expert).set_params(categorical_features=list(range(n_features)))
+    return expert
 
 
 def _log_likelihood(model: HierarchicalMixtureModel, codes: Codes) -> float:
