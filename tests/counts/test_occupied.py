@@ -20,8 +20,8 @@ def _codes(n_rows: int = 500, *, whole: bool = True) -> Codes:
     return Codes.from_columns(columns, CARDS, None if whole else rng.random(n_rows))
 
 
-def _maps(variables: tuple[int, ...]) -> list[Any]:
-    return [np.arange(CARDS[v] + 1, dtype=np.uint16) for v in variables]
+def _maps() -> list[Any]:
+    return [np.arange(card + 1, dtype=np.uint16) for card in CARDS[:-1]]
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -30,8 +30,8 @@ def test_occupied_cells_are_those_of_the_dense_table(
     whole: bool, small_table: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bayleaf.counts.occupied._SMALL_TABLE", small_table)
-    codes, variables = _codes(whole=whole), (2, 0, 1)
-    found = count_occupied(codes, variables, _maps(variables), (5, 6, 301))
+    codes = _codes(whole=whole)
+    _, found, _ = count_occupied(codes, [(1,), (2, 0, 1), (0, 2)], _maps())
     dense = np.zeros((4, 5, 300, 3))
     dense[(*found.states, found.classes)] = found.weights
     (expected,) = TableCounts(codes).family_counts([(2, 0, 1, 3)])
@@ -43,7 +43,7 @@ def test_occupied_cells_are_those_of_the_dense_table(
 def test_a_map_merges_states() -> None:
     codes = _codes()
     halves = np.array([0, 0, 1, 1, 1, 2], dtype=np.uint16)
-    found = count_occupied(codes, (0,), [halves], (3,))
+    (found,) = count_occupied(codes, [(0,)], [halves, *_maps()[1:]])
     low = codes.column(0) < 2
     for state, rows in ((0, low), (1, ~low)):
         for c in range(3):

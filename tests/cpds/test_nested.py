@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 from bayleaf.counts.occupied import count_occupied
 from bayleaf.cpds import Backoff, Dirichlet, Lidstone, MEstimate
-from bayleaf.cpds.nested import NestedFamilies, PseudoCounts, radices_of
+from bayleaf.cpds.nested import NestedFamilies, PseudoCounts
+from bayleaf.cpds.random_network import OwnShares, mean_evidence
 from bayleaf.data.codes import Codes
 from oracles.nested import log_evidence
 
@@ -27,18 +29,16 @@ def _training(seed: int = 0, n_rows: int = 60, *, whole: bool = True) -> Codes:
 
 
 def _families(codes: Codes, variables: tuple[int, ...]) -> NestedFamilies:
-    maps = tuple(np.arange(codes.cards[v] + 1, dtype=np.uint16) for v in variables)
-    counts = count_occupied(codes, variables, maps, radices_of(maps))
-    return NestedFamilies(variables, maps, counts)
+    maps = [np.arange(card + 1, dtype=np.uint16) for card in codes.cards[:-1]]
+    (counts,) = count_occupied(codes, [variables], maps)
+    return NestedFamilies(variables, tuple(maps[v] for v in variables), counts)
 
 
 def _evidence(
     families: NestedFamilies, codes: Codes, rule: Any, depths: int, *left_out: Any
 ) -> Any:
-    shape = depths, codes.n_rows, N_CLASSES
-    products, logs = np.ones(shape), np.zeros(shape)
-    families.multiply_evidence(codes, rule, products, logs, *left_out)
-    return np.log(products) + logs
+    evidence = mean_evidence([families], codes, rule, depths, N_CLASSES, *left_out)
+    return np.moveaxis(evidence, 2, 0)
 
 
 def _shares(rule: Any, codes: Codes, weights: Any) -> tuple[float, Any]:
@@ -56,8 +56,8 @@ def test_left_out_evidence_equals_counting_without_the_row(
     families = _families(codes, (0, 2, 1, 3))
     own = codes.column(4).astype(np.int64)
     shares = np.minimum(codes.weights, 1.0)
-    found = _evidence(families, codes, rule, 4, own, shares)
-    states = families.row_states(codes)
+    found = _evidence(families, codes, rule, 4, OwnShares(own, shares))
+    states = np.stack([codes.column(v) for v in families.variables])
     for row in range(codes.n_rows):
         weights = codes.weights.copy()
         weights[row] -= shares[row]
@@ -113,12 +113,10 @@ def test_parents_never_seen_together_say_nothing() -> None:
     columns = [[0, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 0]]
     codes = Codes.from_columns([np.array(c) for c in columns], (2, 2, 2, 2))
     families = _families(codes, (0, 1, 2))
-    shape = 3, 1, 2
-    products, logs = np.ones(shape), np.zeros(shape)
     row = Codes.from_columns([np.array([c]) for c in (0, 0, 1)], (2, 2, 2))
-    families.multiply_evidence(row, Dirichlet(1.0), products, logs)
-    assert products[2, 0].tolist() == [0.5, 0.5]
-    assert products[1, 0, 0] != products[1, 0, 1]
+    found = mean_evidence([families], row, Dirichlet(1.0), 3, 2)
+    assert found[0, :, 2].tolist() == [np.log(0.5)] * 2
+    assert found[0, 0, 1] != found[0, 1, 1]
 
 
 def test_depths_beyond_the_last_parent_repeat_the_deepest() -> None:
@@ -139,11 +137,8 @@ def test_many_small_probabilities_do_not_underflow() -> None:
     codes = Codes.from_columns(columns, (2, 2))
     families = _families(codes, (0,))
     row = Codes.from_columns([np.array([1])], (2,))
-    products, logs = np.ones((1, 1, 2)), np.zeros((1, 1, 2))
-    for _ in range(200):
-        families.multiply_evidence(row, Dirichlet(1.0), products, logs)
-    total = np.log(products[0, 0]) + logs[0, 0]
-    np.testing.assert_allclose(total[0], 200 * np.log(0.5 / 1000), rtol=1e-12)
+    found = mean_evidence([families] * 200, row, Dirichlet(1.0), 1, 2)
+    np.testing.assert_allclose(found[0, 0, 0], np.log(0.5 / 1000), rtol=1e-12)
 
 
 def test_configurations_are_counted_once() -> None:
@@ -157,3 +152,23 @@ def test_configurations_are_counted_once() -> None:
 def test_a_rule_that_backs_off_is_refused() -> None:
     with pytest.raises(ValueError, match=r"Lidstone, Dirichlet and MEstimate"):
         PseudoCounts.from_rule(Backoff(1.0), np.ones(2))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_interpreted_loops_give_the_bits_of_compiled_ones(rule: Any) -> None:
+    codes = _training(whole=False)
+    maps = [np.arange(card + 1, dtype=np.uint16) for card in CARDS]
+    variables = (0, 2, 1, 3)
+    shares = OwnShares(codes.column(4).astype(np.int64), codes.weights / 2)
+    states = np.stack([codes.column(i).astype(np.uint16) for i in range(4)])
+    found = []
+    for work in (0.0, math.inf):
+        (counts,) = count_occupied(codes, [variables], maps, work)
+        families = NestedFamilies(variables, tuple(maps[v] for v in variables), counts)
+        evidence = mean_evidence([families], codes, rule, 4, N_CLASSES, shares, work)
+        scores = np.zeros((codes.n_rows, N_CLASSES))
+        tables = families.tables(rule, [0.2, 0.5, 0.7, 0.9], N_CLASSES, work)
+        tables.add(states, scores, work)
+        found.append((counts.states, counts.weights, evidence, scores))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
-from scipy.optimize import check_grad
+from scipy.optimize import check_grad, minimize
 
 from bayleaf.search.evidence_weights import (
     PENALTIES,
@@ -37,6 +40,32 @@ def test_the_gradient_is_that_of_the_loss() -> None:
         lambda p: evidence.loss(p, ranges)[0], lambda p: evidence.loss(p, ranges)[1], at
     )
     assert error < 1e-4
+
+
+@pytest.mark.parametrize("penalty", [0.5, 16.0])
+@pytest.mark.parametrize("work", [0.0, np.inf])
+def test_the_descent_ends_where_a_general_minimiser_does(
+    penalty: float, work: float
+) -> None:
+    values = _evidence(60).values.copy()
+    # Evidence for the wrong class: its weight ends at the bound.
+    values[:, :, 3] = -3 * values[:, :, 1]
+    evidence = replace(_evidence(60), values=values, work=work)
+    ranges = [(0, 20), (25, 60)]
+    centre = np.concatenate([[1.0], np.full(5, 0.3), np.zeros(3)])
+    pull = np.concatenate([np.full(6, penalty), np.ones(3)])
+
+    def objective(p: Any) -> Any:
+        loss, gradient = evidence.loss(p, ranges)
+        off = p - centre
+        return loss + pull @ off**2 / 2, gradient + pull * off
+
+    bounds = [(0.0, None)] * 6 + [(None, None)] * 3
+    expected = minimize(objective, centre, jac=True, bounds=bounds, tol=1e-14)
+    found = evidence.least_loss(ranges, centre, centre, penalty, (200, 1e-15))
+    assert penalty > 1 or expected.x[3] == 0.0
+    np.testing.assert_allclose(found, expected.x, atol=2e-4)
+    assert objective(found)[0] == pytest.approx(expected.fun, rel=1e-9)
 
 
 def test_repeated_evidence_shares_one_weight_and_noise_gets_little() -> None:

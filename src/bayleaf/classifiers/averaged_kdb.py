@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
+from math import prod
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import ThreadpoolController
 
 from bayleaf.classifiers.base import BayesianClassifier, Learned
 from bayleaf.classifiers.parameters import (
@@ -23,8 +25,8 @@ from bayleaf.counts.information import (
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
-from bayleaf.cpds.nested import NestedFamilies, PseudoCounts
-from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.cpds.nested import PseudoCounts
+from bayleaf.cpds.random_network import RandomNetwork, evidence_work
 from bayleaf.cpds.smoothing import (
     Smoothing,
     resolve_smoothing,
@@ -44,7 +46,7 @@ from bayleaf.search.left_out_cells import (
 from bayleaf.search.left_out_evidence import (
     SMOOTHING_GRID,
     Maps,
-    count_families,
+    count_network,
     left_out_evidence,
     recoded,
     scores_of,
@@ -57,6 +59,8 @@ from bayleaf.wording import name_list
 
 # Numbers of left-out evidence that are held at most: 0.8 GB.
 _MAX_EVIDENCE = 200_000_000
+# How often the search for weights looks at each number of evidence, about.
+_DESCENT_STEPS = 300
 
 
 class AveragedKDBClassifier(BayesianClassifier):
@@ -174,13 +178,12 @@ class AveragedKDBClassifier(BayesianClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
-        codes = counts.rows()
-        maps = self._value_maps(domain)
-        parents = self._sampled_parents(counts, maps, rng)
-        left_out = self._left_out_rows(codes, rng)
-        networks = self._counted_networks(counts, maps, parents)
-        evidence = self._chosen_evidence(networks, counts, left_out)
-        weights = self._weigh(evidence)
+        # Threads of the linear algebra would stand in the way of those of `n_jobs`.
+        with _linear_algebra().limit(limits=1, user_api="blas"):
+            networks = self._sampled_networks(counts, domain, rng)
+            left_out = self._left_out_rows(counts.rows(), rng)
+            evidence = self._chosen_evidence(networks, counts, left_out)
+            weights = self._weigh(evidence)
         prior = self.smoothing_.estimate(counts.class_counts())
         model = AveragedKDBModel(
             domain,
@@ -256,42 +259,47 @@ class AveragedKDBClassifier(BayesianClassifier):
             for m in range(self.n_networks)
         ]
 
-    def _sampled_parents(
-        self, counts: CountSource, maps: list[Maps], rng: np.random.Generator
-    ) -> list[list[tuple[int, ...]]]:
-        """Parents of each feature in each network."""
-        seeds = rng.integers(1 << 63, size=self.n_networks)
+    def _sampled_networks(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> tuple[RandomNetwork, ...]:
+        """The networks, with the counts of every feature and its parents."""
         codes = counts.rows()
-        features = range(codes.n_variables - 1)
+        maps = self._value_maps(domain)
+        seeds = rng.integers(1 << 63, size=self.n_networks)
         alike = all(
-            np.array_equal(maps[m][i], maps[0][i])
-            for m in range(1, self.n_networks)
-            for i in features
+            one is other
+            for others in maps[1:]
+            for one, other in zip(maps[0], others, strict=True)
         )
-        n_codings = 1 if alike else self.n_networks
         # Several codings are counted side by side, each on one thread.
-        n_jobs = counts.n_jobs if alike else 1
+        shared = self._measured(codes, maps[0], counts.n_jobs) if alike else None
 
-        def measure(network: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            coded = TableCounts(
-                recoded(codes, maps[network]),
-                n_jobs=n_jobs,
-                max_table_cells=self.max_table_cells,
-            )
-            relevance = mutual_information(coded)
-            return relevance, conditional_mutual_information_matrix(coded)
+        def sample(network: int) -> RandomNetwork:
+            measured = shared or self._measured(codes, maps[network], 1)
+            generator = np.random.default_rng(seeds[network])
+            parents = noisy_parents(*measured, self.max_parents, generator)
+            return count_network(codes, parents, maps[network], self._work(codes))
 
-        measured = run_tasks(
-            [partial(measure, m) for m in range(n_codings)], counts.n_jobs
+        tasks = [partial(sample, m) for m in range(self.n_networks)]
+        return tuple(run_tasks(tasks, counts.n_jobs))
+
+    def _work(self, codes: Codes) -> float:
+        """Estimate of the steps that learning from rows takes, see `kernel_for`."""
+        n_classes, n_depths = codes.cards[-1], self.max_parents + 1
+        shape = codes.n_variables - 1, n_depths, codes.n_rows, n_classes
+        return evidence_work(self.n_networks, *shape) + _DESCENT_STEPS * prod(shape)
+
+    def _measured(
+        self, codes: Codes, maps: Maps, n_jobs: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """I(X;C) of the features and I(X;X'|C) of their pairs, nats, in one coding."""
+        coded = TableCounts(
+            recoded(codes, maps),
+            n_jobs=n_jobs,
+            max_table_cells=self.max_table_cells,
+            work=self._work(codes),
         )
-        return [
-            noisy_parents(
-                *measured[0 if alike else m],
-                self.max_parents,
-                np.random.default_rng(seeds[m]),
-            )
-            for m in range(self.n_networks)
-        ]
+        return mutual_information(coded), conditional_mutual_information_matrix(coded)
 
     def _left_out_rows(self, codes: Codes, rng: np.random.Generator) -> LeftOutRows:
         """Distinct training rows in random order, as many as weights are learned on."""
@@ -303,30 +311,6 @@ class AveragedKDBClassifier(BayesianClassifier):
         columns = [chosen.column(i) for i in range(chosen.n_variables)]
         return LeftOutRows(Codes.from_columns(columns, codes.cards, weights))
 
-    def _counted_networks(
-        self,
-        counts: CountSource,
-        maps: list[Maps],
-        parents: list[list[tuple[int, ...]]],
-    ) -> tuple[RandomNetwork, ...]:
-        """The counts of every feature with its parents, in every network."""
-        codes = counts.rows()
-
-        def count(feature: int) -> list[NestedFamilies]:
-            return [
-                count_families(codes, (feature, *chosen[feature]), network_maps)
-                for chosen, network_maps in zip(parents, maps, strict=True)
-            ]
-
-        n_features = codes.n_variables - 1
-        counted = run_tasks(
-            [partial(count, i) for i in range(n_features)], counts.n_jobs
-        )
-        return tuple(
-            RandomNetwork(network_maps, families)
-            for network_maps, families in zip(maps, zip(*counted), strict=True)
-        )
-
     def _chosen_evidence(
         self,
         networks: tuple[RandomNetwork, ...],
@@ -335,7 +319,12 @@ class AveragedKDBClassifier(BayesianClassifier):
     ) -> Evidence:
         """Left-out evidence under the smoothing rule, which "auto" chooses here."""
         evidence_under = partial(
-            left_out_evidence, networks, self.max_parents + 1, counts, left_out
+            left_out_evidence,
+            networks,
+            self.max_parents + 1,
+            counts,
+            left_out,
+            work=self._work(counts.rows()),
         )
         if self.smoothing == AUTO:
             scores = []
@@ -370,3 +359,9 @@ class AveragedKDBClassifier(BayesianClassifier):
         self._learned_temperature = temperature
         self._loo_score = scores_of(summed, evidence)
         return weights[1:]
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    """What sets the threads of the linear algebra; finding it takes a while."""
+    return ThreadpoolController()

@@ -36,6 +36,7 @@ from bayleaf.classifiers.saving import saved_model
 from bayleaf.classifiers.training import Stage, TrainingTable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.cpds.table import TableCPD, learn_table_cpds
 from bayleaf.data.codes import Codes
@@ -396,6 +397,7 @@ class BayesianClassifier(
             loss,
             self.temperature_,
             self._prior_shift,
+            thread_count(self.n_jobs),
         )
 
     def _prepare(self, X: Any) -> tuple[Predictor, Codes]:

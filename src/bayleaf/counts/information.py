@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +121,7 @@ class LogTerms:
     table: NDArray[np.int64]
 
     @classmethod
+    @lru_cache(maxsize=4)
     def up_to(cls, total: float) -> LogTerms:
         """Terms of which those of tables of this total weight may be summed."""
         # No term and no information of a table exceeds this; sums on the way may

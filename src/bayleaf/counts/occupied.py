@@ -7,14 +7,17 @@ written out, so that memory is bounded by the number of rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import kernel_for
+from bayleaf.counts.occupied_kernels import count_families
 from bayleaf.data.codes import Codes
 
 # Larger keys than this would overflow when the class is appended.
@@ -43,70 +46,50 @@ class OccupiedCounts:
     weights: NDArray[np.float64]
 
 
-def joint_keys(
-    codes: Codes,
-    variables: Sequence[int],
-    maps: Sequence[NDArray[np.uint16]],
-    radices: Sequence[int],
-) -> NDArray[np.int64]:
-    """One whole number for the joint state of some variables, for each row.
-
-    Parameters
-    ----------
-    codes : Codes
-        The rows.
-    variables : sequence of int
-        The variables, the most significant first.
-    maps : sequence of ndarray of dtype uint16
-        For each variable, the state that each of its codes stands for.
-    radices : sequence of int
-        For each variable, the number of states that its map leads to.
-    """
-    from bayleaf.counts.occupied_kernels import append_digit
-
-    keys = np.zeros(codes.n_rows, dtype=np.int64)
-    for variable, values, radix in zip(variables, maps, radices, strict=True):
-        append_digit(keys, codes.column(variable), values, radix)
-    return keys
-
-
 def count_occupied(
     codes: Codes,
-    variables: Sequence[int],
+    families: Sequence[Sequence[int]],
     maps: Sequence[NDArray[np.uint16]],
-    radices: Sequence[int],
-) -> OccupiedCounts:
-    """Count the joint states of some variables and the class that occur.
+    work: float = math.inf,
+) -> list[OccupiedCounts]:
+    """Count the joint states of families of variables and the class that occur.
 
     Parameters
     ----------
     codes : Codes
         The training table, class last.
-    variables, maps, radices
-        See `joint_keys`; the product of the radices is at most `MAX_CELLS`.
+    families : sequence of sequence of int
+        The variables of each family; the numbers of states that their maps lead to
+        multiply to at most `MAX_CELLS`.
+    maps : sequence of ndarray of dtype uint16
+        For each variable but the class, the state that each of its codes stands for,
+        the highest last.
+    work : float, optional
+        Estimate of the steps that all counting takes, see `kernel_for`; much by
+        default.
     """
-    from bayleaf.counts.occupied_kernels import (
-        add_weights,
-        number_cells,
-        number_distinct,
+    places = np.full((len(families), max(map(len, families))), -1, dtype=np.int64)
+    for row, family in zip(places, families, strict=True):
+        row[: len(family)] = family
+    states, classes, weights, starts = kernel_for(count_families, work)(
+        codes.narrow,
+        codes.wide,
+        np.array(codes.slots, dtype=np.int64),
+        np.ascontiguousarray(codes.weights),
+        places,
+        np.concatenate(maps),
+        np.cumsum([0, *map(len, maps)], dtype=np.int64),
+        codes.cards[-1],
+        max(_SMALL_TABLE, _CELLS_A_ROW * codes.n_rows),
     )
-
-    class_index = codes.n_variables - 1
-    n_classes = codes.cards[class_index]
-    as_is = np.arange(n_classes + 1, dtype=np.uint16)
-    keys = joint_keys(
-        codes, [*variables, class_index], [*maps, as_is], [*radices, n_classes]
-    )
-    n_cells = prod(radices) * n_classes
-    if n_cells <= max(_SMALL_TABLE, _CELLS_A_ROW * codes.n_rows):
-        numbers, first = number_cells(keys, n_cells)
-    else:
-        numbers, first, _, _ = number_distinct(keys)
-    weights = add_weights(numbers, np.ascontiguousarray(codes.weights), len(first))
-    columns: list[Any] = [np.take(codes.column(v), first) for v in variables]
-    states = mapped_states(columns, maps)
-    classes = np.take(codes.column(class_index), first).astype(np.uint16)
-    return OccupiedCounts(states, classes, weights)
+    return [
+        OccupiedCounts(
+            states[: len(family), first:last].copy(),
+            classes[first:last].copy(),
+            weights[first:last].copy(),
+        )
+        for family, (first, last) in zip(families, pairwise(starts), strict=True)
+    ]
 
 
 def mapped_states(

@@ -1,6 +1,8 @@
-"""Compiled loops that number distinct keys by hashing."""
+"""Compiled loops that number distinct keys, and count families by them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,22 +11,12 @@ from bayleaf.compiled import compiled
 
 Keys = NDArray[np.int64]
 Places = NDArray[np.int32]
+States = NDArray[np.uint16]
+Floats = NDArray[np.float64]
 
 # The golden ratio times 2**64: its products scatter neighbouring keys.
 _SCATTER = np.uint64(0x9E3779B97F4A7C15)
 _HIGH_BITS = np.uint64(32)
-
-
-@compiled
-def append_digit(
-    keys: Keys,
-    column: NDArray[np.uint8] | NDArray[np.uint16],
-    values: NDArray[np.uint16],
-    radix: int,
-) -> None:
-    """Write the mapped code of each row behind the digits that its key has."""
-    for row in range(keys.size):
-        keys[row] = keys[row] * radix + np.int64(values[column[row]])
 
 
 @compiled
@@ -94,3 +86,99 @@ def add_weights(
     for row in range(numbers.size):
         sums[numbers[row]] += weights[row]
     return sums
+
+
+@compiled
+def mapped_digits(
+    narrow: NDArray[np.uint8],
+    wide: States,
+    slot: int,
+    values: States,
+    digits: States,
+) -> None:
+    """Write the state that one variable's codes stand for in each row.
+
+    `narrow`, `wide` and `slot` are laid out as in `Codes`.
+    """
+    if slot >= 0:
+        for i in range(digits.size):
+            digits[i] = values[narrow[slot, i]]
+    else:
+        for i in range(digits.size):
+            digits[i] = values[wide[-slot - 1, i]]
+
+
+@compiled
+def count_families(
+    narrow: NDArray[np.uint8],
+    wide: States,
+    slots: Keys,
+    row_weights: Floats,
+    families: Keys,
+    values: States,
+    value_starts: Keys,
+    n_classes: int,
+    dense_cells: int,
+) -> tuple[States, States, Floats, Keys]:
+    """Count the joint states and the class that occur, for several families.
+
+    Each row of `families` lists variables, the most significant first, -1 after the
+    last; the class is the last variable of `slots`. Variable v maps its codes by
+    ``values[value_starts[v] : value_starts[v + 1]]``, of which the last is the highest
+    state. Families of at most `dense_cells` cells are counted without hashing.
+
+    Returns states (n_places, n_cells), classes and weights of all families' cells, and
+    where each family's begin, in the order in which the rows bring them.
+    """
+    n_families, n_places = families.shape
+    n_rows = row_weights.size
+    as_is = np.arange(n_classes + 1).astype(np.uint16)
+    states = np.empty((n_places, n_rows), dtype=np.uint16)
+    own = np.empty(n_rows, dtype=np.uint16)
+    mapped_digits(narrow, wide, slots[-1], as_is, own)
+    starts = np.zeros(n_families + 1, dtype=np.int64)
+    found_states = np.empty((n_places, n_rows), dtype=np.uint16)
+    found_classes = np.empty(n_rows, dtype=np.uint16)
+    found_weights = np.empty(n_rows, dtype=np.float64)
+    for family in range(n_families):
+        keys = np.zeros(n_rows, dtype=np.int64)
+        n_cells = n_classes
+        n_used = 0
+        while n_used < n_places and families[family, n_used] >= 0:
+            variable = families[family, n_used]
+            start, stop = value_starts[variable], value_starts[variable + 1]
+            radix = np.int64(values[stop - 1]) + 1
+            digits = states[n_used]
+            mapped_digits(narrow, wide, slots[variable], values[start:stop], digits)
+            for i in range(n_rows):
+                keys[i] = keys[i] * radix + np.int64(digits[i])
+            n_cells *= int(radix)
+            n_used += 1
+        for i in range(n_rows):
+            keys[i] = keys[i] * n_classes + np.int64(own[i])
+        if n_cells <= dense_cells:
+            numbers, first = number_cells(keys, n_cells)
+        else:
+            numbers, first, _, _ = number_distinct(keys)
+        begin = starts[family]
+        end = begin + first.size
+        starts[family + 1] = end
+        if end > found_classes.size:
+            found_states = longer(found_states, 2 * end)
+            found_classes = longer(found_classes.reshape(1, -1), 2 * end)[0]
+            found_weights = longer(found_weights.reshape(1, -1), 2 * end)[0]
+        for k in range(n_used):
+            for cell in range(first.size):
+                found_states[k, begin + cell] = states[k, first[cell]]
+        for cell in range(first.size):
+            found_classes[begin + cell] = own[first[cell]]
+        found_weights[begin:end] = add_weights(numbers, row_weights, first.size)
+    return found_states, found_classes, found_weights, starts
+
+
+@compiled
+def longer(values: NDArray[Any], size: int) -> NDArray[Any]:
+    """Copy into an array whose last axis has room for `size` values."""
+    copied = np.empty((values.shape[0], size), dtype=values.dtype)
+    copied[:, : values.shape[1]] = values
+    return copied

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import is_little
 from bayleaf.counts import numpy_kernels
 from bayleaf.counts.keys import KeyEngine, compiled_engine, family_counts_by_key
 from bayleaf.counts.pairs import PairCounts
@@ -45,6 +46,9 @@ class TableCounts:
         Number of threads, in scikit-learn's meaning.
     max_table_cells : int, default=20_000_000
         Largest family that is counted.
+    work : float, default=0
+        Estimate of the steps that kernels take beside these counts, see `kernel_for`:
+        where those are compiled, counting little is compiled too.
 
     Notes
     -----
@@ -58,8 +62,10 @@ class TableCounts:
         n_jobs: int | None = None,
         *,
         max_table_cells: int = 20_000_000,
+        work: float = 0.0,
     ) -> None:
         self.codes = codes
+        self._may_interpret = is_little(work)
         self.max_table_cells = max_table_cells
         self._threads = thread_count(n_jobs)
 
@@ -105,7 +111,7 @@ class TableCounts:
         families = [tuple(int(v) for v in family) for family in families]
         for family in families:
             self._check_size(family)
-        if self.codes.n_rows * len(families) <= _SMALL_KEY_WORK:
+        if self._is_little_by_key(len(families)):
             return family_counts_by_key(self.codes, families, numpy_kernels, 1)
         by_planes = [self._fits_planes(family) for family in families]
         fast = self._pair_counter.family_counts(
@@ -132,7 +138,7 @@ class TableCounts:
         left, right = tuple(map(int, left)), tuple(map(int, right))
         cards, n_rows = self.cards, self.codes.n_rows
         widths = [sum(cards[v] + 1 for v in side) for side in (left, right)]
-        is_small = n_rows * max(widths) <= _SMALL_INDICATORS
+        is_small = self._may_interpret and n_rows * max(widths) <= _SMALL_INDICATORS
         if is_small and n_rows * prod(widths) <= _SMALL_PRODUCTS:
             dense = numpy_kernels.dense_pair_counts(self.codes, left, right)
             return PairCounts.from_dense(left, right, cards, dense)
@@ -226,8 +232,13 @@ class TableCounts:
             worthwhile(self._threads, narrow.size, _LEAST_SEARCHED),
         )
 
+    def _is_little_by_key(self, n_children: int) -> bool:
+        """Whether counting by key is done before numba is loaded."""
+        cells = self.codes.n_rows * n_children
+        return self._may_interpret and cells <= _SMALL_KEY_WORK
+
     def _engine(self, n_children: int) -> KeyEngine:
         """Choose NumPy for little work, compiled loops for more."""
-        if self.codes.n_rows * n_children <= _SMALL_KEY_WORK:
+        if self._is_little_by_key(n_children):
             return numpy_kernels
         return compiled_engine()

@@ -7,6 +7,7 @@ says nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,9 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import OccupiedCounts, mapped_states
+from bayleaf.compiled import kernel_for
+from bayleaf.counts.occupied import OccupiedCounts
+from bayleaf.cpds.nested_kernels import (
+    add_dense,
+    add_hashed,
+    build_dense,
+    build_level,
+)
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
-from bayleaf.data.codes import Codes
 
 # Values of the largest table with a place for every cell.
 _DENSE_VALUES = 1 << 15
@@ -54,19 +61,19 @@ class PseudoCounts:
             If the rule does not pull towards fixed shares of the states.
         """
         n_states = len(marginal)
-        even = np.full(n_states, 1.0 / n_states)
+        states = np.zeros(n_states + 1)
         if isinstance(rule, Lidstone):
-            strength, shares = rule.alpha * n_states, even
+            strength, states[:-1] = rule.alpha * n_states, rule.alpha
         elif isinstance(rule, Dirichlet):
-            strength, shares = rule.equivalent_sample_size, even
+            strength = rule.equivalent_sample_size
+            states[:-1] = strength / n_states
         elif isinstance(rule, MEstimate):
-            strength, shares = rule.m, marginal / marginal.sum()
+            strength, states[:-1] = rule.m, rule.m * marginal / marginal.sum()
         else:
             raise ValueError(
                 "averaged KDB knows the smoothing rules Lidstone, Dirichlet and "
                 f"MEstimate, got {rule!r}; choose one of these"
             )
-        states = np.append(strength * shares, 0.0)
         return cls(strength, states, isinstance(rule, MEstimate))
 
 
@@ -110,17 +117,24 @@ class NestedTables:
     dense: Floats
     levels: tuple[HashedLevel, ...]
 
-    def add(self, row_states: NDArray[np.uint16], scores: Floats) -> None:
-        """Add each row's evidence to its scores of shape (n_rows, n_classes)."""
-        from bayleaf.cpds.nested_kernels import add_dense, add_hashed
+    def add(
+        self, row_states: NDArray[np.uint16], scores: Floats, work: float = math.inf
+    ) -> None:
+        """Add each row's evidence to its scores of shape (n_rows, n_classes).
 
+        `work` estimates the steps for all tables, see `kernel_for`; much by default.
+        """
         n = self.n_dense
-        add_dense(row_states, self.variables[:n], self.radices[:n], self.dense, scores)
+        kernel_for(add_dense, work)(
+            row_states, self.variables[:n], self.radices[:n], self.dense, scores
+        )
         alive = np.ones(len(scores), dtype=bool)
         for level in self.levels:
             family = self.variables[: level.n_variables]
             radices = self.radices[: level.n_variables]
-            add_hashed(row_states, family, radices, alive, scores, *level.arrays)
+            kernel_for(add_hashed, work)(
+                row_states, family, radices, alive, scores, *level.arrays
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,70 +170,16 @@ class NestedFamilies:
 
     def n_configurations(self, depth: int) -> int:
         """How many configurations of the first `depth` parents training contains."""
-        from bayleaf.counts.occupied_kernels import number_distinct
-
         n = min(depth, len(self.variables) - 1) + 1
         keys = joint_cells(self.counts.states[1:n], self.radices[1:n])
-        return len(number_distinct(keys)[2])
-
-    def row_states(self, codes: Codes) -> NDArray[np.uint16]:
-        """State of each variable in each row, shape (n_variables, n_rows)."""
-        return mapped_states([codes.column(v) for v in self.variables], self.maps)
-
-    def multiply_evidence(
-        self,
-        codes: Codes,
-        rule: Smoothing,
-        products: Floats,
-        logs: Floats,
-        own: NDArray[np.int64] | None = None,
-        shares: Floats | None = None,
-    ) -> None:
-        """Multiply P(x | class, first j parents) into products, for j = 0, 1, ...
-
-        Parameters
-        ----------
-        codes : Codes
-            The rows.
-        rule : Smoothing
-            Lidstone, Dirichlet or MEstimate.
-        products, logs : ndarray of shape (n_depths, n_rows, n_classes)
-            Running products; parts too small for a float are moved to `logs` as
-            logarithms. Depths beyond the last parent repeat the deepest.
-        own, shares : ndarray of shape (n_rows,), optional
-            Class of each row, and the weight by which its own counts are lowered: at
-            the training rows this leaves each row out.
-        """
-        from bayleaf.cpds.nested_kernels import multiply_evidence
-
-        if own is None or shares is None:
-            own = np.full(codes.n_rows, -1, dtype=np.int64)
-            shares = np.zeros(codes.n_rows)
-        states = self.row_states(codes)
-        prior = PseudoCounts.from_rule(rule, self.marginal)
-        pseudo = prior.states[states[0]]
-        if prior.is_marginal:
-            weight = np.append(self.marginal, 0.0)[states[0]] - shares
-            rest = np.maximum(self.marginal.sum() - shares, 0.0)
-            known = (pseudo > 0) & (weight > 1e-9 * shares) & (rest > 0)
-            pseudo = np.where(known, prior.strength * weight, 0.0)
-            pseudo /= np.where(rest > 0, rest, 1.0)
-        multiply_evidence(
-            self.counts.states,
-            self.counts.classes,
-            self.counts.weights,
-            states,
-            own,
-            shares,
-            pseudo,
-            prior.strength,
-            np.array(self.radices, dtype=np.int64),
-            products,
-            logs,
-        )
+        return len(np.unique(keys))
 
     def tables(
-        self, rule: Smoothing, scales: Sequence[float], n_classes: int
+        self,
+        rule: Smoothing,
+        scales: Sequence[float],
+        n_classes: int,
+        work: float = math.inf,
     ) -> NestedTables:
         """Tables of the sum over depths of ``scale * ln(P(x | class, ...) / P(x))``.
 
@@ -231,12 +191,15 @@ class NestedFamilies:
             Weight of each depth; those beyond the last parent count for the deepest.
         n_classes : int
             Number of classes.
+        work : float, optional
+            Estimate of the steps that all features' tables take, see `kernel_for`;
+            much by default.
         """
         used = _used_scales(scales, len(self.variables))
         n_dense = self._dense_variables(len(used), n_classes)
         prior = PseudoCounts.from_rule(rule, self.marginal)
         levels = tuple(
-            self._level(depth, prior, used[depth], n_classes)
+            self._level(depth, prior, used[depth], n_classes, work)
             for depth in range(n_dense, len(used))
             if used[depth] > 0
         )
@@ -244,7 +207,7 @@ class NestedFamilies:
             np.array(self.variables[: len(used)], dtype=np.int64),
             np.array(self.radices[: len(used)], dtype=np.int64),
             n_dense,
-            self._dense(prior, used[:n_dense], n_classes),
+            self._dense(prior, used[:n_dense], n_classes, work),
             levels,
         )
 
@@ -256,13 +219,15 @@ class NestedFamilies:
         return 1
 
     def _dense(
-        self, prior: PseudoCounts, scales: Sequence[float], n_classes: int
+        self,
+        prior: PseudoCounts,
+        scales: Sequence[float],
+        n_classes: int,
+        work: float,
     ) -> Floats:
         """The dense table, shape (n_cells, n_classes)."""
-        from bayleaf.cpds.nested_kernels import build_dense
-
         n = len(scales)
-        table: Floats = build_dense(
+        table: Floats = kernel_for(build_dense, work)(
             joint_cells(self.counts.states[:n], self.radices[:n]),
             self.counts.classes,
             self.counts.weights,
@@ -275,14 +240,17 @@ class NestedFamilies:
         return table
 
     def _level(
-        self, depth: int, prior: PseudoCounts, scale: float, n_classes: int
+        self,
+        depth: int,
+        prior: PseudoCounts,
+        scale: float,
+        n_classes: int,
+        work: float,
     ) -> HashedLevel:
         """The family with the first `depth` parents, by hashing."""
-        from bayleaf.cpds.nested_kernels import build_level
-
         n = depth + 1
         states = self.counts.states[:n]
-        arrays = build_level(
+        arrays = kernel_for(build_level, work)(
             joint_cells(states, self.radices[:n]),
             joint_cells(states[1:], self.radices[1:n]),
             self.counts.classes,

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.compiled import compiled
-from bayleaf.counts.occupied_kernels import find_slot, number_distinct
+from bayleaf.counts.occupied_kernels import (
+    add_weights,
+    find_slot,
+    mapped_digits,
+    number_cells,
+    number_distinct,
+)
 
 Floats = NDArray[np.float64]
 States = NDArray[np.uint16]
@@ -22,24 +29,127 @@ _RESIDUE = 1e-9
 
 
 @compiled
-def sums_at_rows(
-    cell_keys: Whole,
-    classes: States,
-    weights: Floats,
-    row_keys: Whole,
-    n_classes: int,
-) -> tuple[Places, Floats]:
-    """Weights a class of the cells that rows lie in.
+def number_within(keys: Whole, n_keys: int) -> tuple[Places, Whole]:
+    """Number distinct keys below `n_keys`; returns each key's number, and the keys."""
+    if n_keys <= 2 * keys.size:
+        numbers, first = number_cells(keys, n_keys)
+        distinct = np.empty(first.size, dtype=np.int64)
+        for i in range(first.size):
+            distinct[i] = keys[first[i]]
+    else:
+        numbers, _, distinct, _ = number_distinct(keys)
+    return numbers, distinct
 
-    Returns the number of each row's cell, and the sums of shape (n_numbers, n_classes).
+
+@compiled
+def class_probabilities(
+    upper: Floats, lower: Floats, priors: Floats, shares: Floats, strength: float
+) -> tuple[Floats, Floats]:
+    """P(x | class, parents) of lines of equal rows, shape (n_classes, n_lines).
+
+    Once from all counts, and once with a share taken from those of the class. `upper`
+    holds the counts of the joint state, `lower` those of its parents, `priors` the
+    prior weight of its state of the child; without any, the state says nothing: 1.
     """
-    numbers, _, distinct, slots = number_distinct(row_keys)
-    sums = np.zeros((distinct.size, n_classes))
-    for cell in range(cell_keys.size):
-        number = slots[find_slot(slots, distinct, cell_keys[cell])]
-        if number >= 0:
-            sums[number, classes[cell]] += weights[cell]
-    return numbers, sums
+    whole = np.ones(upper.shape)
+    left_out = np.ones(upper.shape)
+    for c in range(upper.shape[0]):
+        for k in range(priors.size):
+            if priors[k] <= 0.0:
+                continue
+            count, total, share = upper[c, k], lower[c, k], shares[k]
+            whole[c, k] = (count + priors[k]) / (total + strength)
+            least = _RESIDUE * share
+            count = count - share if count - share > least else 0.0
+            total = total - share if total - share > least else 0.0
+            left_out[c, k] = (count + priors[k]) / (total + strength)
+    return whole, left_out
+
+
+@compiled
+def prior_weight(
+    state: int,
+    share: float,
+    by_state: Floats,
+    marginal: Floats,
+    total: float,
+    strength: float,
+    is_marginal: bool,
+) -> float:
+    """Prior weight of a state of the child, after a share has left the marginal."""
+    if not is_marginal or by_state[state] <= 0.0:
+        return float(by_state[state])
+    rest = total - share
+    weight = marginal[state] - share
+    if weight <= _RESIDUE * share or rest <= 0.0:
+        return 0.0
+    return float(strength * weight / rest)
+
+
+@compiled
+def multiply_families(
+    narrow: NDArray[np.uint8],
+    wide: States,
+    slots: Whole,
+    variables: Whole,
+    values: States,
+    value_starts: Whole,
+    cell_states: States,
+    cell_classes: States,
+    cell_weights: Floats,
+    cell_starts: Whole,
+    by_state: Floats,
+    marginals: Floats,
+    state_starts: Whole,
+    strengths: Floats,
+    is_marginal: bool,
+    own: Whole,
+    share_numbers: Whole,
+    share_levels: Floats,
+    products: Floats,
+    logs: Floats,
+) -> None:
+    """Multiply one feature's evidence in several networks, see `multiply_evidence`.
+
+    Rows are laid out as in `Codes`. Each row of `variables` lists the feature and its
+    parents in one network, -1 after the last; their codes stand for the states in
+    ``values[value_starts[k] : value_starts[k + 1]]``, k counting the variables of all
+    networks. `cell_starts` and `state_starts` tell where the occupied counts and the
+    prior weights of each network begin.
+    """
+    n_rows = own.size
+    least = np.ones(products.shape[0])
+    place = 0
+    row_states = np.empty((variables.shape[1], n_rows), dtype=np.uint16)
+    radices = np.empty(variables.shape[1], dtype=np.int64)
+    for network in range(variables.shape[0]):
+        n_used = 0
+        while n_used < variables.shape[1] and variables[network, n_used] >= 0:
+            states = values[value_starts[place] : value_starts[place + 1]]
+            radices[n_used] = np.int64(states[-1]) + 1
+            slot = slots[variables[network, n_used]]
+            mapped_digits(narrow, wide, slot, states, row_states[n_used])
+            n_used += 1
+            place += 1
+        cells = slice(cell_starts[network], cell_starts[network + 1])
+        prior = slice(state_starts[network], state_starts[network + 1])
+        multiply_evidence(
+            cell_states[:n_used, cells].copy(),
+            cell_classes[cells],
+            cell_weights[cells],
+            row_states[:n_used],
+            own,
+            share_numbers,
+            share_levels,
+            by_state[prior],
+            marginals[prior],
+            strengths[network],
+            is_marginal,
+            radices[:n_used],
+            products,
+            logs,
+            least,
+        )
 
 
 @compiled
@@ -49,64 +159,158 @@ def multiply_evidence(
     weights: Floats,
     row_states: States,
     own: Whole,
-    shares: Floats,
-    pseudo: Floats,
+    share_numbers: Whole,
+    share_levels: Floats,
+    by_state: Floats,
+    marginal: Floats,
     strength: float,
+    is_marginal: bool,
     radices: Whole,
     products: Floats,
     logs: Floats,
+    least: Floats,
 ) -> None:
     """Multiply P(x | class, first j parents) of each row, class and depth in.
 
     `states` (n_variables, n_cells), `classes` and `weights` are occupied counts;
-    `row_states` (n_variables, n_rows) the rows' states, each of which has its share
-    subtracted from the counts of its own class; `pseudo` (n_rows,) is the prior weight
-    of the row's state of the child, zero for a state that says nothing, and `strength`
-    that of all its states. `products` has shape (n_depths, n_rows, n_classes); depths
-    beyond the last parent repeat the deepest, and what becomes too small moves to
-    `logs`.
+    `row_states` (n_variables, n_rows) the rows' states, each of which has its share,
+    ``share_levels[share_numbers[i]]``, subtracted from the counts of its own class.
+    `by_state` (n_states + 1,) is the prior weight of each state of the child,
+    `strength` their sum; if they follow `marginal`, the weight of the states in
+    training, the share leaves that too. `products` has shape
+    (n_depths, n_classes, n_rows); depths beyond the last parent repeat the deepest.
+    Before a product may fall below `least` (n_depths,), it moves to `logs`.
     """
-    n_variables, n_rows = row_states.shape
-    n_classes = products.shape[2]
-    joint_cells = np.zeros(weights.size, dtype=np.int64)
-    parent_cells = np.zeros(weights.size, dtype=np.int64)
-    joint_rows = np.zeros(n_rows, dtype=np.int64)
-    parent_rows = np.zeros(n_rows, dtype=np.int64)
-    for depth in range(products.shape[0]):
-        if depth < n_variables:
-            radix = radices[depth]
-            for i in range(weights.size):
-                digit = np.int64(states[depth, i])
-                joint_cells[i] = joint_cells[i] * radix + digit
-                if depth > 0:
-                    parent_cells[i] = parent_cells[i] * radix + digit
-            for i in range(n_rows):
-                digit = np.int64(row_states[depth, i])
-                joint_rows[i] = joint_rows[i] * radix + digit
-                if depth > 0:
-                    parent_rows[i] = parent_rows[i] * radix + digit
-            joint, joint_sums = sums_at_rows(
-                joint_cells, classes, weights, joint_rows, n_classes
-            )
-            parent, parent_sums = sums_at_rows(
-                parent_cells, classes, weights, parent_rows, n_classes
-            )
+    n_cells, n_rows = weights.size, row_states.shape[1]
+    n_depths, n_classes, _ = products.shape
+    deepest = min(n_depths, row_states.shape[0]) - 1
+    keys = np.zeros(n_cells + n_rows, dtype=np.int64)
+    span = np.int64(1)
+    for depth in range(deepest + 1):
+        radix = radices[depth]
+        span *= radix if depth > 0 else 1
+        for i in range(n_cells):
+            keys[i] = keys[i] * radix + np.int64(states[depth, i])
         for i in range(n_rows):
-            if pseudo[i] <= 0.0:
-                continue
-            for c in range(n_classes):
-                upper = joint_sums[joint[i], c]
-                lower = parent_sums[parent[i], c]
-                if c == own[i]:
-                    share = shares[i]
-                    upper = upper - share if upper - share > _RESIDUE * share else 0.0
-                    lower = lower - share if lower - share > _RESIDUE * share else 0.0
-                value = products[depth, i, c]
-                value *= (upper + pseudo[i]) / (lower + strength)
-                if value < _SMALL:
-                    logs[depth, i, c] += math.log(value)
-                    value = 1.0
-                products[depth, i, c] = value
+            digit = np.int64(row_states[depth, i])
+            keys[n_cells + i] = keys[n_cells + i] * radix + digit
+    numbers, joint = number_within(keys, span * radices[0])
+    # Rows of one joint state and one share have one line of probabilities.
+    n_levels = share_levels.size
+    for i in range(n_rows):
+        keys[i] = np.int64(numbers[n_cells + i]) * n_levels + share_numbers[i]
+    line_of_row, line_keys = number_within(keys[:n_rows], joint.size * n_levels)
+    joint_of_line = line_keys // n_levels
+    shares = share_levels[line_keys - joint_of_line * n_levels]
+    children = joint[joint_of_line] // span
+    joint_of_cell = numbers[:n_cells]
+    priors = np.empty(shares.size)
+    total = 0.0
+    for weight in marginal:
+        total += weight
+    for k in range(shares.size):
+        priors[k] = prior_weight(
+            children[k], shares[k], by_state, marginal, total, strength, is_marginal
+        )
+    for depth in range(deepest, -1, -1):
+        if depth < deepest:
+            # The last parent is the last digit; without it, states fall together.
+            radix = radices[depth + 1]
+            span //= radix
+            above, joint = number_within(joint // radix, span * radices[0])
+            joint_of_cell, classes, weights = merge_cells(
+                above[joint_of_cell], classes, weights, joint.size, n_classes
+            )
+            for k in range(joint_of_line.size):
+                joint_of_line[k] = above[joint_of_line[k]]
+        of_joint, parents = number_within(joint % span, int(span))
+        upper = counts_of_lines(
+            joint_of_cell, classes, weights, joint_of_line, joint.size, n_classes
+        )
+        lower = counts_of_lines(
+            of_joint[joint_of_cell],
+            classes,
+            weights,
+            of_joint[joint_of_line],
+            parents.size,
+            n_classes,
+        )
+        whole, left_out = class_probabilities(upper, lower, priors, shares, strength)
+        smallest = min(whole.min(), left_out.min())
+        last = n_depths if depth == deepest else depth + 1
+        for repeated in range(depth, last):
+            if least[repeated] * smallest < _SMALL:
+                move_to_logs(products[repeated], logs[repeated])
+                least[repeated] = 1.0
+            least[repeated] *= smallest
+            multiply_rows(line_of_row, own, whole, left_out, products[repeated])
+
+
+@compiled
+def merge_cells(
+    joint: Places, classes: States, weights: Floats, n_states: int, n_classes: int
+) -> tuple[Places, States, Floats]:
+    """Cells of one state, below `n_states`, and class become one."""
+    keys = np.empty(joint.size, dtype=np.int64)
+    for i in range(joint.size):
+        keys[i] = np.int64(joint[i]) * n_classes + np.int64(classes[i])
+    numbers, distinct = number_within(keys, n_states * n_classes)
+    states = distinct // n_classes
+    own = distinct - states * n_classes
+    sums = add_weights(numbers, weights, distinct.size)
+    return states.astype(np.int32), own.astype(np.uint16), sums
+
+
+@compiled
+def counts_of_lines(
+    cells: Places,
+    classes: States,
+    weights: Floats,
+    of_line: NDArray[np.signedinteger[Any]],
+    n_states: int,
+    n_classes: int,
+) -> Floats:
+    """Weight by class of the state that each line has, shape (n_classes, n_lines).
+
+    `cells` holds the state of each occupied cell, below `n_states`.
+    """
+    places = np.full(n_states, -1, dtype=np.int32)
+    count = 0
+    for k in range(of_line.size):
+        if places[of_line[k]] < 0:
+            places[of_line[k]] = count
+            count += 1
+    sums = np.zeros((count, n_classes))
+    for i in range(cells.size):
+        place = places[cells[i]]
+        if place >= 0:
+            sums[place, classes[i]] += weights[i]
+    found = np.empty((n_classes, of_line.size))
+    for k in range(of_line.size):
+        for c in range(n_classes):
+            found[c, k] = sums[places[of_line[k]], c]
+    return found
+
+
+@compiled
+def move_to_logs(products: Floats, logs: Floats) -> None:
+    """Add the logarithms of products to `logs`, and start again at 1."""
+    for i in range(products.shape[0]):
+        for c in range(products.shape[1]):
+            logs[i, c] += math.log(products[i, c])
+            products[i, c] = 1.0
+
+
+@compiled
+def multiply_rows(
+    lines: Places, own: Whole, whole: Floats, left_out: Floats, products: Floats
+) -> None:
+    """Multiply each row's line of probabilities in, the left-out one of its class."""
+    for c in range(products.shape[0]):
+        for i in range(lines.size):
+            line = np.uint32(lines[i])
+            ratio = left_out[c, line] if own[i] == c else whole[c, line]
+            products[c, i] *= ratio
 
 
 @compiled

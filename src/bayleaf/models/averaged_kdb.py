@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.nested import NestedTables
-from bayleaf.cpds.random_network import RandomNetwork, mean_evidence
+from bayleaf.cpds.random_network import RandomNetwork, evidence_work, mean_evidence
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
 
 # Rows scored together: their states stay in the second cache.
-_TILE_ROWS = 4096
+_TILE_ROWS = 32768
 # Values of evidence held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 23
 
@@ -191,12 +192,20 @@ class AveragedKDBModel:
     def _tables(self) -> list[list[NestedTables]]:
         """Look-up tables of each network, for features with any weight."""
         used = np.flatnonzero(self.weights.sum(axis=1))
+        # A dense table has as many values as all states of its variables together.
+        values = sum(
+            min(math.prod(family.radices), len(family.counts.weights) << 5)
+            for network in self.networks
+            for family in network.families
+        )
+        work = float(values * self.n_classes * self.weights.shape[1])
         return [
             [
                 network.families[i].tables(
                     self.smoothing,
                     self.weights[i] / len(self.networks),
                     self.n_classes,
+                    work,
                 )
                 for i in used
             ]
@@ -210,14 +219,24 @@ class AveragedKDBModel:
         what the deeper families say.
         """
         scores = np.tile(self.base, (codes.n_rows, 1))
+        work = self._work(codes.n_rows)
         for first in range(0, codes.n_rows, _TILE_ROWS):
             rows = slice(first, first + _TILE_ROWS)
             tile = codes.rows(rows)
             for network, tables in zip(self.networks, self._tables, strict=True):
                 states = network.states(tile)
                 for table in tables:
-                    table.add(states, scores[rows])
+                    table.add(states, scores[rows], work)
         return scores
+
+    def _work(self, n_rows: int) -> float:
+        """Estimate of the steps that scoring or explaining rows takes."""
+        cells = max(len(f.counts.weights) for n in self.networks for f in n.families)
+        n_features, n_depths = self.weights.shape
+        rows = n_rows + cells
+        return evidence_work(
+            len(self.networks), n_features, n_depths, rows, self.n_classes
+        )
 
     # ---- explanation
 
@@ -230,11 +249,19 @@ class AveragedKDBModel:
             Nats; alike for all classes where a state is unknown.
         """
         n_depths = self.weights.shape[1]
-        shape = (n_depths, codes.n_rows, self.n_classes)
-        values = np.empty((*shape[1:], len(self.domain) - 1, n_depths))
+        values = np.empty(
+            (codes.n_rows, self.n_classes, len(self.domain) - 1, n_depths)
+        )
         for i in range(len(self.domain) - 1):
             families = [network.families[i] for network in self.networks]
-            values[:, :, i] = mean_evidence(families, codes, self.smoothing, shape)
+            values[:, :, i] = mean_evidence(
+                families,
+                codes,
+                self.smoothing,
+                n_depths,
+                self.n_classes,
+                work=self._work(codes.n_rows),
+            )
         return values
 
     def evidence_of_states(self, feature: int) -> Floats:
@@ -244,8 +271,15 @@ class AveragedKDBModel:
         columns[feature] = np.arange(n_states, dtype=np.uint16)
         codes = Codes.from_columns(columns, self.domain.cards[:-1])
         families = [network.families[feature] for network in self.networks]
-        shape = 1, n_states, self.n_classes
-        return mean_evidence(families, codes, self.smoothing, shape)[:, :, 0]
+        evidence = mean_evidence(
+            families,
+            codes,
+            self.smoothing,
+            1,
+            self.n_classes,
+            work=self._work(n_states),
+        )
+        return evidence[:, :, 0]
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]

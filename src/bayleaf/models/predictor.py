@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.data.columns import take_apart
 from bayleaf.data.encoder import TableEncoder
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
+
+# Cells for whose scoring a further thread is started.
+_LEAST_CELLS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,8 @@ class Predictor:
     prior_shift : ndarray of shape (n_classes,), optional
         Added after that (nats): what a calibrated model under another class prior
         than that of training needs beside the prior in the model.
+    n_threads : int, default=1
+        Threads that may score rows; no score depends on it.
     """
 
     encoder: TableEncoder
@@ -42,6 +49,7 @@ class Predictor:
     loss: NDArray[np.float64] | None = None
     temperature: float = 1.0
     prior_shift: NDArray[np.float64] | None = None
+    n_threads: int = 1
 
     def encode(self, table: Any) -> Codes:
         """Codes of a table's features."""
@@ -52,7 +60,15 @@ class Predictor:
 
         That of the model, which no temperature changes.
         """
-        return self.model.class_log_scores(codes)
+        n_rows = codes.n_rows
+        threads = worthwhile(self.n_threads, n_rows * codes.n_variables, _LEAST_CELLS)
+        if threads == 1:
+            return self.model.class_log_scores(codes)
+        parts = [
+            partial(self.model.class_log_scores, codes.rows(slice(first, last)))
+            for first, last in stretches(n_rows, threads)
+        ]
+        return np.concatenate(run_tasks(parts, threads))
 
     def log_proba(self, codes: Codes) -> LogScores:
         """Log posterior of each class (nats), shape (n_rows, n_classes)."""

@@ -7,16 +7,17 @@ leave the row itself out, so that the weights cannot reward a table for remember
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from threadpoolctl import ThreadpoolController
 
+from bayleaf.compiled import kernel_for
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
+from bayleaf.search.evidence_kernels import add_losses, descend
 
 # Strengths of the pull towards equal weights, the strongest first.
 PENALTIES = (256.0, 64.0, 16.0, 4.0, 1.0)
@@ -25,7 +26,9 @@ _FOLD_ROWS = 2000
 _N_FOLDS = 3
 # Fewer rows than this cannot tell one penalty from another.
 MIN_ROWS = 12
-_TRIAL_STEPS, _FINAL_STEPS = 40, 100
+# Most steps of a descent, and the relative gain of a step below which it ends: what a
+# trial is for, telling one penalty from another, needs no more.
+_TRIAL, _FINAL = (40, 1e-5), (100, 1e-6)
 # Rows whose losses are added up at a time, whatever the number of threads.
 _BLOCK_ROWS = 512
 # Products, about a tenth of a millisecond's work, for which a thread is started.
@@ -49,13 +52,16 @@ class Evidence:
     weights : ndarray of shape (n_rows,)
         Row weights.
     n_threads : int
-        Threads that may add up losses; the result does not depend on it.
+        Threads that may be used; the result does not depend on it.
+    work : float, default=inf
+        Estimate of the steps that the whole fit takes, see `kernel_for`.
     """
 
     values: NDArray[np.float32]
     own: NDArray[np.int64]
     weights: Floats
     n_threads: int = 1
+    work: float = math.inf
 
     @property
     def n_rows(self) -> int:
@@ -71,10 +77,37 @@ class Evidence:
             The prior's weight first.
         """
         scores = np.empty(self.values.shape[:2])
-        for first in range(0, self.n_rows, _BLOCK_ROWS):
-            rows = slice(first, first + _BLOCK_ROWS)
-            scores[rows] = self.values[rows] @ weights
+
+        def add_up(first: int, last: int) -> None:
+            for start in range(first, last, _BLOCK_ROWS):
+                rows = slice(start, min(start + _BLOCK_ROWS, last))
+                scores[rows] = self.values[rows] @ weights
+
+        self._by_rows(add_up)
         return scores
+
+    @cached_property
+    def contrasts(self) -> NDArray[np.float32]:
+        """What speaks for each class against the first.
+
+        Shape (n_rows, n_classes - 1, 1 + n_pieces); all that a loss depends on.
+        """
+        found = np.empty_like(self.values[:, 1:])
+
+        def subtract(first: int, last: int) -> None:
+            rows = slice(first, last)
+            np.subtract(self.values[rows, 1:], self.values[rows, :1], out=found[rows])
+
+        self._by_rows(subtract)
+        return found
+
+    def _by_rows(self, task: Callable[[int, int], None]) -> None:
+        """Run a task on stretches of rows, side by side where there are many."""
+        threads = worthwhile(self.n_threads, self.values.size, _LEAST_WORK)
+        run_tasks(
+            [partial(task, *ends) for ends in stretches(self.n_rows, threads)],
+            threads,
+        )
 
     def loss(self, parameters: Floats, ranges: Ranges) -> tuple[float, Floats]:
         """Log-loss (nats, weighted sum) of some rows, and its gradient.
@@ -86,42 +119,57 @@ class Evidence:
         ranges : sequence of (first, last)
             Which rows.
         """
-        from bayleaf.search.evidence_kernels import add_losses
-
-        n_weights = self.values.shape[2]
-        weights = np.ascontiguousarray(parameters[:n_weights])
-        biases = np.ascontiguousarray(parameters[n_weights:])
-        blocks = np.array(
-            [
-                (start, min(start + _BLOCK_ROWS, stop))
-                for first, stop in ranges
-                for start in range(first, stop, _BLOCK_ROWS)
-            ],
-            dtype=np.int64,
-        )
-        losses = np.zeros(len(blocks))
-        gradients = np.zeros((len(blocks), len(parameters)))
-
-        def add_stretch(first: int, last: int) -> None:
-            add_losses(
-                self.values,
+        gradient = np.zeros(len(parameters))
+        add = kernel_for(add_losses, self.work)
+        loss = sum(
+            add(
+                self.contrasts,
                 self.own,
-                self.weights,
-                weights,
-                biases,
-                blocks[first:last],
-                losses[first:last],
-                gradients[first:last],
+                np.ascontiguousarray(self.weights),
+                parameters,
+                first,
+                last,
+                gradient,
             )
-
-        work = n_weights * self.values.shape[1] * float(np.ptp(blocks))
-        threads = worthwhile(self.n_threads, work, _LEAST_WORK)
-        run_tasks(
-            [partial(add_stretch, *ends) for ends in stretches(len(blocks), threads)],
-            threads,
+            for first, last in ranges
         )
-        # Block by block, in the order of rows, whoever added it up.
-        return float(losses.sum()), gradients.sum(axis=0)
+        return loss, gradient
+
+    def least_loss(
+        self,
+        ranges: Ranges,
+        start: Floats,
+        centre: Floats,
+        penalty: float,
+        patience: tuple[int, float],
+    ) -> Floats:
+        """Weights, none negative, and biases of least penalised loss of some rows.
+
+        Parameters
+        ----------
+        ranges : sequence of (first, last)
+            Which rows.
+        start : ndarray of shape (1 + n_pieces + n_classes,)
+            Where the descent begins.
+        centre : ndarray of the same shape
+            Where the penalty pulls to.
+        penalty : float
+            Strength of the pull on weights; biases are pulled with strength 1.
+        patience : (int, float)
+            Most steps, and the relative gain of a step below which the descent ends.
+        """
+        n_weights = self.values.shape[2]
+        pull = np.append(np.full(n_weights, penalty), np.ones(len(start) - n_weights))
+        return kernel_for(descend, self.work)(
+            self.contrasts,
+            self.own,
+            np.ascontiguousarray(self.weights),
+            np.array(ranges, dtype=np.int64),
+            start,
+            centre,
+            pull,
+            *patience,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +217,10 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     n_weights, n_classes = evidence.values.shape[2], evidence.values.shape[1]
     start = np.concatenate([[1.0], np.full(n_weights - 1, centre), np.zeros(n_classes)])
     whole = [(0, evidence.n_rows)]
-    # The search's own vectors are short: on more threads they would only wait.
-    with _controller().limit(limits=1, user_api="blas"):
-        penalty = _best_penalty(evidence, start)
-        found = _minimize(evidence, whole, start, penalty, _FINAL_STEPS)
+    # Once, before trials that run side by side ask for them.
+    _ = evidence.contrasts
+    penalty, nearby = _best_penalty(evidence, start)
+    found = evidence.least_loss(whole, nearby, start, penalty, _FINAL)
     loss, _ = evidence.loss(found, whole)
     return EvidenceWeights(
         prior=float(found[0]),
@@ -183,66 +231,40 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     )
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    """What sets the threads of the linear algebra; finding it takes a while."""
-    return ThreadpoolController()
+def _best_penalty(evidence: Evidence, centre: Floats) -> tuple[float, Floats]:
+    """The penalty whose weights lose least on rows that they were not fitted to.
 
-
-def _best_penalty(evidence: Evidence, centre: Floats) -> float:
-    """The penalty whose weights lose least on rows that they were not fitted to."""
+    With it, the mean of the weights that it gave.
+    """
     n_rows = evidence.n_rows
     if n_rows < MIN_ROWS:
-        return PENALTIES[0]
+        return PENALTIES[0], centre
     n_parts = _N_FOLDS if n_rows <= _FOLD_ROWS else 4
     n_folds = _N_FOLDS if n_rows <= _FOLD_ROWS else 1
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
+    # The weakest pull, whose descent is the longest, begins.
     trials = [
         partial(
-            _held_out_loss,
+            _fit_and_validate,
             evidence,
             centre,
             penalty,
             [(0, edges[fold]), (edges[fold + 1], n_rows)],
             [(edges[fold], edges[fold + 1])],
         )
-        for penalty in PENALTIES
+        for penalty in reversed(PENALTIES)
         for fold in range(n_folds)
     ]
-    losses = np.reshape(run_tasks(trials, evidence.n_threads), (-1, n_folds))
-    return PENALTIES[int(np.argmin(losses.sum(axis=1)))]
+    losses, found = zip(*run_tasks(trials, evidence.n_threads), strict=True)
+    totals = np.reshape(losses, (-1, n_folds)).sum(axis=1)[::-1]
+    best = int(np.argmin(totals))
+    first = (len(PENALTIES) - 1 - best) * n_folds
+    return PENALTIES[best], np.mean(found[first : first + n_folds], axis=0)
 
 
-def _held_out_loss(
+def _fit_and_validate(
     evidence: Evidence, centre: Floats, penalty: float, fitted: Ranges, held_out: Ranges
-) -> float:
-    """Loss on some rows of the weights that others give under a penalty."""
-    found = _minimize(evidence, fitted, centre, penalty, _TRIAL_STEPS)
-    return evidence.loss(found, held_out)[0]
-
-
-def _minimize(
-    evidence: Evidence,
-    rows: Ranges,
-    centre: Floats,
-    penalty: float,
-    max_steps: int,
-) -> Floats:
-    """Weights and biases of least penalised loss, by L-BFGS-B."""
-    n_weights, n_classes = evidence.values.shape[2], evidence.values.shape[1]
-    pull = np.concatenate([np.full(n_weights, penalty), np.ones(n_classes)])
-
-    def objective(parameters: Floats) -> tuple[float, Floats]:
-        loss, gradient = evidence.loss(parameters, rows)
-        off = parameters - centre
-        return loss + 0.5 * float(pull @ off**2), gradient + pull * off
-
-    result = minimize(
-        objective,
-        centre,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, None)] * n_weights + [(None, None)] * n_classes,
-        options={"maxiter": max_steps},
-    )
-    return np.asarray(result.x)
+) -> tuple[float, Floats]:
+    """Loss on some rows of the weights that others give under a penalty, and these."""
+    found = evidence.least_loss(fitted, centre, centre, penalty, _TRIAL)
+    return evidence.loss(found, held_out)[0], found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import partial
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from bayleaf.counts.occupied import MAX_CELLS, count_occupied, mapped_states
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.nested import NestedFamilies, radices_of
-from bayleaf.cpds.random_network import RandomNetwork, mean_evidence
+from bayleaf.cpds.random_network import OwnShares, RandomNetwork, mean_evidence
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.search.evidence_weights import Evidence
@@ -44,8 +45,12 @@ def left_out_evidence(
     counts: CountSource,
     left_out: LeftOutRows,
     rule: Smoothing,
+    work: float = math.inf,
 ) -> Evidence:
-    """What the left-out rows say of the classes, prior first, under one rule."""
+    """What the left-out rows say of the classes, prior first, under one rule.
+
+    `work` estimates the steps of the whole fit, see `kernel_for`; much by default.
+    """
     codes, own = left_out.codes, left_out.own.astype(np.int64)
     n_rows, n_classes = codes.n_rows, codes.cards[-1]
     n_features = codes.n_variables - 1
@@ -54,19 +59,22 @@ def left_out_evidence(
     prior = np.broadcast_to(cell_rule(rule).probabilities(cells), (n_classes, n_rows))
     values[:, :, 0] = np.log(np.maximum(prior, _LEAST_PRIOR)).T
 
+    shares = OwnShares(own, left_out.shares)
+
     def fill(feature: int) -> None:
         first = 1 + feature * n_depths
         values[:, :, first : first + n_depths] = mean_evidence(
             [network.families[feature] for network in networks],
             codes,
             rule,
-            (n_depths, n_rows, n_classes),
-            own,
-            left_out.shares,
+            n_depths,
+            n_classes,
+            shares,
+            work,
         )
 
     run_tasks([partial(fill, i) for i in range(n_features)], counts.n_jobs)
-    return Evidence(values, own, codes.weights, counts.n_jobs)
+    return Evidence(values, own, codes.weights, counts.n_jobs, work)
 
 
 def scores_of(log_scores: NDArray[np.float64], evidence: Evidence) -> LeaveOneOutScores:
@@ -94,14 +102,39 @@ def recoded(codes: Codes, maps: Maps) -> Codes:
     )
 
 
-def count_families(
-    codes: Codes, variables: tuple[int, ...], maps: Maps
-) -> NestedFamilies:
-    """Counts of a feature with as many of its parents as keys can tell apart."""
-    radices = radices_of([maps[v] for v in variables])
-    n = len(variables)
-    while n > 1 and prod(radices[:n]) > MAX_CELLS:
-        n -= 1
-    chosen = tuple(maps[v] for v in variables[:n])
-    counts = count_occupied(codes, variables[:n], chosen, radices[:n])
-    return NestedFamilies(variables[:n], chosen, counts)
+def count_network(
+    codes: Codes,
+    parents: Sequence[Sequence[int]],
+    maps: Maps,
+    work: float = math.inf,
+) -> RandomNetwork:
+    """Counts of every feature with as many parents as keys can tell apart.
+
+    Parameters
+    ----------
+    codes : Codes
+        The training table, class last.
+    parents : sequence of sequence of int
+        Parents of each feature, strongest first.
+    maps : tuple of ndarray of dtype uint16
+        For each feature, the state that each of its codes stands for.
+    work : float, optional
+        Estimate of the steps of the whole fit, see `kernel_for`; much by default.
+    """
+    radices = radices_of(maps)
+    chosen = []
+    for child, its_parents in enumerate(parents):
+        family, n_cells = [child], radices[child]
+        for parent in its_parents:
+            n_cells *= radices[parent]
+            if n_cells > MAX_CELLS:
+                break
+            family.append(parent)
+        chosen.append(tuple(family))
+    families = tuple(
+        NestedFamilies(family, tuple(maps[v] for v in family), counts)
+        for family, counts in zip(
+            chosen, count_occupied(codes, chosen, maps, work), strict=True
+        )
+    )
+    return RandomNetwork(maps, families)

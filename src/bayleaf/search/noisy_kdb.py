@@ -42,14 +42,14 @@ def noisy_parents(
         -(_log(relevance) + generator.gumbel(size=n_features)), kind="stable"
     )
     noisy = _log(information) + generator.gumbel(size=information.shape)
-    parents: list[tuple[int, ...]] = [()] * n_features
-    for place, feature in enumerate(order):
-        earlier = np.sort(order[:place])
-        strength = noisy[feature, earlier]
-        best = earlier[np.argsort(-strength, kind="stable")[:max_parents]]
-        best = best[np.isfinite(noisy[feature, best])]
-        parents[feature] = tuple(int(parent) for parent in best)
-    return parents
+    place = np.argsort(order)
+    noisy[place[:, None] <= place] = -np.inf
+    strongest = np.argsort(-noisy, axis=1, kind="stable")[:, :max_parents]
+    found = np.isfinite(np.take_along_axis(noisy, strongest, axis=1))
+    return [
+        tuple(parents[:n].tolist())
+        for parents, n in zip(strongest, found.sum(axis=1), strict=True)
+    ]
 
 
 def _log(information: NDArray[np.float64]) -> NDArray[np.float64]:
