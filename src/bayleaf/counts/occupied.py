@@ -84,9 +84,9 @@ def count_occupied(
     )
     return [
         OccupiedCounts(
-            states[: len(family), first:last].copy(),
-            classes[first:last].copy(),
-            weights[first:last].copy(),
+            states[: len(family), first:last],
+            classes[first:last],
+            weights[first:last],
         )
         for family, (first, last) in zip(families, pairwise(starts), strict=True)
     ]
