@@ -163,19 +163,24 @@ class _Rows:
 
     def _touched_cells(self, rows: Codes) -> csr_array:
         """The cells of each row as a matrix of zeros and ones."""
-        classes = rows.column(rows.n_variables - 1).astype(np.int64)
+        largest = max(self.n_cells, rows.n_rows * rows.n_variables)
+        kind = np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
+        classes = rows.column(rows.n_variables - 1).astype(kind)
+        starts = self.starts.astype(kind)
         observed, cells = [], []
         for feature, card in enumerate(self.cards):
             states = rows.column(feature)
             present = states < card
             observed.append(present)
             cells.append(
-                np.where(present, self.starts[feature] + classes * card + states, 0)
+                np.where(
+                    present, starts[feature] + classes * kind.type(card) + states, 0
+                )
             )
         observed.append(np.ones(rows.n_rows, dtype=bool))
-        cells.append(self.starts[-1] + classes)
+        cells.append(starts[-1] + classes)
         kept = np.column_stack(observed)
-        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(kind)
         indices = np.column_stack(cells)[kept]
         shape = (rows.n_rows, self.n_cells)
         return csr_array((np.ones(len(indices)), indices, ends), shape=shape)
