@@ -37,6 +37,7 @@ SHARED_CLASSIFIER_MODULES = {
     "base",
     "incremental",
     "leave_one_out",
+    "mixture_progress",
     "parameters",
     "saving",
     "training",
