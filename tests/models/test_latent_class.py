@@ -13,6 +13,7 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.models.drawing import table_rows
 from bayleaf.models.explanation import explain_rows
 from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.latent_class import LatentClassModel, component_name
@@ -167,6 +168,17 @@ def test_a_class_that_has_become_impossible_gets_no_further_terms() -> None:
     one, two = np.array([1]), np.array([0])
     _, terms = model.contributions(codes, one, two)
     assert terms[0].tolist() == [math.inf, 0.0, 0.0]
+
+
+def test_the_table_shown_of_a_feature_has_the_components_summed_out() -> None:
+    model = _model()
+    header, rows = table_rows(model, "b")
+    assert header == ["class", "b = s0", "b = s1"]
+    for code, (label, *shares) in enumerate(rows):
+        codes = [np.full(2, 3), np.arange(2), np.full(2, 4)]
+        joint = np.exp(model.class_log_scores(Codes.from_columns(codes, CARDS)))
+        assert label == f"s{code}"
+        np.testing.assert_allclose(shares, joint[:, code] / model.prior[code])
 
 
 def test_free_parameters_are_counted() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
+from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.wording import near_names, stated
@@ -109,6 +110,8 @@ def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
     if isinstance(model, NetworkModel):
         cpd = model.network.cpds[child]
         return cpd.parents, cpd.probabilities
+    if isinstance(model, LatentClassModel):
+        return (class_index,), model.class_table(child)
     if isinstance(model, AveragedOneDependenceModel):
         start = model.offsets[child]
         states = slice(start, start + model.domain[child].n_states)

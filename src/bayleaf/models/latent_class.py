@@ -102,6 +102,10 @@ class LatentClassModel:
         """What a summary tells beside counts and arcs: the components."""
         return component_remarks(self.domain, self.weights, self.tables)
 
+    def class_table(self, feature: int) -> NDArray[np.float64]:
+        """P(feature | class), components summed out, shape (n_classes, card)."""
+        return np.asarray((self.weights[:, :, None] * self.tables[feature]).sum(axis=1))
+
     @cached_property
     def _log_tables(self) -> list[NDArray[np.float64]]:
         """Logarithms of the features' tables with a last state, missing, of zero."""
