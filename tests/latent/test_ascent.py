@@ -74,3 +74,16 @@ def test_a_gain_below_the_tolerance_ends_the_climb() -> None:
     gains = np.diff(loose.objectives) / np.abs(loose.objectives[1:])
     assert (gains[:-1] > 0.5).all()
     assert gains[-1] <= 0.5
+
+
+@pytest.mark.parametrize("factor", [2.0**900, 2.0**10, 2.0**-900])
+def test_the_unit_of_the_value_is_of_no_importance(factor: float) -> None:
+    def scaled(point: Vector) -> tuple[float, Vector]:
+        value, gradient = _valley(point)
+        return factor * value, factor * gradient
+
+    start = np.array([-1.2, 1.0])
+    expected = climb(_valley, start, max_steps=200, tolerance=1e-9)
+    found = climb(scaled, start, max_steps=200, tolerance=1e-9)
+    assert found.point.tolist() == expected.point.tolist()
+    assert [value / factor for value in found.objectives] == list(expected.objectives)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,11 +42,12 @@ class Ascent:
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """A point with its value and gradient."""
+    """A point with its value and, in units of a slope, its gradient."""
 
     point: Vector
     value: float
     gradient: Vector
+    unit: float
 
 
 def climb(
@@ -81,7 +83,10 @@ def climb(
     it gains a fair share of what the slope promises (Armijo 1966). No sum is handed to
     a linear algebra library, whose number of threads could change the last bits.
     """
-    here = _Place(start, *objective(start))
+    value, gradient = objective(start)
+    # A power of two changes no bit, and keeps squares of huge slopes finite.
+    unit = 2.0 ** (math.frexp(float(np.abs(gradient).max(initial=0.0)))[1] - 1)
+    here = _Place(start, value, gradient / unit, unit)
     objectives = [here.value]
     memory: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
     converged = False
@@ -113,9 +118,9 @@ def _step(
     length = 1.0 if memory else min(1.0, 1.0 / float(np.abs(here.gradient).sum()))
     for _ in range(_MOST_HALVINGS):
         point = here.point + length * direction
-        there = _Place(point, *objective(point))
-        if there.value >= here.value + _SUFFICIENT * length * slope:
-            return there
+        value, gradient = objective(point)
+        if value >= here.value + _SUFFICIENT * length * slope * here.unit:
+            return _Place(point, value, gradient / here.unit, here.unit)
         length /= 2.0
     return None
 
