@@ -153,6 +153,27 @@ def multiply_families(
 
 
 @compiled
+def joint_keys(states: States, row_states: States, radices: Whole) -> tuple[Whole, int]:
+    """One whole number for the joint state of each cell, then of each row.
+
+    The first variable is the most significant; the states of all others together are
+    the remainder below the number that is returned too.
+    """
+    n_cells, n_rows = states.shape[1], row_states.shape[1]
+    keys = np.zeros(n_cells + n_rows, dtype=np.int64)
+    span = np.int64(1)
+    for k in range(radices.size):
+        if k > 0:
+            span *= radices[k]
+        for i in range(n_cells):
+            keys[i] = keys[i] * radices[k] + np.int64(states[k, i])
+        for i in range(n_rows):
+            digit = np.int64(row_states[k, i])
+            keys[n_cells + i] = keys[n_cells + i] * radices[k] + digit
+    return keys, int(span)
+
+
+@compiled
 def multiply_evidence(
     states: States,
     classes: States,
@@ -184,16 +205,7 @@ def multiply_evidence(
     n_cells, n_rows = weights.size, row_states.shape[1]
     n_depths, n_classes, _ = products.shape
     deepest = min(n_depths, row_states.shape[0]) - 1
-    keys = np.zeros(n_cells + n_rows, dtype=np.int64)
-    span = np.int64(1)
-    for depth in range(deepest + 1):
-        radix = radices[depth]
-        span *= radix if depth > 0 else 1
-        for i in range(n_cells):
-            keys[i] = keys[i] * radix + np.int64(states[depth, i])
-        for i in range(n_rows):
-            digit = np.int64(row_states[depth, i])
-            keys[n_cells + i] = keys[n_cells + i] * radix + digit
+    keys, span = joint_keys(states, row_states, radices[: deepest + 1])
     numbers, joint = number_within(keys, span * radices[0])
     # Rows of one joint state and one share have one line of probabilities.
     n_levels = share_levels.size
