@@ -40,6 +40,9 @@ class ValueHierarchy:
     parents: tuple[int, ...]
     _index: dict[Hashable, int] = field(init=False, repr=False, compare=False)
     _ends: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    _children: tuple[tuple[Hashable, ...], ...] = field(
+        init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         index = {name: i for i, name in enumerate(self.nodes)}
@@ -67,6 +70,10 @@ class ValueHierarchy:
             )
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "_ends", tuple(ends))
+        children: list[list[Hashable]] = [[] for _ in self.nodes]
+        for name, parent in zip(self.nodes[1:], self.parents[1:], strict=True):
+            children[parent].append(name)
+        object.__setattr__(self, "_children", tuple(map(tuple, children)))
 
     @classmethod
     def from_nested(cls, nested: Mapping[Hashable, Any]) -> ValueHierarchy:
@@ -147,12 +154,7 @@ class ValueHierarchy:
 
     def children_of(self, name: Hashable) -> tuple[Hashable, ...]:
         """Names of the nodes just below a node."""
-        position = self._position(name)
-        return tuple(
-            self.nodes[i]
-            for i in range(position + 1, self._ends[position])
-            if self.parents[i] == position
-        )
+        return self._children[self._position(name)]
 
     def parent_of(self, name: Hashable) -> Hashable | None:
         """Name of the node just above a node; None above the root."""
