@@ -1,0 +1,277 @@
+"""What every search over network structures is asked, does and answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bayleaf.data.domain import Domain
+from bayleaf.graph.dag import DAG, CycleError
+from bayleaf.wording import name_list
+
+Edge = tuple[int, int]
+MoveKind = Literal[
+    "add_edge",
+    "delete_edge",
+    "reverse_edge",
+    "refine",
+    "abstract",
+    "refresh",
+    "split",
+    "remove_split",
+    "abstract_split",
+    "grow_tree",
+    "merge_leaves",
+]
+
+# Gains up to this, in the unit of the score, are no gains: sums are rounded.
+LEAST_GAIN = 1e-7
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a learned structure has to keep to.
+
+    Parameters
+    ----------
+    required_edges : frozenset of (int, int)
+        (parent, child) pairs that the structure has.
+    forbidden_edges : frozenset of (int, int)
+        (parent, child) pairs that it has not.
+    max_parents : int, optional
+        Most parents that a variable may have; any number by default.
+    time_limit : float, optional
+        Seconds after which a search stops before its next move.
+
+    Raises
+    ------
+    ValueError
+        If `max_parents` is negative or `time_limit` not above zero.
+    """
+
+    required_edges: frozenset[Edge] = frozenset()
+    forbidden_edges: frozenset[Edge] = frozenset()
+    max_parents: int | None = None
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("required_edges", "forbidden_edges"):
+            edges = frozenset((int(a), int(b)) for a, b in getattr(self, name))
+            object.__setattr__(self, name, edges)
+        if self.max_parents is not None and self.max_parents < 0:
+            raise ValueError(f"max_parents must be >= 0, got {self.max_parents}")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(f"time_limit must be > 0 seconds, got {self.time_limit}")
+
+    def check(self, domain: Domain) -> None:
+        """Raise unless some structure over the variables keeps to all of this.
+
+        Raises
+        ------
+        ValueError
+            If an edge joins a variable with itself or names none, is both required
+            and forbidden, or the required edges close a cycle or give a variable more
+            than `max_parents` parents.
+        """
+        n_variables = len(domain)
+        for parent, child in sorted(self.required_edges | self.forbidden_edges):
+            if not (0 <= parent < n_variables and 0 <= child < n_variables):
+                raise ValueError(
+                    f"edge {(parent, child)} names no variable; use indices from 0 to "
+                    f"{n_variables - 1}"
+                )
+            if parent == child:
+                raise ValueError(
+                    f"an edge leads from variable {domain[parent].name!r} to itself; "
+                    "name two variables"
+                )
+        for parent, child in sorted(self.required_edges & self.forbidden_edges):
+            raise ValueError(
+                f"the edge from {domain[parent].name!r} to {domain[child].name!r} is "
+                "both required and forbidden; take it out of one of them"
+            )
+        self._check_required(domain)
+
+    def _check_required(self, domain: Domain) -> None:
+        """Raise if required edges close a cycle or are too many for a variable."""
+        try:
+            dag = DAG.from_arcs(len(domain), sorted(self.required_edges))
+        except CycleError as error:
+            names = [str(domain[node].name) for node in error.nodes]
+            raise ValueError(
+                f"the required edges close a cycle among {name_list(names)}; take one "
+                "of them out"
+            ) from None
+        for child, parents in enumerate(dag.parents):
+            if self.max_parents is not None and len(parents) > self.max_parents:
+                raise ValueError(
+                    f"the required edges give variable {domain[child].name!r} "
+                    f"{len(parents)} parents, more than max_parents={self.max_parents}"
+                )
+
+
+@dataclass(frozen=True)
+class Move:
+    """One step of a search.
+
+    Parameters
+    ----------
+    kind : str
+        What was done.
+    child : int
+        Variable whose distribution changed. For "reverse_edge", the child of the edge
+        before it was turned.
+    parent : int or None
+        The other end of the edge, or the parent whose groups of states changed.
+    detail : object
+        What else tells the move from others: the node of the hierarchy that was
+        refined or abstracted to, or the leaf of the tree.
+    gain : float
+        How much the score grew.
+    score : float
+        Score of the whole network after the move.
+    """
+
+    kind: MoveKind
+    child: int
+    parent: int | None
+    detail: Any
+    gain: float
+    score: float
+
+
+@dataclass(frozen=True)
+class GroupedParents:
+    """Shape of a table whose rows are groups of parent configurations.
+
+    Parameters
+    ----------
+    child : int
+    parents : tuple of int
+        In increasing order.
+    groups : tuple of tuple of tuple of int
+        For each parent, groups of its states; each state is in one.
+    cuts : tuple of tuple
+        For each parent, the nodes of its hierarchy that the groups are the states
+        of, in preorder.
+    """
+
+    child: int
+    parents: tuple[int, ...]
+    groups: tuple[tuple[tuple[int, ...], ...], ...]
+    cuts: tuple[tuple[Any, ...], ...] = field(default=(), compare=False)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of distributions."""
+        n_rows = 1
+        for groups in self.groups:
+            n_rows *= len(groups)
+        return n_rows
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The best structure that a search found.
+
+    Parameters
+    ----------
+    dag : DAG
+        Parents of each variable in increasing order.
+    cpd_structures : tuple
+        Shape of each variable's CPD: `GroupedParents`, or a shape of a tree.
+    score : float
+        Its score; larger is better.
+    trace : tuple of Move
+        The moves that led there from the start of this restart.
+    stopped_early : bool
+        Whether the time limit ended some restart, or kept it from starting.
+    restart : int
+        Number of the restart that found it.
+    """
+
+    dag: DAG
+    cpd_structures: tuple[Any, ...]
+    score: float
+    trace: tuple[Move, ...]
+    stopped_early: bool
+    restart: int = 0
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far one restart has come.
+
+    Parameters
+    ----------
+    restart : int
+    n_moves : int
+        Moves of this restart so far.
+    moves_per_second : float
+    score : float
+        Score of its structure now.
+    """
+
+    restart: int
+    n_moves: int
+    moves_per_second: float
+    score: float
+
+
+ProgressCallback = Callable[[SearchProgress], object]
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The moment at which all restarts of a search stop.
+
+    Parameters
+    ----------
+    at : float or None
+        On the clock of `time.monotonic`.
+    """
+
+    at: float | None
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """So many seconds from now, or never."""
+        return cls(None if seconds is None else time.monotonic() + seconds)
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether it is time to stop."""
+        return self.at is not None and time.monotonic() >= self.at
+
+
+def best_result(results: Sequence[SearchResult | None]) -> SearchResult:
+    """Choose the best of some restarts, the first among equals.
+
+    Parameters
+    ----------
+    results : sequence of SearchResult or None
+        In the order of restarts; None where the time limit kept one from starting.
+        The first is there.
+    """
+    found = [result for result in results if result is not None]
+    best = found[0]
+    for result in found[1:]:
+        # Restarts that reach the same network sum up its score in other orders.
+        if result.score > best.score + LEAST_GAIN:
+            best = result
+    stopped = len(found) < len(results) or any(r.stopped_early for r in found)
+    return SearchResult(
+        best.dag,
+        best.cpd_structures,
+        best.score,
+        best.trace,
+        stopped,
+        best.restart,
+    )
+
+
+def sorted_parents(parents: Iterable[Iterable[int]]) -> DAG:
+    """The graph of some sets of parents, each in increasing order."""
+    return DAG(tuple(tuple(sorted(own)) for own in parents))

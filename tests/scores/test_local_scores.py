@@ -1,0 +1,135 @@
+"""Scores of families equal their formulas, summed cell by cell."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bayleaf.scores import LOCAL_SCORES, LocalScore, resolve_score
+from bayleaf.scores.bdeu import BDeu
+from bayleaf.scores.mdl import MDL
+
+
+@pytest.fixture
+def counts() -> np.ndarray:
+    rng = np.random.default_rng(3)
+    table = rng.integers(0, 6, (5, 3)).astype(float)
+    table[2] = 0
+    return table
+
+
+def likelihood(counts: np.ndarray, log) -> float:
+    return sum(
+        float(cell) * log(cell / sum(row)) for row in counts for cell in row if cell
+    )
+
+
+def marginal(counts: np.ndarray, prior: float) -> float:
+    total = 0.0
+    for row in counts:
+        strength = prior * len(row)
+        total += math.lgamma(strength) - math.lgamma(strength + sum(row))
+        total += sum(math.lgamma(prior + x) - math.lgamma(prior) for x in row)
+    return total
+
+
+def expected(name: str, counts: np.ndarray) -> float:
+    """What a score's formula gives, with N four times what the table holds."""
+    n_parameters, weight = 2 * len(counts), 4 * counts.sum()
+    return {
+        "mdl": likelihood(counts, math.log2) - 0.5 * n_parameters * math.log2(weight),
+        "bic": likelihood(counts, math.log) - 0.5 * n_parameters * math.log(weight),
+        "aic": likelihood(counts, math.log) - n_parameters,
+        "bdeu": marginal(counts, 1 / 15),
+        "k2": marginal(counts, 1.0),
+    }[name]
+
+
+@pytest.mark.parametrize("name", LOCAL_SCORES)
+def test_a_score_equals_its_formula(name: str, counts: np.ndarray) -> None:
+    score = resolve_score(name)
+    found = score.rows_score(counts, 5, 4 * counts.sum())
+    assert found == pytest.approx(expected(name, counts), abs=1e-9)
+    assert score.name == name
+
+
+@pytest.mark.parametrize("name", LOCAL_SCORES)
+def test_rows_without_data_may_be_left_out(name: str, counts: np.ndarray) -> None:
+    score = resolve_score(name)
+    seen = counts[counts.sum(axis=1) > 0]
+    assert score.rows_score(seen, 5, 40.0) == pytest.approx(
+        score.rows_score(counts, 5, 40.0)
+    )
+
+
+@pytest.mark.parametrize("name", LOCAL_SCORES)
+def test_many_tables_are_scored_as_one_by_one(name: str, counts: np.ndarray) -> None:
+    score = resolve_score(name)
+    several = np.stack([counts, 2 * counts, counts[::-1]])
+    alone = [float(score.rows_score(table, 5, 40.0)) for table in several]
+    assert score.rows_score(several, 5, 40.0) == pytest.approx(alone)
+
+
+@pytest.mark.parametrize("name", LOCAL_SCORES)
+def test_a_score_that_adds_over_rows_says_so(name: str, counts: np.ndarray) -> None:
+    score = resolve_score(name)
+    apart = sum(score.rows_score(row[None], 1, 40.0) for row in counts)
+    whole = score.rows_score(counts, 5, 40.0)
+    assert score.adds_over_rows == (apart == pytest.approx(whole))
+
+
+@pytest.mark.parametrize("name", [n for n in LOCAL_SCORES if n != "mdl"])
+def test_only_mdl_charges_for_the_shape(name: str) -> None:
+    assert shape_scores(resolve_score(name)) == [0.0] * 6
+
+
+def test_mdl_charges_for_the_shape_as_printed() -> None:
+    bits = [3 * math.log2(10), math.log2(4 * 26), 1, 1 + math.log2(6), 3, 0]
+    assert shape_scores(MDL()) == pytest.approx([-number for number in bits])
+    assert shape_scores(MDL(0.25)) == pytest.approx([-b / 4 for b in bits])
+
+
+def shape_scores(score: LocalScore) -> list[float]:
+    return [
+        score.parents_score(3, 10),
+        score.cuts_score([4, 26]),
+        score.leaf_score(),
+        score.split_score(6),
+        score.merge_score(8),
+        score.parents_score(0, 0),
+    ]
+
+
+def test_no_weight_at_all_scores_zero() -> None:
+    nothing = np.zeros((2, 3))
+    assert MDL().rows_score(nothing, 2, 0.0) == 0.0
+
+
+def test_the_weight_of_the_penalty_leaves_the_data_alone(counts: np.ndarray) -> None:
+    free = MDL(0.0).rows_score(counts, 5, 40.0)
+    assert free == pytest.approx(likelihood(counts, math.log2))
+    half = MDL(0.5).rows_score(counts, 5, 40.0)
+    assert half == pytest.approx((free + MDL().rows_score(counts, 5, 40.0)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: resolve_score("loglik"), "local_score must be one of mdl, bic"),
+        (lambda: MDL(-1.0), "penalty_weight must be a finite number of at least 0"),
+        (lambda: MDL(math.nan), "penalty_weight must be"),
+        (lambda: BDeu(0.0), "equivalent_sample_size must be"),
+    ],
+)
+def test_a_bad_setting_is_named(make, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_score_stands_for_itself_and_settings_arrive() -> None:
+    score = BDeu(3.0)
+    assert resolve_score(score) is score
+    assert resolve_score("bdeu", equivalent_sample_size=3.0) == score
+    assert resolve_score("mdl", penalty_weight=0.25) == MDL(0.25)

@@ -1,0 +1,87 @@
+"""Constraints are checked, and the best restart wins."""
+
+from __future__ import annotations
+
+import pytest
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.graph.dag import DAG
+from bayleaf.search.structure import (
+    Constraints,
+    Deadline,
+    GroupedParents,
+    SearchResult,
+    best_result,
+)
+
+DOMAIN = Domain(tuple(Variable(name, ("no", "yes")) for name in "abc"))
+
+
+def edges(*pairs: tuple[int, int]) -> frozenset[tuple[int, int]]:
+    return frozenset(pairs)
+
+
+def result(score: float, restart: int, stopped: bool = False) -> SearchResult:
+    return SearchResult(DAG(((),)), (), score, (), stopped, restart)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"required_edges": edges((0, 3))}, "names no variable; use indices"),
+        ({"forbidden_edges": edges((1, 1))}, "from variable 'b' to itself"),
+        (
+            {"required_edges": edges((0, 1)), "forbidden_edges": edges((0, 1))},
+            "from 'a' to 'b' is both required and forbidden",
+        ),
+        ({"required_edges": edges((0, 1), (1, 0))}, "close a cycle among a, b"),
+        (
+            {"required_edges": edges((0, 2), (1, 2)), "max_parents": 1},
+            "variable 'c' 2 parents, more than max_parents=1",
+        ),
+    ],
+)
+def test_constraints_that_nothing_keeps_to_are_named(settings, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        Constraints(**settings).check(DOMAIN)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_parents": -1}, "max_parents must be >= 0, got -1"),
+        ({"time_limit": 0.0}, "time_limit must be > 0 seconds"),
+    ],
+)
+def test_limits_out_of_range_are_named(settings, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        Constraints(**settings)
+
+
+def test_constraints_that_can_be_kept_pass() -> None:
+    Constraints(edges((0, 1)), edges((1, 0)), max_parents=1, time_limit=1.0).check(
+        DOMAIN
+    )
+
+
+def test_the_best_restart_wins_and_the_first_among_equals() -> None:
+    assert best_result([result(1, 0), result(3, 1), result(2, 2)]).restart == 1
+    assert best_result([result(1, 0), result(1 + 1e-9, 1)]).restart == 0
+
+
+def test_a_restart_that_stopped_or_never_began_is_told() -> None:
+    assert not best_result([result(1, 0), result(0, 1)]).stopped_early
+    assert best_result([result(1, 0), None]).stopped_early
+    assert best_result([result(1, 0), result(0, 1, stopped=True)]).stopped_early
+
+
+def test_a_deadline_passes_and_none_never_does() -> None:
+    assert not Deadline.after(None).has_passed
+    assert not Deadline.after(1000.0).has_passed
+    assert Deadline.after(-1.0).has_passed
+
+
+def test_rows_of_grouped_parents_multiply() -> None:
+    shape = GroupedParents(2, (0, 1), (((0,), (1, 2)), ((0,), (1,), (2,))))
+    assert shape.n_rows == 6
+    assert GroupedParents(2, (), ()).n_rows == 1
