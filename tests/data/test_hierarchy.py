@@ -69,7 +69,13 @@ def test_what_is_no_tree_is_refused(nested: object) -> None:
 
 @pytest.mark.parametrize(
     ("nodes", "parents"),
-    [(("a", "b"), (-1, -1)), (("a", "b"), (0, -1)), ((), ()), (("a", "b"), (-1, 1))],
+    [
+        (("a", "b"), (-1, -1)),
+        (("a", "b"), (0, -1)),
+        ((), ()),
+        (("a", "b"), (-1, 1)),
+        (("a",), (-1, 0)),
+    ],
 )
 def test_parents_that_are_no_tree_are_refused(
     nodes: tuple[str, ...], parents: tuple[int, ...]

@@ -45,12 +45,9 @@ class ValueHierarchy:
     )
 
     def __post_init__(self) -> None:
-        index = {name: i for i, name in enumerate(self.nodes)}
-        if len(index) != len(self.nodes):
-            twice = [name for i, name in enumerate(self.nodes) if index[name] != i]
+        if not self.nodes or len(self.parents) != len(self.nodes):
             raise ValueError(
-                f"the value hierarchy uses the name {twice[0]!r} twice; give every "
-                "node a name of its own"
+                "a value hierarchy needs a root, and a parent for the rest"
             )
         path: list[int] = []
         ends = [0] * len(self.nodes)
@@ -64,10 +61,9 @@ class ValueHierarchy:
                 raise ValueError(f"the value hierarchy is deeper than {MAX_DEPTH}")
         for node in path:
             ends[node] = len(self.nodes)
-        if not self.nodes or len(self.parents) != len(self.nodes):
-            raise ValueError(
-                "a value hierarchy needs a root, and a parent for the rest"
-            )
+        index = {name: i for i, name in enumerate(self.nodes)}
+        if len(index) != len(self.nodes):
+            raise ValueError(_used_twice(self.nodes, self.parents))
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "_ends", tuple(ends))
         children: list[list[Hashable]] = [[] for _ in self.nodes]
@@ -76,7 +72,7 @@ class ValueHierarchy:
         object.__setattr__(self, "_children", tuple(map(tuple, children)))
 
     @classmethod
-    def from_nested(cls, nested: Mapping[Hashable, Any]) -> ValueHierarchy:
+    def from_nested(cls, nested: Mapping[Any, Any]) -> ValueHierarchy:
         """Build the tree from nested mappings and lists.
 
         Parameters
@@ -196,7 +192,7 @@ def _items(name: Hashable, below: Any) -> Iterator[tuple[Hashable, Any]]:
     if isinstance(below, str) or not isinstance(below, Mapping | Sequence) or not below:
         raise ValueError(
             f"node {name!r} of the value hierarchy needs a list of states or a mapping "
-            f"of nodes below it, got {below!r}"
+            f"of nodes below it, got {below!r:.40}"
         )
     if isinstance(below, Mapping):
         yield from below.items()
@@ -204,8 +200,27 @@ def _items(name: Hashable, below: Any) -> Iterator[tuple[Hashable, Any]]:
     for item in below:
         if isinstance(item, Mapping):
             yield from item.items()
-        else:
+        elif isinstance(item, Hashable):
             yield item, None
+        else:
+            raise ValueError(
+                f"a list below node {name!r} of the value hierarchy holds "
+                f"{item!r:.40}; name states or give a mapping"
+            )
+
+
+def _used_twice(nodes: Sequence[Hashable], parents: Sequence[int]) -> str:
+    """What to say of a name that stands for two nodes."""
+    first: dict[Hashable, int] = {}
+    second = next(i for i, name in enumerate(nodes) if first.setdefault(name, i) != i)
+    places = [
+        f"below {nodes[parents[i]]!r}" if i else "as the root"
+        for i in (first[nodes[second]], second)
+    ]
+    return (
+        f"the value hierarchy uses the name {nodes[second]!r} twice, {places[0]} and "
+        f"{places[1]}; give every node a name of its own"
+    )
 
 
 def check_covers(

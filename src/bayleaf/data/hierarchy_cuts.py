@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 
+from bayleaf.data.domain import Variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.wording import name_list
 
@@ -35,6 +36,22 @@ def flat_hierarchy(states: Sequence[Hashable], root: str = "any") -> ValueHierar
     while root in states:
         root += "_"
     return ValueHierarchy((root, *states), (-1, *[0] * len(states)))
+
+
+def search_hierarchy(variable: Variable) -> ValueHierarchy:
+    """A tree over all states of a variable, as searches over cuts need it.
+
+    Notes
+    -----
+    A variable without a hierarchy gets the trivial one. A state that stands for
+    missing cells, which hierarchies leave out, hangs below the root.
+    """
+    hierarchy = variable.hierarchy
+    if hierarchy is None or len(hierarchy.nodes) == 1:
+        return flat_hierarchy(variable.states)
+    if not variable.has_missing_state or None in hierarchy:
+        return hierarchy
+    return ValueHierarchy((*hierarchy.nodes, None), (*hierarchy.parents, 0))
 
 
 def top_cut(hierarchy: ValueHierarchy) -> Cut:
