@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.compiled import LITTLE_WORK, compiled, compiled_sums, kernel_for
+from bayleaf.compiled import (
+    LITTLE_WORK,
+    RunningWork,
+    compiled,
+    compiled_sums,
+    is_little,
+    kernel_for,
+)
 from bayleaf.search import (
     latent_pair_kernels,
     latent_search_kernels,
@@ -206,6 +213,12 @@ def test_a_called_kernel_is_compiled() -> None:
 def test_the_form_depends_on_the_work_alone() -> None:
     assert kernel_for(_summed, LITTLE_WORK + 1) is kernel_for(_summed, inf)
     assert kernel_for(_summed, LITTLE_WORK) is not kernel_for(_summed, inf)
+
+
+def test_many_questions_of_little_work_are_much() -> None:
+    work = RunningWork()
+    assert is_little(work.with_more(0.6 * LITTLE_WORK))
+    assert not is_little(work.with_more(0.6 * LITTLE_WORK))
 
 
 def test_a_product_that_overflows_warns_nobody() -> None:

@@ -59,7 +59,8 @@ def kernel_for(kernel: F, work: float) -> F:
         What `compiled` or `compiled_sums` returned.
     work : float
         Estimate of the steps of inner loops, in all calls of all kernels that the same
-        question needs. It must follow from the data alone, so that answers never vary.
+        question needs. It must follow from the data alone, so that answers never vary,
+        or be a `RunningWork`'s.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def kernel_for(kernel: F, work: float) -> F:
     """
     own = cast(_Kernel, kernel)
     if not is_little(work):
-        return cast(F, own.form(is_compiled=True))
+        return cast(F, own.dispatcher())
     function = own.form(is_compiled=False)
 
     @wraps(function)
@@ -84,6 +85,29 @@ def kernel_for(kernel: F, work: float) -> F:
             return function(*arguments)
 
     return cast(F, interpreted)
+
+
+class RunningWork:
+    """Work of questions that are little each, but may be asked over and over.
+
+    Interpreting every one of many would take longer than compiling. Which of them are
+    interpreted depends on what was asked before, so that this is for kernels alone
+    whose two forms give the same bits.
+
+    Attributes
+    ----------
+    steps : float
+        Steps of all questions so far.
+    """
+
+    def __init__(self) -> None:
+        self.steps = 0.0
+
+    def with_more(self, work: float) -> float:
+        """Add the steps of one more question; those of all, for `kernel_for`."""
+        with _LOCK:
+            self.steps += work
+            return self.steps
 
 
 class _Kernel:
@@ -107,9 +131,13 @@ class _Kernel:
         self._compiled: Callable[..., object] | None = None
 
     def __call__(self, *arguments: object) -> object:
+        return self.dispatcher()(*arguments)
+
+    def dispatcher(self) -> Callable[..., object]:
+        """The compiled function, kept at hand once all that it calls is made."""
         if self._compiled is None:
             self._compiled = self.form(is_compiled=True)
-        return self._compiled(*arguments)
+        return self._compiled
 
     def form(self, *, is_compiled: bool) -> Callable[..., object]:
         """Give the compiled or the interpreted function, which calls only its like."""

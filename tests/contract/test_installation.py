@@ -74,6 +74,21 @@ def test_a_small_fit_loads_neither_numba_nor_matplotlib() -> None:
 
 
 @pytest.mark.slow
+def test_a_small_fit_with_a_missing_cell_loads_no_numba() -> None:
+    code = (
+        "from bayleaf.classifiers import CLASSIFIERS, HNBClassifier\n"
+        "X = [['p', None], ['q', 'y']] + [['p', 'x'], ['q', 'y']] * 4\n"
+        "kinds = [kind() for kind in CLASSIFIERS.values()]\n"
+        "for model in [*kinds, HNBClassifier(parameters='conditional')]:\n"
+        "    model.fit(X, [0, 1] * 5)\n"
+        "    model.explain([['p', None]])\n"
+        "    model.predict([['p', 'y']])\n"
+        "    model.predict([[None, 'y']])\n"
+    )
+    assert "numba" not in _loaded_after(code)
+
+
+@pytest.mark.slow
 def test_no_search_for_latent_variables_in_a_small_table_loads_numba() -> None:
     code = (
         "from bayleaf.classifiers import HNBClassifier\n"
@@ -92,7 +107,8 @@ def test_no_search_for_latent_variables_in_a_small_table_loads_numba() -> None:
         "        model.predict_proba(X)\n"
         "        model.explain([['p', None, 'v']])\n"
         "holes = [['p', None, 'u'], *X[1:]]\n"
-        "HNBClassifier(estimation='counting').fit(holes, y).predict(holes)\n"
+        "for estimation in ('counting', 'auto'):\n"
+        "    HNBClassifier(estimation=estimation).fit(holes, y).predict(holes)\n"
     )
     assert "numba" not in _loaded_after(code)
 

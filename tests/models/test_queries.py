@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial
 from typing import Any
 
@@ -266,3 +268,35 @@ def test_targets_are_answered_in_groups_where_one_tree_would_be_too_large() -> N
         inference.query()
     with pytest.raises(ValueError, match="max_table_cells=16"):
         inference.query(targets="both")
+
+
+_QUESTIONS = """
+import sys
+from bayleaf import BayesianNetwork, learn_parameters
+from bayleaf.models.queries import Inference
+
+names = [f"v{i}" for i in range(8)]
+network = BayesianNetwork.from_tables(
+    states={name: ["no", "yes"] for name in names},
+    parents={name: names[max(0, i - 2) : i] for i, name in enumerate(names) if i},
+    tables={
+        "v0": [0.2, 0.8],
+        "v1": [[0.9, 0.1], [0.4, 0.6]],
+        **{name: [[[0.9, 0.1], [0.4, 0.6]]] * 2 for name in names[2:]},
+    },
+)
+inference = Inference(network)
+inference.query({"v0": "yes"})
+inference.most_probable_explanation({"v7": "no"})
+inference.log_probability_of_evidence({"v7": "no"})
+holed = {"v0": ["yes", None, "no"], "v5": ["no", "no", None]}
+inference.posterior_table(holed, "v3")
+inference.log_likelihood(holed)
+inference.sample(20, {"v7": "no"})
+learn_parameters(network, holed, max_iter=3)
+assert "numba" not in sys.modules
+"""
+
+
+def test_a_few_questions_to_a_small_network_load_no_numba() -> None:
+    subprocess.run([sys.executable, "-c", _QUESTIONS], check=True)

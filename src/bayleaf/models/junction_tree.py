@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import kernel_for
 from bayleaf.data.codes import Codes
 from bayleaf.graph.triangulation import JunctionForest, junction_forest, moral_graph
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedLayouts, Passes
 from bayleaf.models.junction_tree_schedule import (
+    PASSES_TO_DECODE,
+    PASSES_TO_PROPAGATE,
+    PROPAGATIONS,
     Layout,
     build_schedule,
     new_layout,
@@ -130,19 +134,23 @@ class JunctionTree:
 
         variables, values = self._flat(likelihoods)
         layout = self._cheapest(variables, values, Passes.BOTH)
-        scratch, log_evidence = _collected(layout, variables, values, False)
+        work = PROPAGATIONS.with_more(PASSES_TO_PROPAGATE * layout.pass_work)
+        scratch, log_evidence = _collected(layout, variables, values, False, work)
         marginals = np.empty(layout.state_starts[-1])
         if log_evidence > -np.inf:
             schedule, has_prior = layout.schedule, layout.has_prior
-            kernels.distribute(schedule, scratch, False, has_prior)
-            kernels.read_marginals(schedule, scratch, has_prior, marginals)
+            distribute = kernel_for(kernels.distribute, work)
+            distribute(schedule, scratch, False, has_prior)
+            read_marginals = kernel_for(kernels.read_marginals, work)
+            read_marginals(schedule, scratch, has_prior, marginals)
         return Propagation(self, log_evidence, layout, marginals, scratch)
 
     def log_evidence(self, likelihoods: Likelihoods) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
         variables, values = self._flat(likelihoods)
         layout = self._cheapest(variables, values, Passes.TOUCHED)
-        return _collected(layout, variables, values, False)[1]
+        work = PROPAGATIONS.with_more(layout.pass_work)
+        return _collected(layout, variables, values, False, work)[1]
 
     def most_probable(self, likelihoods: Likelihoods) -> tuple[NDArray[np.intp], float]:
         """Find the most probable states of all variables together.
@@ -162,9 +170,10 @@ class JunctionTree:
         variables, values = self._flat(likelihoods)
         layout = self._cheapest(variables, values, Passes.UPWARDS)
         states = np.zeros(len(self.network.domain), dtype=np.int64)
-        scratch, log_most = _collected(layout, variables, values, True)
+        work = PROPAGATIONS.with_more(PASSES_TO_DECODE * layout.pass_work)
+        scratch, log_most = _collected(layout, variables, values, True, work)
         if log_most > -np.inf:
-            kernels.decode(layout.schedule, scratch, states)
+            kernel_for(kernels.decode, work)(layout.schedule, scratch, states)
         return states.astype(np.intp), log_most
 
     def log_evidence_rows(self, codes: Codes, n_jobs: int = 1) -> NDArray[np.float64]:
@@ -303,13 +312,14 @@ def _collected(
     variables: NDArray[np.int64],
     values: NDArray[np.float64],
     maximise: bool,
+    work: float,
 ) -> tuple[Scratch, float]:
-    """Enter evidence and send the messages to the roots."""
+    """Enter evidence and send the messages to the roots; `work` as in `kernel_for`."""
     from bayleaf.models import junction_tree_message_kernels as kernels
 
     scratch = layout.new_scratch()
     from_prior = layout.has_prior and not maximise
-    log_scale = kernels.evidence_of(
+    log_scale = kernel_for(kernels.evidence_of, work)(
         layout.schedule, scratch, variables, values, maximise, from_prior
     )
     return scratch, float(log_scale)
@@ -357,12 +367,16 @@ class Propagation:
 
         self._check_possible()
         schedule = self._layout.schedule
-        if not self._has_families:
-            kernels.distribute(schedule, self._scratch, True, False)
-            self._has_families = True
         first, end = self._layout.starts("fixed_offset")[node : node + 2]
         table = np.zeros(int(end - first))
-        kernels.read_family(schedule, self._scratch, node, 1.0, table, 0)
+        is_first = not self._has_families
+        more = PASSES_TO_PROPAGATE * self._layout.pass_work if is_first else table.size
+        work = PROPAGATIONS.with_more(more)
+        if is_first:
+            kernel_for(kernels.distribute, work)(schedule, self._scratch, True, False)
+            self._has_families = True
+        read_family = kernel_for(kernels.read_family, work)
+        read_family(schedule, self._scratch, node, 1.0, table, 0)
         return self.tree.shaped(node, table)
 
     def _check_possible(self) -> None:

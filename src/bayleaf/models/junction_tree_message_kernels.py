@@ -1,14 +1,16 @@
-"""Compiled messages of a junction tree, and what is read from them.
+"""Messages of a junction tree, and what is read from them.
 
 `junction_tree_kernels` says how factors are numbered and where their cells lie.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import compiled_sums
+from bayleaf.compiled import compiled
 from bayleaf.models.junction_tree_kernels import (
     Floats,
     Integers,
@@ -28,7 +30,7 @@ from bayleaf.models.junction_tree_kernels import (
 )
 
 
-@compiled_sums
+@compiled
 def _list_inputs(
     schedule: Schedule, scratch: Scratch, clique: int, with_parent: bool
 ) -> int:
@@ -52,7 +54,7 @@ def _list_inputs(
     return n_in
 
 
-@compiled_sums
+@compiled
 def _contract_clique(
     schedule: Schedule,
     scratch: Scratch,
@@ -67,7 +69,7 @@ def _contract_clique(
     contract(schedule, scratch, variables, lo, hi, n_in, n_slots, maximise)
 
 
-@compiled_sums
+@compiled
 def _enter_tables(schedule: Schedule, scratch: Scratch, clique: int) -> None:
     """Copy the active cells of the distributions that a clique multiplies."""
     lo, hi = bounds(schedule, schedule.table_start, clique)
@@ -75,7 +77,7 @@ def _enter_tables(schedule: Schedule, scratch: Scratch, clique: int) -> None:
         enter_table(schedule, scratch, schedule.plan[schedule.tables + place])
 
 
-@compiled_sums
+@compiled
 def _mark_dirty(schedule: Schedule, scratch: Scratch, from_prior: bool) -> None:
     """Mark the cliques whose message cannot be taken from the prior."""
     memory, plan, dirty = scratch.memory, schedule.plan, scratch.dirty
@@ -94,7 +96,7 @@ def _mark_dirty(schedule: Schedule, scratch: Scratch, from_prior: bool) -> None:
                 memory[dirty + above] = True
 
 
-@compiled_sums
+@compiled
 def collect(
     schedule: Schedule, scratch: Scratch, maximise: bool, from_prior: bool
 ) -> float:
@@ -121,12 +123,12 @@ def collect(
         scale = rescale(schedule, scratch, message)
         if scale == 0.0:
             return -np.inf
-        scratch.cells[scratch.log_scale + clique] = np.log(scale)
+        scratch.cells[scratch.log_scale + clique] = math.log(scale)
         total += scratch.cells[scratch.log_scale + clique]
     return total
 
 
-@compiled_sums
+@compiled
 def subtree_logs(schedule: Schedule, scratch: Scratch) -> Floats:
     """Logarithms of what the messages were divided by, summed over subtrees."""
     first = scratch.log_scale
@@ -138,7 +140,7 @@ def subtree_logs(schedule: Schedule, scratch: Scratch) -> Floats:
     return totals
 
 
-@compiled_sums
+@compiled
 def _list_reads(
     schedule: Schedule, scratch: Scratch, start: int, reads: int, which: int, first: int
 ) -> int:
@@ -153,7 +155,7 @@ def _list_reads(
     return first
 
 
-@compiled_sums
+@compiled
 def _list_families(
     schedule: Schedule, scratch: Scratch, clique: int, first: int
 ) -> int:
@@ -168,7 +170,7 @@ def _list_families(
     return first
 
 
-@compiled_sums
+@compiled
 def _list_clique_reads(
     schedule: Schedule, scratch: Scratch, clique: int, first: int, families: bool
 ) -> int:
@@ -179,7 +181,7 @@ def _list_clique_reads(
     return _list_reads(schedule, scratch, start, reads, clique, first)
 
 
-@compiled_sums
+@compiled
 def _list_separator_reads(
     schedule: Schedule, scratch: Scratch, clique: int, first: int, families: bool
 ) -> int:
@@ -190,7 +192,7 @@ def _list_separator_reads(
     return _list_reads(schedule, scratch, start, reads, clique, first)
 
 
-@compiled_sums
+@compiled
 def _mark_needed(
     schedule: Schedule, scratch: Scratch, families: bool, from_prior: bool
 ) -> None:
@@ -214,7 +216,7 @@ def _mark_needed(
             memory[needed + clique] &= memory[scratch.dirty + clique]
 
 
-@compiled_sums
+@compiled
 def distribute(
     schedule: Schedule, scratch: Scratch, families: bool, from_prior: bool
 ) -> None:
@@ -250,7 +252,7 @@ def distribute(
             _contract_clique(schedule, scratch, clique, n_in, n_slots, False)
 
 
-@compiled_sums
+@compiled
 def _finish_message(
     schedule: Schedule, scratch: Scratch, clique: int, families: bool
 ) -> None:
@@ -274,7 +276,7 @@ def _finish_message(
     rescale(schedule, scratch, message)
 
 
-@compiled_sums
+@compiled
 def read_marginals(
     schedule: Schedule, scratch: Scratch, from_prior: bool, marginals: Floats
 ) -> None:
@@ -295,7 +297,7 @@ def read_marginals(
                 marginals[state] = schedule.fixed[schedule.prior_marginals + state]
 
 
-@compiled_sums
+@compiled
 def _read_marginal(
     schedule: Schedule, scratch: Scratch, variable: int, marginal: Floats
 ) -> None:
@@ -313,7 +315,7 @@ def _read_marginal(
         marginal[scratch.memory[states + i]] = scratch.cells[first + i]
 
 
-@compiled_sums
+@compiled
 def evidence_of(
     schedule: Schedule,
     scratch: Scratch,
@@ -329,7 +331,7 @@ def evidence_of(
     return collect(schedule, scratch, maximise, from_prior)
 
 
-@compiled_sums
+@compiled
 def read_root(
     schedule: Schedule, scratch: Scratch, variable: int, posterior: Floats
 ) -> None:
@@ -350,7 +352,7 @@ def read_root(
             posterior[state] = schedule.fixed[first + state]
 
 
-@compiled_sums
+@compiled
 def decode(schedule: Schedule, scratch: Scratch, states: Integers) -> None:
     """Read the most probable states, root first, after `collect` with the maximum.
 
@@ -377,7 +379,7 @@ def decode(schedule: Schedule, scratch: Scratch, states: Integers) -> None:
         states[variable] = memory[first + chosen[variable]]
 
 
-@compiled_sums
+@compiled
 def _open_axes(
     schedule: Schedule, scratch: Scratch, clique: int, chosen: Integers
 ) -> tuple[int, int]:
@@ -398,7 +400,7 @@ def _open_axes(
     return n_axes, n_cells
 
 
-@compiled_sums
+@compiled
 def _choose(scratch: Scratch, n_axes: int, cell: int, chosen: Integers) -> None:
     """Give the listed variables the active states of a cell, the last one fastest."""
     for j in range(n_axes - 1, -1, -1):
@@ -408,7 +410,7 @@ def _choose(scratch: Scratch, n_axes: int, cell: int, chosen: Integers) -> None:
         cell //= count
 
 
-@compiled_sums
+@compiled
 def _product(
     schedule: Schedule, scratch: Scratch, n_in: int, chosen: Integers
 ) -> float:
@@ -426,7 +428,7 @@ def _product(
     return value
 
 
-@compiled_sums
+@compiled
 def read_family(
     schedule: Schedule,
     scratch: Scratch,
@@ -440,7 +442,7 @@ def read_family(
     add_factor(schedule, scratch, families + variable, weight, totals, first)
 
 
-@compiled_sums
+@compiled
 def evidence_of_rows(
     schedule: Schedule, scratch: Scratch, rows: NDArray[np.int64], log_evidence: Floats
 ) -> None:
@@ -451,7 +453,7 @@ def evidence_of_rows(
         log_evidence[row] = collect(schedule, scratch, False, True)
 
 
-@compiled_sums
+@compiled
 def posteriors_of_rows(
     schedule: Schedule,
     scratch: Scratch,
@@ -471,7 +473,7 @@ def posteriors_of_rows(
             read_root(schedule, scratch, target, posteriors[row])
 
 
-@compiled_sums
+@compiled
 def families_of_rows(
     schedule: Schedule,
     scratch: Scratch,

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import kernel_for
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.data.codes import Codes
+from bayleaf.models.junction_tree_schedule import PASSES_TO_PROPAGATE, PROPAGATIONS
 
 if TYPE_CHECKING:
     from bayleaf.models.junction_tree import JunctionTree
@@ -30,16 +32,18 @@ def log_evidence_rows(tree: JunctionTree, codes: Codes, n_jobs: int) -> Floats:
 
     layout = tree.layout()
     log_evidence = np.empty(codes.n_rows)
+    work = PROPAGATIONS.with_more(codes.n_rows * layout.pass_work)
+    fill = kernel_for(kernels.evidence_of_rows, work)
 
-    def work(first: int, end: int) -> None:
-        kernels.evidence_of_rows(
+    def answer(first: int, end: int) -> None:
+        fill(
             layout.schedule,
             layout.new_scratch(),
             _matrix(codes, first, end),
             log_evidence[first:end],
         )
 
-    _over_blocks(tree, codes, n_jobs, work)
+    _over_blocks(tree, codes, n_jobs, answer)
     return log_evidence
 
 
@@ -52,9 +56,11 @@ def posterior_rows(
     layout = tree.layout(target)
     posteriors = np.empty((codes.n_rows, codes.cards[target]))
     log_evidence = np.empty(codes.n_rows)
+    work = PROPAGATIONS.with_more(codes.n_rows * layout.pass_work)
+    fill = kernel_for(kernels.posteriors_of_rows, work)
 
-    def work(first: int, end: int) -> None:
-        kernels.posteriors_of_rows(
+    def answer(first: int, end: int) -> None:
+        fill(
             layout.schedule,
             layout.new_scratch(),
             _matrix(codes, first, end),
@@ -63,7 +69,7 @@ def posterior_rows(
             log_evidence[first:end],
         )
 
-    _over_blocks(tree, codes, n_jobs, work)
+    _over_blocks(tree, codes, n_jobs, answer)
     return posteriors, log_evidence
 
 
@@ -84,10 +90,14 @@ def expected_counts(
     holed = codes.rows(possible & incomplete)
     layout = tree.layout()
     n_cells = int(layout.starts("fixed_offset")[-1])
+    passes = PASSES_TO_PROPAGATE * holed.n_rows
+    add = kernel_for(
+        kernels.families_of_rows, PROPAGATIONS.with_more(passes * layout.pass_work)
+    )
 
-    def work(first: int, end: int) -> Floats:
+    def answer(first: int, end: int) -> Floats:
         totals = np.zeros(n_cells)
-        kernels.families_of_rows(
+        add(
             layout.schedule,
             layout.new_scratch(),
             _matrix(holed, first, end),
@@ -96,7 +106,7 @@ def expected_counts(
         )
         return totals
 
-    for totals in _over_blocks(tree, holed, n_jobs, work):
+    for totals in _over_blocks(tree, holed, n_jobs, answer):
         for node in range(len(families)):
             first, end = layout.starts("fixed_offset")[node : node + 2]
             counts[node] = counts[node] + tree.shaped(node, totals[first:end])
