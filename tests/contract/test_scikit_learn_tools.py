@@ -163,6 +163,15 @@ def test_boosting_goes_on_with_the_mistakes(kind: Any) -> None:
         shares /= shares.sum()
 
 
+def test_boosting_finds_cut_points(kind: Any) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=80)
+    X = 2 * y[:, None] + rng.normal(size=(80, 3))
+    # Its weights sum to one, which as counts of rows would justify no cut at all.
+    boosted = AdaBoostClassifier(kind(), n_estimators=3, random_state=0).fit(X, y)
+    assert boosted.score(X, y) > 0.8
+
+
 def test_voting_averages_probabilities(kind: Any) -> None:
     X, y = _numbers()
     vote = VotingClassifier([("one", kind()), ("two", kind())], voting="soft").fit(X, y)

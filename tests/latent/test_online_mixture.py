@@ -175,7 +175,7 @@ def test_one_pass_leaves_every_counter_as_the_literal_loop_does(
     architecture: tuple[int, ...], missing_denominator: str
 ) -> None:
     options = OnlineOptions(n_passes=1, missing_denominator=missing_denominator)  # type: ignore[arg-type]
-    codes = table(50 if sum(architecture) < 7 else 15)
+    codes = table(50)
     order = np.random.default_rng(1).permutation(codes.n_rows)
     levels = literal_learning(codes, order.tolist(), architecture, options, seed=2)
     found = learn_counters(
@@ -367,3 +367,16 @@ def test_seven_binary_levels_solve_four_bit_parity_from_nine_starts_in_ten() -> 
 def test_four_binary_levels_never_solve_four_bit_parity() -> None:
     codes = truth_table(4)
     assert not any(solved(codes, (2,) * 4, 2000, seed) for seed in range(20))
+
+
+def test_an_interpreted_pass_gives_the_bits_of_a_compiled_one() -> None:
+    codes, order = table(40), np.arange(40)
+    found = [
+        learn_counters(
+            codes, order, (2, 2), OnlineOptions(), np.random.default_rng(0), work=work
+        )
+        for work in (0.0, math.inf)
+    ]
+    np.testing.assert_array_equal(found[0].cells, found[1].cells)
+    np.testing.assert_array_equal(found[0].priors, found[1].priors)
+    np.testing.assert_array_equal(found[0].totals, found[1].totals)

@@ -17,7 +17,7 @@ from bayleaf.models.drawing import table_rows
 from bayleaf.models.explanation import explain_rows
 from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.latent_class import LatentClassModel, component_name
-from bayleaf.models.latent_class_explanation import explain_components
+from bayleaf.models.latent_class_explanation import LatentClassExplanation
 
 CARDS = (3, 2, 4)
 N_CLASSES = 3
@@ -248,14 +248,14 @@ def test_an_explanation_names_the_components_of_both_classes() -> None:
     model, codes = _model(), _all_rows()
     labels = np.array(["u", "v", "w"])
     predicted = np.argmax(model.class_log_scores(codes), axis=1)
-    plain = explain_rows(model, codes, labels, predicted=predicted)
+    explanations = explain_rows(model, codes, labels, predicted=predicted)
     shares = model.component_posteriors(codes)
-    for row, found in enumerate(explain_components(model, codes, plain, labels)):
+    for row, found in enumerate(explanations):
+        assert isinstance(found, LatentClassExplanation)
         own = labels.tolist().index(found.target)
         other = labels.tolist().index(found.against)
         assert found.components == tuple(shares[row, own].tolist())
         assert found.against_components == tuple(shares[row, other].tolist())
-        assert found.terms == plain[row].terms
     likeliest = int(np.argmax(shares[row, own]))
     told = f"component if {found.target}: {likeliest + 1} with "
     assert told in str(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from bayleaf.models.hierarchical_mixture import (
     node_path,
     path_name,
 )
-from bayleaf.models.mixture_explanation import MixtureExplanation, explain_routes
+from bayleaf.models.mixture_explanation import MixtureExplanation
 
 CARDS = (2, 3, 4)
 LABELS = np.array(["a", "b", "c"])
@@ -58,8 +59,8 @@ def _explained(
 ) -> tuple[list[MixtureExplanation], np.ndarray, np.ndarray]:
     order = np.argsort(-model.class_log_scores(codes), axis=1)
     target, against = order[:, 0], order[:, 1]
-    plain = explain_rows(model, codes, LABELS, predicted=target, against=against)
-    return explain_routes(model, codes, plain, target, against), target, against
+    found = explain_rows(model, codes, LABELS, predicted=target, against=against)
+    return cast(list[MixtureExplanation], found), target, against
 
 
 @pytest.mark.parametrize("architecture", [(), (3,), (2, 2), (2, 1, 3)])

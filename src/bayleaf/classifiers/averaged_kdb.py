@@ -271,15 +271,19 @@ class AveragedKDBClassifier(BayesianClassifier):
             for others in maps[1:]
             for one, other in zip(maps[0], others, strict=True)
         )
-        # Several codings are counted side by side, each on one thread.
-        shared = self._measured(codes, maps[0], counts.n_jobs) if alike else None
+
+        def draw(network: int) -> list[tuple[int, ...]]:
+            generator = np.random.default_rng(seeds[network])
+            measured = shared or self._measured(codes, maps[network], 1)
+            return noisy_parents(*measured, self.max_parents, generator)
 
         def sample(network: int) -> RandomNetwork:
-            measured = shared or self._measured(codes, maps[network], 1)
-            generator = np.random.default_rng(seeds[network])
-            parents = noisy_parents(*measured, self.max_parents, generator)
+            parents = drawn[network] if alike else draw(network)
             return count_network(codes, parents, maps[network], self._work(codes))
 
+        # Several codings are counted side by side, each on one thread.
+        shared = self._measured(codes, maps[0], counts.n_jobs) if alike else None
+        drawn = [draw(m) for m in range(self.n_networks)] if alike else []
         tasks = [partial(sample, m) for m in range(self.n_networks)]
         return tuple(run_tasks(tasks, counts.n_jobs))
 

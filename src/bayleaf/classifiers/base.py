@@ -217,6 +217,8 @@ class BayesianClassifier(
             Class labels of any hashable scalar type, none missing.
         sample_weight : array-like of shape (n_rows,), optional
             Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+            Weights that sum to 1 are shares, as boosting gives them, and are multiplied
+            by the number of rows that have any.
 
         Returns
         -------
@@ -452,7 +454,9 @@ class BayesianClassifier(
         Returns
         -------
         list of Explanation
-            Prior and terms of each add up to its log-odds.
+            Prior and terms of each add up to its log-odds. Mixtures give a
+            `MixtureExplanation` (gates and experts) or a `LatentClassExplanation`
+            (components), which hold more.
         """
         predictor, codes = self._prepare(X)
         return predictor.explain(codes, against)

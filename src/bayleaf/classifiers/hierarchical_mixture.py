@@ -41,15 +41,18 @@ from bayleaf.latent.mixture_experts import (
     check_expert,
     learn_with_experts,
 )
-from bayleaf.latent.online_mixture import OnlineOptions, learn_online, level_shapes
+from bayleaf.latent.online_mixture import (
+    OnlineOptions,
+    learn_online,
+    learning_steps,
+    level_shapes,
+)
 from bayleaf.models.class_model import log_normalize
-from bayleaf.models.explanation import Explanation
 from bayleaf.models.hierarchical_mixture import (
     Banks,
     HierarchicalMixtureModel,
     mixture_log_posteriors,
 )
-from bayleaf.models.mixture_explanation import explain_routes
 from bayleaf.models.mixture_text import mixture_text
 from bayleaf.search.temperature import best_temperature
 
@@ -278,7 +281,16 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             missing_denominator=cast(Any, self.missing_denominator),
         )
         order = rng.permutation(codes.n_rows)
-        return learn_online(codes, order, architecture, options, rng, report)
+        return learn_online(
+            codes, order, architecture, options, rng, report, self._work(codes)
+        )
+
+    def _work(self, codes: Codes) -> float:
+        """Estimate of the steps that all mixtures take, see `kernel_for`."""
+        if self._grows or self.calibration is not None:
+            return math.inf
+        architecture = checked_architecture(self.architecture)
+        return self.n_init * learning_steps(codes, architecture, int(self.n_passes))
 
     def _held_out_temperature(
         self, codes: Codes, model: HierarchicalMixtureModel, rng: np.random.Generator
@@ -316,34 +328,6 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             )
 
     # ---- looking at the result
-
-    def explain(self, X: Any, *, against: Any = None) -> list[Explanation]:
-        """Split each row's log-odds, and tell what gates and experts say of the row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            One or more rows.
-        against : label, optional
-            The class that the predicted one is compared with; by default the
-            runner-up.
-
-        Returns
-        -------
-        list of Explanation
-            Each a `MixtureExplanation`: its prior and terms add up to the log-odds,
-            `gates` and `experts` hold where the row was sent with what weight, and each
-            expert's own terms. With an `expert` of another kind a plain `Explanation`:
-            each term is what the feature adds when features are told one by one.
-        """
-        explanations = super().explain(X, against=against)
-        if self.expert is not None:
-            return explanations
-        _, codes = self._prepare(X)
-        places = {label: place for place, label in enumerate(self.classes_.tolist())}
-        target = np.array([places[_plain(e.target)] for e in explanations], np.intp)
-        others = np.array([places[_plain(e.against)] for e in explanations], np.intp)
-        return list(explain_routes(self._mixture, codes, explanations, target, others))
 
     def gate_weights(self, X: Any) -> NDArray[np.float64]:
         """Weight that the gates of each mixture give each expert in each row.
@@ -433,8 +417,3 @@ def _log_likelihood(model: HierarchicalMixtureModel, codes: Codes) -> float:
     own = codes.column(codes.n_variables - 1).astype(np.intp)
     logs = log_normalize(model.class_log_scores(codes))
     return float(np.dot(codes.weights, logs[np.arange(codes.n_rows), own]))
-
-
-def _plain(label: Any) -> Any:
-    """A label as a plain Python value."""
-    return label.item() if isinstance(label, np.generic) else label

@@ -31,10 +31,6 @@ from bayleaf.latent.latent_class_size import (
     held_out_scores,
 )
 from bayleaf.models.latent_class import LatentClassModel
-from bayleaf.models.latent_class_explanation import (
-    LatentClassExplanation,
-    explain_components,
-)
 from bayleaf.search.temperature import best_temperature
 
 
@@ -244,26 +240,6 @@ class LatentClassNBClassifier(BayesianClassifier):
         return self._mixture.component_posteriors(codes)
 
     # ---- looking at the result
-
-    def explain(self, X: Any, *, against: Any = None) -> list[LatentClassExplanation]:  # type: ignore[override]
-        """Split each row's log-odds into contributions, and name its components.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            One or more rows.
-        against : label, optional
-            The class that the predicted one is compared with; by default the
-            runner-up.
-
-        Returns
-        -------
-        list of LatentClassExplanation
-            Prior and terms of each add up to its log-odds.
-        """
-        predictor, codes = self._prepare(X)
-        explained = predictor.explain(codes, against)
-        return explain_components(self._mixture, codes, explained, self.classes_)
 
     @property
     def n_components_(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 import warnings
@@ -163,4 +164,7 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | N
         raise ValueError(
             "sample_weight is zero for every row; give at least one row a weight > 0"
         )
+    # Boosting hands out shares of the table; as counts they would be one row in all.
+    if math.isclose(total, 1.0, rel_tol=1e-6):
+        weights = weights * (np.count_nonzero(weights) / total)
     return weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from bayleaf.latent.ascent import Progress, climb
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
 from bayleaf.latent.mixture_likelihood import MixtureLikelihood
 from bayleaf.models.class_model import log_sum_exp
+from bayleaf.models.explanation import Explanation
 from bayleaf.models.hierarchical_mixture import (
     Banks,
     HierarchicalMixtureModel,
@@ -167,6 +169,16 @@ class ExpertMixtureModel(HierarchicalMixtureModel):
             if known < n_features:
                 columns[known] = codes.column(known).astype(np.int64)
         return odds[:, 0], np.diff(odds, axis=1)
+
+    def detailed(
+        self,
+        codes: Codes,
+        explanations: Sequence[Explanation],
+        target: NDArray[np.intp],
+        against: NDArray[np.intp],
+    ) -> Sequence[Explanation]:
+        """Nothing more: experts of any kind keep their reasons to themselves."""
+        return explanations
 
 
 def learn_with_experts(

@@ -6,13 +6,16 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.compiled import kernel_for
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
+from bayleaf.latent.online_mixture_kernels import learn_pass
 from bayleaf.models.hierarchical_mixture import Banks
 
 Floats = NDArray[np.float64]
@@ -150,7 +153,7 @@ def level_shapes(
 ) -> list[tuple[int, int]]:
     """Number of nodes and of outputs a node on each level, the experts last."""
     outputs = (*architecture, n_classes)
-    return [(math.prod(architecture[:level]), n) for level, n in enumerate(outputs)]
+    return [(prod(architecture[:level]), n) for level, n in enumerate(outputs)]
 
 
 def learn_online(
@@ -160,6 +163,7 @@ def learn_online(
     options: OnlineOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
+    work: float = math.inf,
 ) -> Banks:
     """Learn one mixture by visiting the rows again and again in one order.
 
@@ -170,7 +174,8 @@ def learn_online(
     tuple of NaiveBayesBank
         The gates of each level, then the experts.
     """
-    return learn_counters(codes, order, architecture, options, rng, progress).banks()
+    found = learn_counters(codes, order, architecture, options, rng, progress, work)
+    return found.banks()
 
 
 def learn_counters(
@@ -180,6 +185,7 @@ def learn_counters(
     options: OnlineOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
+    work: float = math.inf,
 ) -> MixtureCounters:
     """Counters of one mixture after all passes.
 
@@ -202,6 +208,9 @@ def learn_counters(
     progress : callable, optional
         Called after each pass with its number, from 1 on, and the mean log-loss (nats)
         of the rows, each predicted in this pass just before it was learned.
+    work : float, optional
+        Estimate of the steps that all learning takes, see `kernel_for` and
+        `learning_steps`; much by default.
 
     Returns
     -------
@@ -217,8 +226,6 @@ def learn_counters(
     Wiering, M. A. (2003). Hierarchical mixtures of naive Bayes classifiers. Utrecht
     University, UU-CS-2003-003, section 3.2.
     """
-    from bayleaf.latent.online_mixture_kernels import learn_pass
-
     counters = MixtureCounters.drawn(architecture, codes.cards, options, rng)
     classes = codes.column(codes.n_variables - 1).astype(np.int64)
     row_cells = _cells_of_rows(codes, counters.offsets)
@@ -227,7 +234,7 @@ def learn_counters(
     columns, first_child = counters.tree()
     visits = np.ascontiguousarray(order, dtype=np.int64)
     for number in range(1, options.n_passes + 1):
-        loss = learn_pass(
+        loss = kernel_for(learn_pass, work)(
             visits,
             row_cells,
             classes,
@@ -245,6 +252,12 @@ def learn_counters(
         if progress is not None:
             progress(number, loss / float(weights[visits].sum()))
     return counters
+
+
+def learning_steps(codes: Codes, architecture: tuple[int, ...], n_passes: int) -> float:
+    """Estimate of the steps that learning one mixture takes, see `kernel_for`."""
+    shapes = level_shapes(architecture, codes.cards[-1])
+    return float(n_passes * codes.n_rows * codes.n_variables * sum(map(prod, shapes)))
 
 
 def _cells_of_rows(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.int32]:

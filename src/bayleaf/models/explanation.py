@@ -28,6 +28,21 @@ class RuledEvidence(Protocol):
         ...
 
 
+@runtime_checkable
+class DetailedEvidence(Protocol):
+    """A model that can tell more of a row's class than terms that add up."""
+
+    def detailed(
+        self,
+        codes: Codes,
+        explanations: Sequence[Explanation],
+        target: NDArray[np.intp],
+        against: NDArray[np.intp],
+    ) -> Sequence[Explanation]:
+        """Explanations of a kind that holds more, for the same rows and classes."""
+        ...
+
+
 @dataclass(frozen=True)
 class Term:
     """What one feature contributes to the log-odds.
@@ -234,7 +249,7 @@ def explain_rows(
         if isinstance(model, RuledEvidence)
         else [[""] * codes.n_variables] * codes.n_rows
     )
-    return [
+    found: Sequence[Explanation] = [
         Explanation(
             row=int(row),
             target=classes[predicted[row]],
@@ -251,6 +266,9 @@ def explain_rows(
         )
         for row in rows
     ]
+    if isinstance(model, DetailedEvidence):
+        found = model.detailed(codes, found, predicted, against)
+    return list(found)
 
 
 def _terms(

@@ -14,6 +14,7 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.models.explanation import Explanation
 from bayleaf.models.one_dependence import logarithmic_mean_weights
 
 Floats = NDArray[np.float64]
@@ -174,6 +175,18 @@ class HierarchicalMixtureModel:
             odds = experts.terms(codes, target) - experts.terms(codes, against)
             terms += (share * odds).sum(axis=2).T
         return prior, terms
+
+    def detailed(
+        self,
+        codes: Codes,
+        explanations: Sequence[Explanation],
+        target: NDArray[np.intp],
+        against: NDArray[np.intp],
+    ) -> Sequence[Explanation]:
+        """Tell what gates and experts say of each row too, see `explain_routes`."""
+        from bayleaf.models.mixture_explanation import explain_routes
+
+        return explain_routes(self, codes, explanations, target, against)
 
     def with_class_prior(self, class_prior: Floats) -> HierarchicalMixtureModel:
         """Return the same model under another class prior, shape (n_classes,)."""

@@ -16,6 +16,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.models.explanation import Explanation
 from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.latent_class_text import component_remarks
 
@@ -215,6 +216,18 @@ class LatentClassModel:
             terms[told, feature] = after[told] - before[told]
             before = np.where(told, after, before)
         return log_prior[target] - log_prior[against], terms
+
+    def detailed(
+        self,
+        codes: Codes,
+        explanations: Sequence[Explanation],
+        target: NDArray[np.intp],
+        against: NDArray[np.intp],
+    ) -> Sequence[Explanation]:
+        """Tell to which components each row belongs too, see `explain_components`."""
+        from bayleaf.models.latent_class_explanation import explain_components
+
+        return explain_components(self, codes, explanations, target, against)
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """None: a feature's term takes all features before it as known."""

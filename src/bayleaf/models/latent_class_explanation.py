@@ -67,7 +67,8 @@ def explain_components(
     model: LatentClassModel,
     codes: Codes,
     explanations: Sequence[Explanation],
-    classes: NDArray[Any],
+    target: NDArray[np.intp],
+    against: NDArray[np.intp],
 ) -> list[LatentClassExplanation]:
     """Add to each row's explanation to which components the row belongs.
 
@@ -79,28 +80,22 @@ def explain_components(
         Features of the rows.
     explanations : sequence of Explanation
         One a row.
-    classes : ndarray of shape (n_classes,)
-        Labels in the model's order.
+    target, against : ndarray of shape (n_rows,)
+        Classes that these explain.
 
     Returns
     -------
     list of LatentClassExplanation
     """
-    places = {label: place for place, label in enumerate(classes.tolist())}
     shares: NDArray[np.float64] = model.component_posteriors(codes)
     return [
         LatentClassExplanation(
             **{field.name: getattr(explanation, field.name) for field in _FIELDS},
-            components=tuple(row[places[_plain(explanation.target)]].tolist()),
-            against_components=tuple(row[places[_plain(explanation.against)]].tolist()),
+            components=tuple(shares[row, target[row]].tolist()),
+            against_components=tuple(shares[row, against[row]].tolist()),
         )
-        for row, explanation in zip(shares, explanations, strict=True)
+        for row, explanation in enumerate(explanations)
     ]
 
 
 _FIELDS = fields(Explanation)
-
-
-def _plain(label: Any) -> Any:
-    """A label as a plain Python value."""
-    return label.item() if isinstance(label, np.generic) else label

@@ -17,7 +17,7 @@ from bayleaf.compiled import compiled_sums
 Floats = NDArray[np.float64]
 
 # Pairs of steps and gradient changes that a descent remembers.
-_MEMORY = 10
+_MEMORY = 20
 # A step has to gain this share of what the slope promises, else it is shortened.
 _SUFFICIENT = 1e-4
 _SHORTENINGS = 30

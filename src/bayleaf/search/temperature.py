@@ -41,7 +41,8 @@ def best_temperature(
     """
     true = log_scores[np.arange(len(own)), own]
     usable = np.isfinite(true)
-    offsets = log_scores[usable] - true[usable, None]
+    # One line a class: sums over classes then run along rows.
+    offsets = np.ascontiguousarray((log_scores[usable] - true[usable, None]).T)
     weights = weights[usable]
     finite = np.where(np.isfinite(offsets), offsets, 0.0)
     if not finite.any():
@@ -67,8 +68,9 @@ def _slope(
 ) -> tuple[float, float]:
     """First and second derivative by beta of the weighted log-loss."""
     scaled = beta * offsets
-    shares = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    mean = (shares * finite).sum(axis=1)
-    spread = (shares * finite**2).sum(axis=1) - mean**2
+    shares = np.exp(scaled - scaled.max(axis=0))
+    shares /= shares.sum(axis=0)
+    shares *= finite
+    mean = shares.sum(axis=0)
+    spread = (shares * finite).sum(axis=0) - mean**2
     return float(weights @ mean), float(weights @ spread)
