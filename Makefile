@@ -30,6 +30,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/speed/averaged_kdb.py
 	$(BIN)/python benchmarks/speed/inference.py
 	$(BIN)/python benchmarks/speed/hnb.py
+	$(BIN)/python benchmarks/speed/mixtures.py
 
 # Takes about half an hour; what was interrupted goes on where it stopped.
 accuracy: $(VENV)/installed-test
