@@ -74,7 +74,7 @@ def read_hierarchy(path: PathLike, column: Name) -> ValueHierarchy:
     )
 
 
-def hierarchies_text(hierarchies: Mapping[Name, ValueHierarchy]) -> str:
+def hierarchies_text(hierarchies: Mapping[Any, ValueHierarchy]) -> str:
     """Value hierarchies as the text of a file that `read_hierarchies` reads."""
     values = {str(name): tree.to_nested() for name, tree in hierarchies.items()}
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
