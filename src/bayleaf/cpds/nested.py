@@ -155,6 +155,9 @@ class NestedFamilies:
     maps: tuple[NDArray[np.uint16], ...]
     counts: OccupiedCounts
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
     @cached_property
     def radices(self) -> tuple[int, ...]:
         """Number of states of each variable, the reserved code counted."""
