@@ -26,7 +26,8 @@ def test_the_table_holds_each_leaf_at_the_configurations_that_lead_to_it() -> No
     expected[0, 1] = LOW.probabilities
     expected[2, 1] = HIGH.probabilities
     np.testing.assert_array_equal(cpd.probabilities, expected)
-    assert cpd.n_leaves == cpd.n_parameters == 4
+    assert cpd.n_leaves == 4
+    assert cpd.n_distributions == cpd.n_parameters == 3
 
 
 def test_the_table_cannot_be_written_to() -> None:

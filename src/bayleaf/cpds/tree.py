@@ -19,6 +19,8 @@ Context = dict[int, tuple[int, ...]]
 class Leaf:
     """One distribution, shared by all parent configurations that lead to it.
 
+    Several branches may hold the same one, which makes the tree a decision graph.
+
     Parameters
     ----------
     probabilities : ndarray of shape (child card,), dtype float64
@@ -56,6 +58,8 @@ class Split:
 @dataclass(frozen=True, eq=False)
 class TreeCPD(ExpandedCPD):
     """P(child | parents) as a tree whose leaves hold distributions.
+
+    The same `Leaf` in several places is one distribution, and counts once.
 
     Parameters
     ----------
@@ -98,13 +102,18 @@ class TreeCPD(ExpandedCPD):
 
     @property
     def n_leaves(self) -> int:
-        """Number of distributions."""
+        """Number of leaves, each counted as often as paths lead to it."""
         return sum(1 for _ in self.leaves())
 
     @property
+    def n_distributions(self) -> int:
+        """Number of different leaves: paths of a decision graph may share one."""
+        return len({id(leaf) for leaf, _ in self.leaves()})
+
+    @property
     def n_parameters(self) -> int:
-        """Number of free parameters: states less one for each leaf."""
-        return self.n_leaves * max(self.cards[-1] - 1, 0)
+        """Number of free parameters: states less one for each distribution."""
+        return self.n_distributions * max(self.cards[-1] - 1, 0)
 
     def leaves(self) -> Iterator[tuple[Leaf, Context]]:
         """Leaves from left to right, and the parents' states that lead to each."""

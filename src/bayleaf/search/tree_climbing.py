@@ -1,0 +1,239 @@
+"""Search for a network of trees by splitting leaves and collapsing splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.threads import run_tasks
+from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.hierarchy_cuts import flat_hierarchy
+from bayleaf.scores.local_score import LocalScore
+from bayleaf.search.leaf_merging import with_merged_leaves
+from bayleaf.search.structure import (
+    LEAST_GAIN,
+    Constraints,
+    Deadline,
+    ProgressCallback,
+    SearchResult,
+    best_result,
+)
+from bayleaf.search.tree_batches import BatchClimb
+from bayleaf.search.tree_counts import RowTable
+from bayleaf.search.tree_growing import CollapseMove, SplitMove
+from bayleaf.search.tree_network import TreeNetwork
+from bayleaf.search.tree_scores import TreeTerms
+from bayleaf.search.tree_task import HierarchySource, TreeTask
+
+TreeSearch = Literal["incremental", "batch"]
+
+# Counts of leaves that all restarts together keep: half a gigabyte.
+MAX_KEPT_CELLS = 1 << 26
+# Failures in a row, a variable, after which a stochastic search looks at all moves.
+_PATIENCE = 4
+
+
+def climb_trees(
+    counts: CountSource,
+    domain: Domain,
+    score: LocalScore,
+    hierarchies: Sequence[ValueHierarchy],
+    *,
+    refine: bool = True,
+    constraints: Constraints | None = None,
+    n_restarts: int = 1,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: ProgressCallback | None = None,
+    hierarchy_source: HierarchySource | None = None,
+    tree_search: TreeSearch = "incremental",
+    merge_leaves: bool = False,
+    max_kept_cells: int = MAX_KEPT_CELLS,
+) -> SearchResult:
+    """Learn a network whose distributions are trees over the parents' states.
+
+    Parameters
+    ----------
+    counts : CountSource
+        Where the rows are; no cell may be missing.
+    domain : Domain
+        The variables.
+    score : LocalScore
+        What to make large.
+    hierarchies : sequence of ValueHierarchy
+        One a variable. Flat ones give ordinary trees.
+    refine : bool, default=True
+        Whether splits branch over the nodes of hierarchies; else over all states.
+    constraints : Constraints, optional
+        What the structure keeps to.
+    n_restarts : int, default=1
+        Number of searches. The first always makes the best of all moves, the others
+        propose moves by chance.
+    seed : int, default=0
+        Restart ``k`` draws from a generator seeded with ``(seed, k)``.
+    n_jobs : int, default=1
+        Threads that share the restarts; the result depends on none of it.
+    progress : callable, optional
+        Told after each move, from the thread that made it.
+    hierarchy_source : callable, optional
+        ``hierarchy_source(child, parent, parents)`` gives the hierarchy with which a
+        variable enters a tree, in the place of `hierarchies`; it is kept until the
+        variable's last split goes.
+    tree_search : {"incremental", "batch"}, default="incremental"
+        Whether single splits are the moves, or edges, a tree being grown anew and
+        pruned for each set of parents.
+    merge_leaves : bool, default=False
+        Whether leaves of the trees that were found are then merged while the score
+        rises.
+    max_kept_cells : int, optional
+        Bound of the counts that are kept at a time.
+
+    Returns
+    -------
+    SearchResult
+        With a `TreeShape` for each variable. No single move improves on it, unless
+        the time limit stopped the search.
+
+    Raises
+    ------
+    ValueError
+        If the constraints contradict each other or the domain, a hierarchy does not
+        fit its variable, a cell is missing, or no row has a positive weight.
+
+    Notes
+    -----
+    desJardins, Rathod and Getoor (2008), figure 5 and section 6, with collapses tried
+    after each proposal, and a stop at a local optimum of all moves. "batch" is their
+    section 4.1, after Friedman and Goldszmidt (1996).
+    """
+    if tree_search not in ("incremental", "batch"):
+        raise ValueError(
+            f"tree_search must be 'incremental' or 'batch', got {tree_search!r}"
+        )
+    constraints = constraints or Constraints()
+    constraints.check(domain)
+    _check_splittable(constraints, domain)
+    flat = tuple(flat_hierarchy(variable.states) for variable in domain)
+    rows = RowTable.from_codes(counts.rows())
+    terms = TreeTerms(score, len(domain), rows.total_weight)
+    task = TreeTask(
+        rows,
+        domain,
+        terms,
+        tuple(hierarchies) if refine else flat,
+        hierarchy_source if refine else None,
+        constraints,
+        Deadline.after(constraints.time_limit),
+        seed,
+        progress,
+        max_kept_cells // max(1, min(n_jobs, n_restarts)),
+    )
+    climb = _climb_by_batches if tree_search == "batch" else _climb
+    tasks = [partial(climb, task, restart) for restart in range(n_restarts)]
+    result = best_result(run_tasks(tasks, n_jobs))
+    if merge_leaves:
+        return with_merged_leaves(result, counts.rows(), terms)
+    return result
+
+
+def _check_splittable(constraints: Constraints, domain: Domain) -> None:
+    """Raise unless trees can split on each required parent."""
+    for parent, child in sorted(constraints.required_edges):
+        if domain[parent].n_states < 2:
+            raise ValueError(
+                f"variable {domain[parent].name!r} has a single state, so that no "
+                f"tree of {domain[child].name!r} can split on it; take the edge out of "
+                "required_edges"
+            )
+
+
+def _climb_by_batches(task: TreeTask, restart: int) -> SearchResult | None:
+    """One restart over edges; None if time was up before it began."""
+    if restart > 0 and task.deadline.has_passed:
+        return None
+    return BatchClimb(task, restart).run()
+
+
+def _climb(task: TreeTask, restart: int) -> SearchResult | None:
+    """One restart over splits; None if time was up before it began."""
+    if restart > 0 and task.deadline.has_passed:
+        return None
+    counts = task.counts()
+    trees = [task.tree(child, counts) for child in range(len(task.domain))]
+    network = TreeNetwork(trees, task.constraints, restart, task.progress)
+    rng = task.generator(restart)
+    stopped = False
+    while not stopped:
+        if restart > 0 and not _propose_until_tired(network, task.deadline, rng):
+            stopped = True
+            break
+        move = best_move(network)
+        if move is None:
+            break
+        network.apply(*move)
+        stopped = task.deadline.has_passed
+    return network.result(stopped_early=stopped)
+
+
+def best_move(network: TreeNetwork) -> tuple[int, SplitMove | CollapseMove] | None:
+    """The best split or collapse of all trees with its child; None if none gains.
+
+    Of moves that are equal but for rounding it is the first by child, splits by
+    variable before collapses in preorder.
+    """
+    best: tuple[int, SplitMove | CollapseMove] | None = None
+    for child, tree in enumerate(network.trees):
+        split = tree.best_split(network.allowed(child))
+        moves: list[SplitMove | CollapseMove] = [] if split is None else [split]
+        for move in [*moves, *network.removable(child)]:
+            if move.gain > LEAST_GAIN + (best[1].gain if best else 0.0):
+                best = child, move
+    return best
+
+
+def _propose_until_tired(
+    network: TreeNetwork, deadline: Deadline, rng: np.random.Generator
+) -> bool:
+    """Propose moves by chance until too many in a row fail; False if time was up."""
+    n_failures = 0
+    while n_failures < _PATIENCE * len(network.trees):
+        if deadline.has_passed:
+            return False
+        child = int(rng.integers(len(network.trees)))
+        has_split = _propose_split(network, child, rng)
+        has_collapsed = _propose_collapse(network, child, rng)
+        n_failures = 0 if has_split or has_collapsed else n_failures + 1
+    return True
+
+
+def _propose_split(network: TreeNetwork, child: int, rng: np.random.Generator) -> bool:
+    """Make the best split of a leaf drawn by its number of candidates, if it gains."""
+    tree, allowed = network.trees[child], network.allowed(child)
+    ends = np.cumsum(tree.n_candidates(allowed))
+    if ends[-1] == 0:
+        return False
+    place = int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))
+    move = tree.leaf_split(tree.leaves[place], allowed)
+    if move is None or move.gain <= LEAST_GAIN:
+        return False
+    network.apply(child, move)
+    return True
+
+
+def _propose_collapse(
+    network: TreeNetwork, child: int, rng: np.random.Generator
+) -> bool:
+    """Collapse a split drawn by chance, if that gains."""
+    moves = network.removable(child)
+    if not moves:
+        return False
+    move = moves[int(rng.integers(len(moves)))]
+    if move.gain <= LEAST_GAIN:
+        return False
+    network.apply(child, move)
+    return True

@@ -1,0 +1,425 @@
+"""One variable's tree, and what splitting a leaf or collapsing a split would gain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.search.structure import LEAST_GAIN
+from bayleaf.search.tree_counts import Counts
+from bayleaf.search.tree_nodes import LeafCounts, TreeNode
+from bayleaf.search.tree_scores import TreeTerms
+from bayleaf.search.tree_shape import LeafShape, SplitShape, TreeShape
+from bayleaf.search.tree_values import ROOT, ValueNodes
+
+Mask = NDArray[np.bool_]
+# Hierarchy with which a variable would enter, given the variables that are in.
+ValueSource = Callable[[int, tuple[int, ...]], ValueNodes]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitMove:
+    """Splitting a leaf.
+
+    Parameters
+    ----------
+    leaf : TreeNode
+    variable : int
+        The variable to split on.
+    gain : float
+        How much the score of the network grows.
+    """
+
+    leaf: TreeNode
+    variable: int
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class CollapseMove:
+    """Turning a split and all below it into a leaf.
+
+    Parameters
+    ----------
+    split : TreeNode
+    gain : float
+        How much the score of the network grows.
+    vanishing : tuple of int
+        Variables that no other split asks for.
+    """
+
+    split: TreeNode
+    gain: float
+    vanishing: tuple[int, ...]
+
+
+class GrowingTree:
+    """A variable's tree during a search.
+
+    Parameters
+    ----------
+    child : int
+        The variable.
+    counts : LeafCounts
+        Where leaves get their counts.
+    terms : TreeTerms
+        The score.
+    values : callable
+        ``values(parent, parents)`` gives the value hierarchy with which a variable
+        enters the tree; it is kept until the variable's last split goes.
+    are_local : bool
+        Whether what `values` gives depends on the parents.
+    """
+
+    def __init__(
+        self,
+        child: int,
+        counts: LeafCounts,
+        terms: TreeTerms,
+        values: ValueSource,
+        *,
+        are_local: bool,
+    ) -> None:
+        self.child = child
+        self._counts = counts
+        self._terms = terms
+        self._source = values
+        self._are_local = are_local
+        self._order = counts.rows.all_rows()
+        self._present: dict[int, ValueNodes] = {}
+        self._candidates: dict[int, ValueNodes] = {}
+        rows = counts.rows
+        total = rows.state_weights(child)
+        term = float(terms.leaves(total[None, :], np.ones(1))[0])
+        self.root = TreeNode(0, rows.n_rows, {}, 0, 1.0, total, term)
+        # Terms of a leaf without rows: no leaf scores more.
+        self._empty = float(terms.leaves(np.zeros((1, len(total))), np.ones(1))[0])
+        self._is_wide = np.array([card > 1 for card in rows.cards], dtype=np.bool_)
+        self._is_wide[child] = False
+        # How many splits have each number of variables at single states above.
+        self._n_with_base = np.zeros(terms.n_variables + 1, dtype=np.int64)
+        self._leaves: list[TreeNode] | None = None
+        self._best_by_variable: tuple[Counts, list[TreeNode]] | None = None
+        self._collapses: list[CollapseMove] | None = None
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables of the network."""
+        return self._terms.n_variables
+
+    @property
+    def leaves(self) -> list[TreeNode]:
+        """Leaves from left to right."""
+        if self._leaves is None:
+            self._leaves = [node for node in self.root.preorder() if node.is_leaf]
+        return self._leaves
+
+    @property
+    def splits(self) -> list[TreeNode]:
+        """Splits in preorder."""
+        return [node for node in self.root.preorder() if not node.is_leaf]
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Variables that splits ask for, increasing."""
+        return tuple(sorted(self._present))
+
+    @property
+    def score(self) -> float:
+        """Score of the variable, summed up anew."""
+        data = sum(leaf.term for leaf in self.leaves)
+        shape = self._n_with_base @ self._split_scores(0)
+        names = self._terms.parents[len(self._present)]
+        return float(data + shape + names) + self._terms.leaf * len(self.leaves)
+
+    def values_of(self, variable: int) -> ValueNodes:
+        """The hierarchy of a variable that is in, or with which it would enter."""
+        if variable in self._present:
+            return self._present[variable]
+        if variable not in self._candidates:
+            self._candidates[variable] = self._source(variable, self.parents)
+        return self._candidates[variable]
+
+    def n_candidates(self, allowed: Mask) -> NDArray[np.int64]:
+        """Number of variables that each leaf may be split on.
+
+        Parameters
+        ----------
+        allowed : ndarray of shape (n_variables,), dtype bool
+            Variables that may be parents.
+        """
+        possible = self._is_wide & allowed
+        numbers = np.full(len(self.leaves), possible.sum(), dtype=np.int64)
+        for place, leaf in enumerate(self.leaves):
+            for variable, node in leaf.context.items():
+                if not self._present[variable].children[node]:
+                    numbers[place] -= possible[variable]
+        return numbers
+
+    def leaf_split(self, leaf: TreeNode, allowed: Mask) -> SplitMove | None:
+        """The best split of a leaf, ties to the lowest variable; None if it has none.
+
+        Parameters
+        ----------
+        leaf : TreeNode
+        allowed : ndarray of shape (n_variables,), dtype bool
+            Variables that may be parents.
+        """
+        gains = self._split_gains([leaf])[0]
+        return self._first_best(np.where(allowed, gains, -np.inf), [leaf] * len(gains))
+
+    def best_split(self, allowed: Mask) -> SplitMove | None:
+        """The best split of all leaves, see `leaf_split`."""
+        if self._best_by_variable is None:
+            gains = self._split_gains(self.leaves)
+            places = gains.argmax(axis=0)
+            best = gains[places, np.arange(len(places))]
+            self._best_by_variable = best, [self.leaves[place] for place in places]
+        gains, leaves = self._best_by_variable
+        return self._first_best(np.where(allowed, gains, -np.inf), leaves)
+
+    def collapses(self) -> list[CollapseMove]:
+        """Collapsing each split, in preorder."""
+        if self._collapses is None:
+            self._collapses = self._all_collapses()
+        return self._collapses
+
+    def split(self, leaf: TreeNode, variable: int) -> None:
+        """Split a leaf on a variable."""
+        values = self.values_of(variable)
+        node = leaf.context.get(variable, ROOT)
+        groups = values.groups(node)
+        counts = self._counts.of(leaf, self.child, self._order)
+        offset = self._counts.rows.offsets[variable]
+        totals = np.array(
+            [counts[offset + np.array(group)].sum(axis=0) for group in groups]
+        )
+        n_states = len(values.states[node])
+        shares = np.array([leaf.share * len(group) / n_states for group in groups])
+        terms = self._terms.leaves(totals, shares)
+        inside = self._order[leaf.first : leaf.last]
+        starts = self._counts.rows.partition(inside, variable, groups)
+        n_base = leaf.n_base
+        leaf.branches = [
+            TreeNode(
+                leaf.first + start,
+                leaf.first + end,
+                {**leaf.context, variable: below},
+                n_base + (not values.children[below]),
+                float(shares[i]),
+                totals[i],
+                float(terms[i]),
+            )
+            for i, (below, (start, end)) in enumerate(
+                zip(values.children[node], pairwise(starts), strict=True)
+            )
+        ]
+        leaf.variable = variable
+        leaf.gains = leaf.n_branches = None
+        self._counts.forget(leaf)
+        is_new = variable not in self._present
+        self._present[variable] = values
+        self._n_with_base[leaf.n_base] += 1
+        self._forget_lists(parents_changed=is_new)
+
+    def collapse(self, split: TreeNode) -> None:
+        """Turn a split and all below it into a leaf."""
+        for node in split.preorder():
+            self._counts.forget(node)
+        split.variable, split.branches = -1, []
+        self._after_collapse()
+
+    def can_gain(self, leaf: TreeNode) -> bool:
+        """Whether even splitting a leaf into two without any surprise would gain."""
+        split = float(self._terms.splits[1])
+        return 2 * self._empty + self._terms.leaf + split > leaf.term
+
+    def prune_upwards(self, kept: frozenset[int]) -> None:
+        """Collapse, from the leaves up, every split whose subtree does not pay.
+
+        Parameters
+        ----------
+        kept : frozenset of int
+            Variables whose splits stay, with all that is above them.
+
+        Notes
+        -----
+        Splits cost what they do with all variables that are in the tree at first.
+        """
+        costs = self._split_scores(0)
+        values: dict[TreeNode, float] = {}
+        must_stay: set[TreeNode] = set()
+        for node in reversed(list(self.root.preorder())):
+            values[node] = node.term + self._terms.leaf
+            if node.is_leaf:
+                continue
+            below = sum(values[branch] for branch in node.branches)
+            value = below + float(costs[node.n_base])
+            if node.variable in kept or not must_stay.isdisjoint(node.branches):
+                must_stay.add(node)
+            if node in must_stay or value > values[node] + LEAST_GAIN:
+                values[node] = value
+            else:
+                node.variable, node.branches = -1, []
+        self._after_collapse()
+
+    def shape(self) -> TreeShape:
+        """The tree as it stands, leaves numbered from left to right."""
+        numbers = {leaf: row for row, leaf in enumerate(self.leaves)}
+        return TreeShape(self.child, self.parents, self._shape_of(self.root, numbers))
+
+    def conditions(self, node: TreeNode) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Variables above a node and the states that lead to it."""
+        return tuple(
+            (variable, self._present[variable].states[value])
+            for variable, value in node.context.items()
+            if variable in self._present
+        )
+
+    def _shape_of(
+        self, node: TreeNode, numbers: dict[TreeNode, int]
+    ) -> LeafShape | SplitShape:
+        """A subtree without its rows."""
+        if node.is_leaf:
+            return LeafShape(numbers[node])
+        values = self._present[node.variable]
+        groups = values.groups(node.context.get(node.variable, ROOT))
+        branches = tuple(self._shape_of(branch, numbers) for branch in node.branches)
+        return SplitShape(node.variable, groups, branches)
+
+    def _forget_lists(self, *, parents_changed: bool = False) -> None:
+        """Drop what no longer holds after a change."""
+        self._leaves = self._best_by_variable = self._collapses = None
+        if parents_changed and self._are_local:
+            self._candidates = {}
+            for leaf in self.leaves:
+                leaf.gains = None
+
+    def _after_collapse(self) -> None:
+        """Find anew which variables are in, after splits went."""
+        splits = self.splits
+        used = {split.variable for split in splits}
+        has_fewer = len(used) < len(self._present)
+        self._present = {v: x for v, x in self._present.items() if v in used}
+        self._n_with_base = np.bincount(
+            np.array([split.n_base for split in splits], dtype=np.int64),
+            minlength=self._terms.n_variables + 1,
+        )
+        self._forget_lists(parents_changed=has_fewer)
+
+    def _split_scores(self, more: int) -> Counts:
+        """Score of a split by its `n_base`, with so many variables more in the tree."""
+        n_variables = len(self._present) + more
+        open_numbers = n_variables - np.arange(self._terms.n_variables + 1)
+        return self._terms.splits[np.maximum(open_numbers, 0)]
+
+    def _split_gains(self, leaves: list[TreeNode]) -> Counts:
+        """Gain of each split of some leaves, shape (n_leaves, n_variables)."""
+        for leaf in leaves:
+            if leaf.gains is None:
+                self._score_leaf(leaf)
+        terms = self._terms
+        gains = np.array([leaf.gains for leaf in leaves])
+        gains += (np.array([leaf.n_branches for leaf in leaves]) - 1) * terms.leaf
+        n_base = np.array([leaf.n_base for leaf in leaves])
+        is_in = np.zeros(terms.n_variables, dtype=np.bool_)
+        is_in[list(self._present)] = True
+        now, after = self._split_scores(0), self._split_scores(1)
+        n_parents = len(self._present)
+        # A new variable is one more that every split could have asked for.
+        entering = float(self._n_with_base @ (after - now))
+        entering += terms.parents[min(n_parents + 1, terms.n_variables)]
+        entering -= terms.parents[n_parents]
+        gains += np.where(is_in, now[n_base][:, None], after[n_base][:, None])
+        return np.where(is_in, gains, gains + entering)
+
+    def _score_leaf(self, leaf: TreeNode) -> None:
+        """Find how much each split of a leaf changes data and parameters."""
+        rows = self._counts.rows
+        counts = self._counts.of(leaf, self.child, self._order)
+        leaf.gains = np.full(rows.n_variables, -np.inf)
+        leaf.n_branches = np.zeros(rows.n_variables, dtype=np.int64)
+        variables, places, sizes = [], [], []
+        for variable in range(rows.n_variables):
+            if variable == self.child:
+                continue
+            groups = self.values_of(variable).groups(leaf.context.get(variable, ROOT))
+            if not groups:
+                continue
+            variables.append(variable)
+            leaf.n_branches[variable] = len(groups)
+            offset = int(rows.offsets[variable])
+            sizes += [len(group) for group in groups]
+            places += [offset + code for group in groups for code in group]
+        if not variables:
+            return
+        starts = np.cumsum([0, *sizes[:-1]])
+        totals = np.add.reduceat(counts[places], starts, axis=0)
+        n_branches = leaf.n_branches[variables]
+        firsts = np.cumsum(n_branches) - n_branches
+        n_states = np.repeat(np.add.reduceat(np.array(sizes), firsts), n_branches)
+        shares = leaf.share * np.array(sizes) / n_states
+        terms = self._terms.leaves(totals, shares)
+        leaf.gains[variables] = np.add.reduceat(terms, firsts) - leaf.term
+
+    def _first_best(self, gains: Counts, leaves: list[TreeNode]) -> SplitMove | None:
+        """The first variable whose gain is the best but for rounding."""
+        best = float(gains.max(initial=-np.inf))
+        if best == -np.inf:
+            return None
+        variable = int(np.argmax(gains >= best - LEAST_GAIN))
+        return SplitMove(leaves[variable], variable, float(gains[variable]))
+
+    def _all_collapses(self) -> list[CollapseMove]:
+        """Collapsing each split, in preorder."""
+        below = _sums_below(self.root)
+        splits = self.splits
+        all_uses = Counter(split.variable for split in splits)
+        moves = []
+        for split in splits:
+            term, n_leaves, inside, uses = below[split]
+            vanishing = tuple(sorted(v for v in uses if uses[v] == all_uses[v]))
+            now = self._split_scores(0)
+            gain = split.term - term - (n_leaves - 1) * self._terms.leaf
+            gain -= sum(now[n_base] * number for n_base, number in inside.items())
+            if vanishing:
+                outside = self._n_with_base.copy()
+                for n_base, number in inside.items():
+                    outside[n_base] -= number
+                n_parents = len(self._present)
+                names = self._terms.parents
+                after = self._split_scores(-len(vanishing))
+                gain += float(outside @ (after - now))
+                gain += names[n_parents - len(vanishing)] - names[n_parents]
+            moves.append(CollapseMove(split, float(gain), vanishing))
+        return moves
+
+
+# Leaf terms, number of leaves, splits by `n_base`, and splits by variable.
+_Sums = tuple[float, int, Counter[int], Counter[int]]
+
+
+def _sums_below(root: TreeNode) -> dict[TreeNode, _Sums]:
+    """What the subtree at each split sums up to."""
+    below: dict[TreeNode, _Sums] = {}
+    for node in reversed(list(root.preorder())):
+        if node.is_leaf:
+            continue
+        term, n_leaves = 0.0, 0
+        inside, uses = Counter([node.n_base]), Counter([node.variable])
+        for branch in node.branches:
+            if branch.is_leaf:
+                term += branch.term
+                n_leaves += 1
+                continue
+            own = below[branch]
+            term, n_leaves = term + own[0], n_leaves + own[1]
+            inside.update(own[2])
+            uses.update(own[3])
+        below[node] = term, n_leaves, inside, uses
+    return below

@@ -1,0 +1,152 @@
+"""The trees of all variables, and which may split on which."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayleaf.search.structure import (
+    Constraints,
+    Move,
+    MoveKind,
+    ProgressCallback,
+    SearchProgress,
+    SearchResult,
+    sorted_parents,
+)
+from bayleaf.search.tree_growing import (
+    CollapseMove,
+    GrowingTree,
+    Mask,
+    SplitMove,
+)
+
+
+class TreeNetwork:
+    """One restart's trees, its moves and its constraints.
+
+    Parameters
+    ----------
+    trees : sequence of GrowingTree
+        One a variable, all empty.
+    constraints : Constraints
+        What the structure keeps to; required parents are split on at once.
+    restart : int
+        Number of the restart.
+    progress : callable, optional
+        Told after each move.
+    """
+
+    def __init__(
+        self,
+        trees: Sequence[GrowingTree],
+        constraints: Constraints,
+        restart: int,
+        progress: ProgressCallback | None = None,
+    ) -> None:
+        self.trees = trees
+        self.score = sum(tree.score for tree in trees)
+        self.restart = restart
+        self._constraints = constraints
+        self._progress = progress
+        self._start = time.monotonic()
+        self._allowed: dict[int, Mask] = {}
+        self._trace: list[Move] = []
+        self._open = np.ones((len(trees), len(trees)), dtype=np.bool_)
+        for parent, child in constraints.forbidden_edges:
+            self._open[child, parent] = False
+        self._required = [
+            {parent for parent, to in constraints.required_edges if to == child}
+            for child in range(len(trees))
+        ]
+        self._enter_required()
+
+    def allowed(self, child: int) -> Mask:
+        """Variables that a tree may split on, shape (n_variables,).
+
+        Those that it splits on already, and those whose arrival closes no cycle.
+        """
+        if child not in self._allowed:
+            self._allowed[child] = self._find_allowed(child)
+        return self._allowed[child]
+
+    def removable(self, child: int) -> list[CollapseMove]:
+        """Collapses of a tree that keep its required parents, in preorder."""
+        required = self._required[child]
+        return [
+            move
+            for move in self.trees[child].collapses()
+            if not required.intersection(move.vanishing)
+        ]
+
+    def apply(self, child: int, move: SplitMove | CollapseMove) -> None:
+        """Change a tree, and note the move."""
+        tree = self.trees[child]
+        before = tree.parents
+        kind: MoveKind = "split"
+        if isinstance(move, SplitMove):
+            detail, variable = tree.conditions(move.leaf), move.variable
+            tree.split(move.leaf, variable)
+        else:
+            node, variable = move.split, move.split.variable
+            is_below = variable in node.context
+            kind = "abstract_split" if is_below else "remove_split"
+            detail = tree.conditions(node)
+            tree.collapse(node)
+        if tree.parents != before:
+            self._allowed.clear()
+        self.score += move.gain
+        self._trace.append(Move(kind, child, variable, detail, move.gain, self.score))
+        if self._progress is not None:
+            n_moves = len(self._trace)
+            seconds = max(time.monotonic() - self._start, 1e-9)
+            self._progress(
+                SearchProgress(self.restart, n_moves, n_moves / seconds, self.score)
+            )
+
+    def result(self, *, stopped_early: bool) -> SearchResult:
+        """The trees as they stand."""
+        return SearchResult(
+            sorted_parents(tree.parents for tree in self.trees),
+            tuple(tree.shape() for tree in self.trees),
+            sum(tree.score for tree in self.trees),
+            tuple(self._trace),
+            stopped_early,
+            self.restart,
+        )
+
+    def _find_allowed(self, child: int) -> Mask:
+        """Variables that a tree may split on."""
+        parents = list(self.trees[child].parents)
+        limit = self._constraints.max_parents
+        allowed: Mask = self._open[child].copy()
+        if limit is not None and len(parents) >= limit:
+            allowed[:] = False
+        allowed[self._descendants(child)] = False
+        allowed[parents] = True
+        return allowed
+
+    def _descendants(self, node: int) -> list[int]:
+        """A variable and all that its tree's variable leads to."""
+        children: list[list[int]] = [[] for _ in self.trees]
+        for child, tree in enumerate(self.trees):
+            for parent in tree.parents:
+                children[parent].append(child)
+        found, open_nodes = {node}, [node]
+        while open_nodes:
+            for child in children[open_nodes.pop()]:
+                if child not in found:
+                    found.add(child)
+                    open_nodes.append(child)
+        return sorted(found)
+
+    def _enter_required(self) -> None:
+        """Split on each required parent where that scores best."""
+        for parent, child in sorted(self._constraints.required_edges):
+            only = np.zeros(len(self.trees), dtype=np.bool_)
+            only[parent] = True
+            move = self.trees[child].best_split(only)
+            if move is not None:
+                self.apply(child, move)

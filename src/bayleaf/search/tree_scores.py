@@ -1,0 +1,83 @@
+"""A local score taken apart into the terms of a growing tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.scores.local_score import LocalScore
+
+Counts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeTerms:
+    """What the leaves, splits and parents of trees score.
+
+    Parameters
+    ----------
+    score : LocalScore
+        The score.
+    n_variables : int
+        Number of variables of the network.
+    total_weight : float
+        Weight of all rows.
+
+    Attributes
+    ----------
+    leaf : float
+        That a node is a leaf.
+    splits : ndarray of shape (n_variables + 2,), dtype float64
+        That a node is a split on one of so many variables; zero for none.
+    parents : ndarray of shape (n_variables + 1,), dtype float64
+        That there are so many parents.
+    """
+
+    score: LocalScore
+    n_variables: int
+    total_weight: float
+    leaf: float = field(init=False)
+    splits: Counts = field(init=False)
+    parents: Counts = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = self.n_variables
+        splits = [0.0, *(self.score.split_score(k) for k in range(1, n + 2))]
+        parents = [self.score.parents_score(k, n) for k in range(n + 1)]
+        object.__setattr__(self, "leaf", self.score.leaf_score())
+        object.__setattr__(self, "splits", np.array(splits))
+        object.__setattr__(self, "parents", np.array(parents))
+
+    def leaves(self, counts: Counts, shares: Counts) -> Counts:
+        """Score the data and parameters of leaves, each for itself.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_leaves, child card), dtype float64
+            Weight of each state at each leaf.
+        shares : ndarray of shape (n_leaves,), dtype float64
+            Part of all configurations of the variables that leads to each leaf.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves,), dtype float64
+
+        Notes
+        -----
+        A score whose prior is shared out over the rows of a table gives a leaf the
+        share of the configurations that it stands for, so that a tree with a leaf for
+        each configuration scores what the table does, and a split changes no other
+        leaf's term.
+        """
+        rows = counts[:, None, :]
+        if self.score.adds_over_rows:
+            return self.score.rows_score(rows, 1.0, self.total_weight)
+        result = np.empty(len(counts))
+        for share in np.unique(shares):
+            here = shares == share
+            result[here] = self.score.rows_score(
+                rows[here], 1.0 / float(share), self.total_weight
+            )
+        return result

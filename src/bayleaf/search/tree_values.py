@@ -1,0 +1,89 @@
+"""Value hierarchies over codes: what a split on a node branches into."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from bayleaf.data.domain import Variable
+from bayleaf.data.hierarchy import ValueHierarchy, check_covers
+
+ROOT = 0
+
+
+@dataclass(frozen=True)
+class ValueNodes:
+    """A value hierarchy whose nodes and states are numbers.
+
+    Parameters
+    ----------
+    children : tuple of tuple of int
+        For each node in preorder, the root first, the nodes just below it; none below
+        a base value. No node has a single child.
+    states : tuple of tuple of int
+        For each node the codes of the states under it, increasing.
+    """
+
+    children: tuple[tuple[int, ...], ...]
+    states: tuple[tuple[int, ...], ...]
+
+    def groups(self, node: int) -> tuple[tuple[int, ...], ...]:
+        """Codes of each branch of a split on a node."""
+        return tuple(self.states[child] for child in self.children[node])
+
+
+def value_nodes(hierarchy: ValueHierarchy, variable: Variable) -> ValueNodes:
+    """Translate a hierarchy over a variable's states into numbers.
+
+    A missing state that the hierarchy lacks becomes a branch of the root.
+
+    Raises
+    ------
+    ValueError
+        If the leaves are not the variable's states.
+    """
+    return _value_nodes(hierarchy, variable.name, variable.states)
+
+
+@lru_cache(maxsize=4096)
+def _value_nodes(
+    hierarchy: ValueHierarchy, name: str | int, states: tuple[Hashable, ...]
+) -> ValueNodes:
+    """Translate a hierarchy; searches ask for the same ones over and over."""
+    check_covers(hierarchy, name, states)
+    index = {state: code for code, state in enumerate(states)}
+    below: list[list[int]] = [[] for _ in hierarchy.nodes]
+    for node, parent in enumerate(hierarchy.parents):
+        if parent >= 0:
+            below[parent].append(node)
+    children: list[tuple[int, ...]] = []
+    groups: list[tuple[int, ...]] = []
+
+    def add(node: int, extra: Sequence[int] = ()) -> int:
+        """Number a node and all below it, extra states as its last branches."""
+        while len(below[node]) == 1 and not extra:
+            node = below[node][0]
+        own = len(children)
+        children.append(())
+        groups.append(())
+        if below[node]:
+            under = [add(child) for child in below[node]]
+        elif extra:
+            under = [add_state(index[hierarchy.nodes[node]])]
+        else:
+            groups[own] = (index[hierarchy.nodes[node]],)
+            return own
+        under += [add_state(code) for code in extra]
+        children[own] = tuple(under)
+        groups[own] = tuple(sorted(code for child in under for code in groups[child]))
+        return own
+
+    def add_state(code: int) -> int:
+        children.append(())
+        groups.append((code,))
+        return len(children) - 1
+
+    has_missing = bool(states) and states[-1] is None and None not in hierarchy
+    add(ROOT, [len(states) - 1] if has_missing else [])
+    return ValueNodes(tuple(children), tuple(groups))

@@ -1,0 +1,351 @@
+"""Searches over trees: exact gains, true local optima, and what users ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayleaf.counts.unclassed import UnclassedCounts
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.hierarchy_cuts import flat_hierarchy
+from bayleaf.graph.dag import DAG, CycleError
+from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
+from bayleaf.search.local_hierarchies import LocalHierarchies
+from bayleaf.search.structure import Constraints, SearchProgress, SearchResult
+from bayleaf.search.tree_climbing import TreeSearch, climb_trees
+from bayleaf.search.tree_shape import SplitShape, TreeShape
+from oracles import tree_networks
+
+MODEL = {
+    "any": {
+        "sportscar": ["porsche", "ferrari"],
+        "sedan": ["accord", "maxima"],
+        "suv": ["explorer", "pathfinder"],
+    }
+}
+SEARCHES: tuple[TreeSearch, ...] = ("incremental", "batch")
+
+
+def _climb(
+    codes: Codes,
+    domain: Domain,
+    hierarchies: Sequence[ValueHierarchy] | None = None,
+    score: str = "mdl",
+    **options: object,
+) -> SearchResult:
+    if hierarchies is None:
+        hierarchies = [flat_hierarchy(variable.states) for variable in domain]
+    given_score = resolve_score(score)
+    counts = UnclassedCounts(codes)
+    return climb_trees(counts, domain, given_score, hierarchies, **options)  # type: ignore[arg-type]
+
+
+def _random(
+    seed: int, n_variables: int = 4, n_rows: int = 150, *, weighted: bool = False
+) -> tuple[Codes, Domain, list[ValueHierarchy]]:
+    rng = np.random.default_rng(seed)
+    domain, hierarchies = tree_networks.random_domain(rng, n_variables)
+    codes = tree_networks.random_codes(rng, domain, n_rows, weighted=weighted)
+    return codes, domain, hierarchies
+
+
+def _full_score(name: str, shapes: Sequence[TreeShape], codes: Codes) -> float:
+    return sum(
+        tree_networks.tree_score(name, shape.child, shape.root, codes)
+        for shape in shapes
+    )
+
+
+def _cars(n_rows: int = 4000) -> tuple[Codes, Domain, list[ValueHierarchy]]:
+    """Fuel efficiency of the paper's section 2: without a hybrid, the sort of car
+    counts, and among sedans the model."""
+    rng = np.random.default_rng(5)
+    tree = ValueHierarchy.from_nested(MODEL)
+    model = rng.integers(6, size=n_rows)
+    hybrid = rng.integers(2, size=n_rows)
+    chances = np.array([0.1, 0.1, 0.35, 0.65, 0.9, 0.9])[model]
+    high = (rng.random(n_rows) < np.where(hybrid == 1, 0.5, chances)).astype(int)
+    names = ("hybrid", "model", "efficiency")
+    states = (("no", "yes"), tree.states, ("low", "high"))
+    variables = [Variable(a, tuple(b)) for a, b in zip(names, states, strict=True)]
+    hierarchies = [flat_hierarchy(("no", "yes")), tree, flat_hierarchy(("low", "high"))]
+    codes = Codes.from_columns([hybrid, model, high], (2, 6, 2))
+    return codes, Domain(tuple(variables)), hierarchies
+
+
+# The graph in which the first two are the parents of the third.
+CARS_ONLY = Constraints(
+    required_edges=frozenset({(0, 2), (1, 2)}),
+    forbidden_edges=frozenset({(0, 1), (1, 0)}),
+)
+
+
+def test_the_papers_cars_take_fourteen_parameters_as_a_tree_of_states() -> None:
+    codes, domain, hierarchies = _cars()
+    found = _climb(codes, domain, hierarchies, refine=False, constraints=CARS_ONLY)
+    shape = found.cpd_structures[2]
+    assert (shape.n_rows, 2 * shape.n_rows) == (7, 14)
+
+
+def test_the_papers_cars_take_ten_parameters_as_a_tree_of_groups() -> None:
+    codes, domain, hierarchies = _cars()
+    found = _climb(codes, domain, hierarchies, constraints=CARS_ONLY)
+    shape = found.cpd_structures[2]
+    assert (shape.n_rows, 2 * shape.n_rows) == (5, 10)
+    assert [split.variable for split in shape.splits()] == [0, 1, 1]
+    assert [split.groups for split in shape.splits()][1:] == [
+        ((0, 1), (2, 3), (4, 5)),
+        ((2,), (3,)),
+    ]
+
+
+@pytest.mark.parametrize("name", LOCAL_SCORES)
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("n_restarts", [1, 3])
+def test_scores_and_gains_are_those_of_full_recomputation(
+    name: str, search: TreeSearch, n_restarts: int
+) -> None:
+    codes, domain, hierarchies = _random(n_restarts, weighted=True)
+    found = _climb(
+        codes, domain, hierarchies, name, n_restarts=n_restarts, tree_search=search
+    )
+    full = _full_score(name, found.cpd_structures, codes)
+    assert found.score == pytest.approx(full, abs=1e-6)
+    assert found.trace[-1].score == pytest.approx(full, abs=1e-6)
+    gains = np.diff([move.score for move in found.trace])
+    assert gains == pytest.approx([move.gain for move in found.trace[1:]], abs=1e-6)
+    assert min(move.gain for move in found.trace) > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_restarts", [1, 2])
+def test_no_split_and_no_collapse_improves_what_is_found(
+    seed: int, n_restarts: int
+) -> None:
+    codes, domain, hierarchies = _random(seed, n_rows=300)
+    found = _climb(codes, domain, hierarchies, n_restarts=n_restarts, seed=seed)
+    n_splits = 0
+    for shape in found.cpd_structures:
+        now = tree_networks.tree_score("mdl", shape.child, shape.root, codes)
+        others = [
+            root
+            for v, root in tree_networks.with_one_split(
+                shape.root, shape.child, domain, hierarchies
+            )
+            if _stays_acyclic(found.dag, v, shape.child)
+        ]
+        others += tree_networks.with_one_collapse(shape.root)
+        n_splits += sum(1 for _ in shape.splits())
+        for root in others:
+            other = tree_networks.tree_score("mdl", shape.child, root, codes)
+            assert other <= now + 1e-6
+    assert n_splits > 0
+
+
+def _stays_acyclic(dag: DAG, parent: int, child: int) -> bool:
+    arcs = sorted({*dag.arcs, (parent, child)})
+    try:
+        DAG.from_arcs(len(dag), arcs)
+    except CycleError:
+        return False
+    return True
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_graphs_are_acyclic_and_list_what_the_trees_split_on(seed: int) -> None:
+    codes, domain, hierarchies = _random(seed, n_rows=60)
+    found = _climb(codes, domain, hierarchies, "aic", n_restarts=2, seed=seed)
+    assert sorted(found.dag.order) == list(range(len(domain)))
+    for shape, parents in zip(found.cpd_structures, found.dag.parents, strict=True):
+        assert parents == shape.parents
+        assert set(parents) == tree_networks.used_variables(shape.root)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_flat_hierarchies_give_the_trees_of_states_bit_for_bit(
+    search: TreeSearch,
+) -> None:
+    codes, domain, hierarchies = _random(4)
+    flat = [flat_hierarchy(variable.states) for variable in domain]
+    options = {"tree_search": search, "n_restarts": 2}
+    states = _climb(codes, domain, hierarchies, refine=False, **options)
+    groups = _climb(codes, domain, flat, **options)
+    local = _climb(codes, domain, flat, hierarchy_source=lambda *at: flat[at[1]])
+    assert (states.score, states.cpd_structures) == (
+        groups.score,
+        groups.cpd_structures,
+    )
+    if search == "incremental":
+        one = _climb(codes, domain, flat)
+        assert (local.score, local.cpd_structures) == (one.score, one.cpd_structures)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_results_do_not_depend_on_the_number_of_threads(search: TreeSearch) -> None:
+    codes, domain, hierarchies = _random(6)
+    options = {"n_restarts": 4, "seed": 3, "tree_search": search}
+    one = _climb(codes, domain, hierarchies, n_jobs=1, **options)
+    two = _climb(codes, domain, hierarchies, n_jobs=2, **options)
+    assert one == two
+
+
+def test_bounding_the_kept_counts_changes_nothing() -> None:
+    codes, domain, hierarchies = _random(6)
+    free = _climb(codes, domain, hierarchies, n_restarts=3)
+    bound = _climb(codes, domain, hierarchies, n_restarts=3, max_kept_cells=1)
+    assert free == bound
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("name", ["mdl", "bdeu"])
+def test_a_weight_is_so_many_rows(search: TreeSearch, name: str) -> None:
+    codes, domain, hierarchies = _random(8, n_rows=80, weighted=True)
+    repeated = np.repeat(np.arange(codes.n_rows), codes.weights.astype(int))
+    plain = Codes.from_columns(
+        [codes.column(v)[repeated] for v in range(len(domain))], domain.cards
+    )
+    options = {"n_restarts": 2, "tree_search": search}
+    weighted = _climb(codes, domain, hierarchies, name, **options)
+    assert weighted == _climb(plain, domain, hierarchies, name, **options)
+
+
+def test_wide_variables_are_counted_as_narrow_ones_are() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.integers(3, size=400)
+    second = np.where(rng.random(400) < 0.9, first, rng.integers(3, size=400))
+    codes = Codes.from_columns([first, second], (3, 300))
+    variables = tuple(
+        Variable(name, tuple(range(card))) for name, card in (("a", 3), ("b", 300))
+    )
+    found = _climb(codes, Domain(variables), score="k2")
+    full = _full_score("k2", found.cpd_structures, codes)
+    assert found.score == pytest.approx(full, abs=1e-6)
+    assert sum(1 for _ in found.dag.arcs) == 1
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("n_restarts", [1, 3])
+def test_constraints_are_kept(search: TreeSearch, n_restarts: int) -> None:
+    codes, domain, hierarchies = _random(13, 5, 400)
+    wide = [v for v in range(5) if domain[v].n_states > 1]
+    required = frozenset({(wide[2], wide[0])})
+    forbidden = frozenset({(wide[0], wide[1]), (wide[1], wide[0])})
+    constraints = Constraints(required, forbidden, max_parents=1)
+    found = _climb(
+        codes,
+        domain,
+        hierarchies,
+        constraints=constraints,
+        n_restarts=n_restarts,
+        tree_search=search,
+    )
+    arcs = set(found.dag.arcs)
+    assert required <= arcs
+    assert not forbidden & arcs
+    assert max(len(parents) for parents in found.dag.parents) == 1
+    full = _full_score("mdl", found.cpd_structures, codes)
+    assert found.score == pytest.approx(full, abs=1e-6)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_time_limit_stops_at_a_whole_move(search: TreeSearch) -> None:
+    codes, domain, hierarchies = _random(2)
+    constraints = Constraints(time_limit=1e-9)
+    found = _climb(
+        codes,
+        domain,
+        hierarchies,
+        constraints=constraints,
+        n_restarts=3,
+        tree_search=search,
+    )
+    assert found.stopped_early
+    assert len(found.trace) <= 1
+    full = _full_score("mdl", found.cpd_structures, codes)
+    assert found.score == pytest.approx(full, abs=1e-6)
+    assert not _climb(codes, domain, hierarchies, tree_search=search).stopped_early
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_progress_is_told_after_each_move(search: TreeSearch) -> None:
+    codes, domain, hierarchies = _random(2)
+    told: list[SearchProgress] = []
+    found = _climb(codes, domain, hierarchies, progress=told.append, tree_search=search)
+    assert [state.n_moves for state in told] == list(range(1, len(found.trace) + 1))
+    assert [state.score for state in told] == [move.score for move in found.trace]
+    assert all(state.moves_per_second > 0 for state in told)
+
+
+def test_more_restarts_never_find_less() -> None:
+    codes, domain, hierarchies = _random(3, 5, 200)
+    scores = [_climb(codes, domain, hierarchies, n_restarts=n).score for n in (1, 2, 5)]
+    assert scores == sorted(scores)
+
+
+def test_a_local_hierarchy_is_kept_until_its_variable_leaves() -> None:
+    codes, domain, _ = _random(12, 5, 600)
+    source = LocalHierarchies(UnclassedCounts(codes), domain)
+    asked: set[tuple[int, int, tuple[int, ...]]] = set()
+
+    def spy(child: int, parent: int, parents: tuple[int, ...]) -> ValueHierarchy:
+        asked.add((child, parent, parents))
+        assert parent not in parents
+        return source(child, parent, parents)
+
+    found = _climb(codes, domain, hierarchy_source=spy)
+    full = _full_score("mdl", found.cpd_structures, codes)
+    assert found.score == pytest.approx(full, abs=1e-6)
+    assert any(parents for _, _, parents in asked)
+    for shape in found.cpd_structures:
+        for parent in shape.parents:
+            own = [split for split in shape.splits() if split.variable == parent]
+            trees = [
+                source(shape.child, parent, parents)
+                for child, other, parents in asked
+                if (child, other) == (shape.child, parent)
+            ]
+            assert any(_all_fit(own, tree, domain[parent]) for tree in trees)
+
+
+def _all_fit(
+    splits: Sequence[SplitShape], tree: ValueHierarchy, variable: Variable
+) -> bool:
+    """Whether all splits on a variable branch over nodes of one hierarchy."""
+    nodes = {
+        frozenset(variable.states.index(s) for s in tree.states_under(name))
+        for name in tree.nodes
+    }
+    return all(frozenset(group) in nodes for split in splits for group in split.groups)
+
+
+def test_missing_cells_are_refused_by_name() -> None:
+    codes = Codes.from_columns([np.array([0, 1, 2]), np.array([0, 1, 1])], (2, 2))
+    domain = Domain((Variable("a", ("x", "y")), Variable("b", ("x", "y"))))
+    with pytest.raises(ValueError, match="missing cells"):
+        _climb(codes, domain)
+
+
+def test_a_table_without_weight_is_refused() -> None:
+    codes = Codes.from_columns([np.array([0, 1])], (2,), np.zeros(2))
+    with pytest.raises(ValueError, match="no row has a positive weight"):
+        _climb(codes, Domain((Variable("a", ("x", "y")),)))
+
+
+def test_a_required_parent_of_one_state_is_refused() -> None:
+    codes = Codes.from_columns([np.array([0, 0]), np.array([0, 1])], (1, 2))
+    domain = Domain((Variable("a", ("x",)), Variable("b", ("x", "y"))))
+    constraints = Constraints(required_edges=frozenset({(0, 1)}))
+    with pytest.raises(ValueError, match="'a' has a single state"):
+        _climb(codes, domain, constraints=constraints)
+
+
+def test_an_unknown_search_is_refused() -> None:
+    codes, domain, hierarchies = _random(0)
+    with pytest.raises(ValueError, match="tree_search must be"):
+        _climb(codes, domain, hierarchies, tree_search="greedy")
