@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -274,3 +275,25 @@ def test_columns_may_come_in_any_container() -> None:
     model = _fitted()
     other = HierarchicalMixtureNBClassifier().fit(pa.Table.from_pandas(frame), y)
     assert _bits(model) == bytes(other.predict_proba(frame).tobytes())
+
+
+def _right_starts(n_bits: int, **parameters: Any) -> int:
+    """How many of twenty starts tell the parity of some bits without an error."""
+    X = np.array(list(product("01", repeat=n_bits)))
+    y = (X == "1").sum(axis=1) % 2
+    starts = [
+        HierarchicalMixtureNBClassifier(random_state=seed, **parameters).fit(X, y)
+        for seed in range(20)
+    ]
+    return sum(bool((start.predict(X) == y).all()) for start in starts)
+
+
+@pytest.mark.parametrize("architecture", [(2,), (4,)])
+def test_every_start_learns_exclusive_or(architecture: tuple[int, ...]) -> None:
+    assert _right_starts(2, architecture=architecture) == 20
+
+
+@pytest.mark.slow
+def test_most_starts_of_six_levels_learn_the_parity_of_four_bits() -> None:
+    assert _right_starts(4, architecture=(2,) * 6, n_passes=2000) >= 12
+    assert _right_starts(4, architecture=(2,) * 4, n_passes=2000) == 0
