@@ -150,7 +150,7 @@ def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarc
     UserWarning
         If the hierarchy leaves out states; they hang right below the root.
     """
-    meant = _meaning(hierarchy, variable)
+    meant = leaf_states(hierarchy, variable)
     if not meant:
         raise ValueError(
             f"no leaf of the value hierarchy with the root {hierarchy.root!r} is a "
@@ -270,8 +270,17 @@ def _known_states(variable: Variable) -> tuple[Hashable, ...]:
     return variable.states[:n_known]
 
 
-def _meaning(hierarchy: ValueHierarchy, variable: Variable) -> dict[Hashable, Hashable]:
-    """The state that each leaf means; leaves without one are left out."""
+def leaf_states(
+    hierarchy: ValueHierarchy, variable: Variable
+) -> dict[Hashable, Hashable]:
+    """The state that each leaf means; leaves without one are left out.
+
+    Raises
+    ------
+    ValueError
+        If a group has the name of a state, two leaves are the same state, or ranges
+        do not fit the variable's intervals.
+    """
     states = set(_known_states(variable))
     is_numeric = variable.kind == "numeric"
     if is_numeric and not states.issuperset(hierarchy.states):
