@@ -108,3 +108,16 @@ def test_a_hierarchy_over_other_states_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match="hierarchy of variable 'colour'"):
         Variable("colour", states, hierarchy=tree)
+
+
+def test_a_tree_is_printed_with_a_line_for_each_node(tree: ValueHierarchy) -> None:
+    assert str(tree).splitlines() == [
+        "any",
+        "  warm",
+        "    red",
+        "    yellowish",
+        "      orange",
+        "      lemon",
+        "  cold",
+        "    blue",
+    ]

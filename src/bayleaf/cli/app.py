@@ -19,6 +19,7 @@ from bayleaf.cli.demo import demo
 from bayleaf.cli.evaluate import evaluate
 from bayleaf.cli.explain import explain
 from bayleaf.cli.fit import fit
+from bayleaf.cli.hierarchy import hierarchy
 from bayleaf.cli.inspect import inspect
 from bayleaf.cli.predict import predict
 from bayleaf.cli.query import query
@@ -46,6 +47,7 @@ for _command in (
     demo,
 ):
     app.command(_command)
+app.command(hierarchy)
 
 
 def run(words: Sequence[str]) -> int:

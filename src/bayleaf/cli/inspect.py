@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from bayleaf.cli.options import print_json
-from bayleaf.wording import near_names
+from bayleaf.wording import name_list, near_names
 
 if TYPE_CHECKING:
     from bayleaf.models.class_model import ClassModel
@@ -21,10 +21,11 @@ def inspect(
     table: str | None = None,
     shape: str | None = None,
     rules: Annotated[bool, Parameter(negative="")] = False,
+    hierarchy: str | None = None,
     structure: Literal["text", "dot"] | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Show a model: its summary, a table, a feature's shape, rules, or its structure.
+    """Show a model: its summary, a table, shape, rules, hierarchy, or its structure.
 
     Example: `bayleaf inspect heart.json --table chest_pain`
 
@@ -38,6 +39,8 @@ def inspect(
         Feature whose evidence for each class is shown, state by state (auto).
     rules
         Show the states of the latent variables as rules over features (hnb).
+    hierarchy
+        Variable whose value hierarchy is shown; of network files, too.
     structure
         Show the arcs, as text or in Graphviz' DOT language.
     json
@@ -47,6 +50,8 @@ def inspect(
     from bayleaf.models.drawing import structure_dot, structure_text
     from bayleaf.models.summary import summarize
 
+    if hierarchy is not None:
+        return _show_hierarchy(model, hierarchy, as_json=json)
     saved = read_model(model)
     class_model = saved.predictor.model
     if table is not None:
@@ -68,6 +73,31 @@ def inspect(
         print_json(summary.to_dict())
     else:
         print(summary)
+    return 0
+
+
+def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> int:
+    """Print the groups of a variable's states, as an indented tree."""
+    from bayleaf.cli.networks import open_network
+
+    variables = {
+        str(variable.name): variable for variable in open_network(model).domain
+    }
+    if name not in variables:
+        raise ValueError(
+            f"there is no variable {name!r}; {near_names(name, variables)}"
+        )
+    tree = variables[name].hierarchy
+    if tree is None:
+        having = [text for text, known in variables.items() if known.hierarchy]
+        raise ValueError(
+            f"variable {name!r} has no value hierarchy; those that have one: "
+            f"{name_list(having) or 'none'}"
+        )
+    if as_json:
+        print_json(tree.to_nested())
+    else:
+        print(tree)
     return 0
 
 

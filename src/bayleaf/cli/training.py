@@ -52,10 +52,10 @@ def training_table(
         raise ValueError(f"{source} has no column beside the target; add features")
     # As a narwhals series the target keeps its name, which the model then shows.
     named = nw.from_native(table, eager_only=True).get_column(target)
-    return TrainingColumns(features, named, _weights(table, weight))
+    return TrainingColumns(features, named, row_weights(table, weight))
 
 
-def _weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | None:
+def row_weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | None:
     """Row weights from their column."""
     if column is None:
         return None

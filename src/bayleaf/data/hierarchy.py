@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayleaf.wording import name_list, near_names
+from bayleaf.wording import name_list, near_names, shown_name
 
 # Deeper trees than this are refused, so that no walk runs out of stack.
 MAX_DEPTH = 100
@@ -129,6 +129,16 @@ class ValueHierarchy:
     def inner_nodes(self) -> tuple[Hashable, ...]:
         """Names of the nodes that are no states, the root first."""
         return tuple(name for i, name in enumerate(self.nodes) if self._ends[i] > i + 1)
+
+    def __str__(self) -> str:
+        """One line a node, indented below its parent."""
+        depths = [0]
+        for parent in self.parents[1:]:
+            depths.append(depths[parent] + 1)
+        return "\n".join(
+            f"{'  ' * depth}{shown_name(name)}"
+            for depth, name in zip(depths, self.nodes, strict=True)
+        )
 
     def __contains__(self, name: object) -> bool:
         return name in self._index
