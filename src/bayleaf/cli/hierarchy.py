@@ -257,7 +257,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
     cuts = report["cuts"]
     told = f"{cuts}" if cuts <= _MANY_CUTS else f"about 2^{cuts.bit_length() - 1}"
     lines = [
-        f"{name}: {report['states']} states, {report['groups']} groups, {told} cuts"
+        f"{name}: states: {report['states']}, groups: {report['groups']}, cuts: {told}"
     ]
     if report["left_out"]:
         lines.append(f"  right below the root: {name_list(report['left_out'])}")
