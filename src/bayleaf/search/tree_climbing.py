@@ -25,7 +25,6 @@ from bayleaf.search.structure import (
 )
 from bayleaf.search.tree_batches import BatchClimb
 from bayleaf.search.tree_counts import RowTable
-from bayleaf.search.tree_growing import CollapseMove, SplitMove
 from bayleaf.search.tree_network import TreeNetwork
 from bayleaf.search.tree_scores import TreeTerms
 from bayleaf.search.tree_task import HierarchySource, TreeTask
@@ -172,28 +171,12 @@ def _climb(task: TreeTask, restart: int) -> SearchResult | None:
         if restart > 0 and not _propose_until_tired(network, task.deadline, rng):
             stopped = True
             break
-        move = best_move(network)
+        move = network.best_move()
         if move is None:
             break
         network.apply(*move)
         stopped = task.deadline.has_passed
     return network.result(stopped_early=stopped)
-
-
-def best_move(network: TreeNetwork) -> tuple[int, SplitMove | CollapseMove] | None:
-    """The best split or collapse of all trees with its child; None if none gains.
-
-    Of moves that are equal but for rounding it is the first by child, splits by
-    variable before collapses in preorder.
-    """
-    best: tuple[int, SplitMove | CollapseMove] | None = None
-    for child, tree in enumerate(network.trees):
-        split = tree.best_split(network.allowed(child))
-        moves: list[SplitMove | CollapseMove] = [] if split is None else [split]
-        for move in [*moves, *network.removable(child)]:
-            if move.gain > LEAST_GAIN + (best[1].gain if best else 0.0):
-                best = child, move
-    return best
 
 
 def _propose_until_tired(

@@ -118,10 +118,10 @@ class RowTable:
         ndarray of shape (all states, child card), dtype float64
             States of variable ``v`` at ``offsets[v]`` onwards.
         """
-        counts = np.zeros((int(self.offsets[-1]), self.cards[child]))
+        counts = np.zeros((self.cards[child], int(self.offsets[-1])))
         kernel = kernel_for(count_rows, self.work)
         kernel(self.table, self.offsets, self.weights, rows, child, counts)
-        return counts
+        return counts.T
 
     def partition(
         self, rows: Rows, variable: int, groups: Sequence[Sequence[int]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.search.structure import LEAST_GAIN
+from bayleaf.search.tree_collapsing import CollapseMove, collapse_moves
 from bayleaf.search.tree_counts import Counts
+from bayleaf.search.tree_layout import SplitLayout
 from bayleaf.search.tree_nodes import LeafCounts, TreeNode
 from bayleaf.search.tree_scores import TreeTerms
 from bayleaf.search.tree_shape import LeafShape, SplitShape, TreeShape
@@ -38,24 +39,6 @@ class SplitMove:
     leaf: TreeNode
     variable: int
     gain: float
-
-
-@dataclass(frozen=True, eq=False)
-class CollapseMove:
-    """Turning a split and all below it into a leaf.
-
-    Parameters
-    ----------
-    split : TreeNode
-    gain : float
-        How much the score of the network grows.
-    vanishing : tuple of int
-        Variables that no other split asks for.
-    """
-
-    split: TreeNode
-    gain: float
-    vanishing: tuple[int, ...]
 
 
 class GrowingTree:
@@ -103,6 +86,7 @@ class GrowingTree:
         self._is_wide[child] = False
         # How many splits have each number of variables at single states above.
         self._n_with_base = np.zeros(terms.n_variables + 1, dtype=np.int64)
+        self._from_roots: SplitLayout | None = None
         self._leaves: list[TreeNode] | None = None
         self._best_by_variable: tuple[Counts, list[TreeNode]] | None = None
         self._collapses: list[CollapseMove] | None = None
@@ -133,7 +117,7 @@ class GrowingTree:
     def score(self) -> float:
         """Score of the variable, summed up anew."""
         data = sum(leaf.term for leaf in self.leaves)
-        shape = self._n_with_base @ self._split_scores(0)
+        shape = self._n_with_base @ self._costs(0)
         names = self._terms.parents[len(self._present)]
         return float(data + shape + names) + self._terms.leaf * len(self.leaves)
 
@@ -186,7 +170,8 @@ class GrowingTree:
     def collapses(self) -> list[CollapseMove]:
         """Collapsing each split, in preorder."""
         if self._collapses is None:
-            self._collapses = self._all_collapses()
+            n_parents = len(self._present)
+            self._collapses = collapse_moves(self.root, n_parents, self._terms)
         return self._collapses
 
     def split(self, leaf: TreeNode, variable: int) -> None:
@@ -251,7 +236,7 @@ class GrowingTree:
         -----
         Splits cost what they do with all variables that are in the tree at first.
         """
-        costs = self._split_scores(0)
+        costs = self._costs(0)
         values: dict[TreeNode, float] = {}
         must_stay: set[TreeNode] = set()
         for node in reversed(list(self.root.preorder())):
@@ -297,6 +282,7 @@ class GrowingTree:
         self._leaves = self._best_by_variable = self._collapses = None
         if parents_changed and self._are_local:
             self._candidates = {}
+            self._from_roots = None
             for leaf in self.leaves:
                 leaf.gains = None
 
@@ -312,11 +298,9 @@ class GrowingTree:
         )
         self._forget_lists(parents_changed=has_fewer)
 
-    def _split_scores(self, more: int) -> Counts:
+    def _costs(self, more: int) -> Counts:
         """Score of a split by its `n_base`, with so many variables more in the tree."""
-        n_variables = len(self._present) + more
-        open_numbers = n_variables - np.arange(self._terms.n_variables + 1)
-        return self._terms.splits[np.maximum(open_numbers, 0)]
+        return self._terms.split_scores(len(self._present) + more)
 
     def _split_gains(self, leaves: list[TreeNode]) -> Counts:
         """Gain of each split of some leaves, shape (n_leaves, n_variables)."""
@@ -329,7 +313,7 @@ class GrowingTree:
         n_base = np.array([leaf.n_base for leaf in leaves])
         is_in = np.zeros(terms.n_variables, dtype=np.bool_)
         is_in[list(self._present)] = True
-        now, after = self._split_scores(0), self._split_scores(1)
+        now, after = self._costs(0), self._costs(1)
         n_parents = len(self._present)
         # A new variable is one more that every split could have asked for.
         entering = float(self._n_with_base @ (after - now))
@@ -340,32 +324,21 @@ class GrowingTree:
 
     def _score_leaf(self, leaf: TreeNode) -> None:
         """Find how much each split of a leaf changes data and parameters."""
-        rows = self._counts.rows
         counts = self._counts.of(leaf, self.child, self._order)
-        leaf.gains = np.full(rows.n_variables, -np.inf)
-        leaf.n_branches = np.zeros(rows.n_variables, dtype=np.int64)
-        variables, places, sizes = [], [], []
-        for variable in range(rows.n_variables):
-            if variable == self.child:
-                continue
-            groups = self.values_of(variable).groups(leaf.context.get(variable, ROOT))
-            if not groups:
-                continue
-            variables.append(variable)
-            leaf.n_branches[variable] = len(groups)
-            offset = int(rows.offsets[variable])
-            sizes += [len(group) for group in groups]
-            places += [offset + code for group in groups for code in group]
-        if not variables:
-            return
-        starts = np.cumsum([0, *sizes[:-1]])
-        totals = np.add.reduceat(counts[places], starts, axis=0)
-        n_branches = leaf.n_branches[variables]
-        firsts = np.cumsum(n_branches) - n_branches
-        n_states = np.repeat(np.add.reduceat(np.array(sizes), firsts), n_branches)
-        shares = leaf.share * np.array(sizes) / n_states
-        terms = self._terms.leaves(totals, shares)
-        leaf.gains[variables] = np.add.reduceat(terms, firsts) - leaf.term
+        leaf.gains = np.full(self.n_variables, -np.inf)
+        leaf.n_branches = np.zeros(self.n_variables, dtype=np.int64)
+        offsets = self._counts.rows.offsets
+        if self._from_roots is None:
+            others = [v for v in range(self.n_variables) if v != self.child]
+            splits = [(v, self.values_of(v), ROOT) for v in others]
+            self._from_roots = SplitLayout.of(splits, offsets)
+        above = [(v, self._present[v], node) for v, node in leaf.context.items()]
+        # What was split on above goes on from there.
+        for layout in (self._from_roots, SplitLayout.of(above, offsets)):
+            scores = layout.scores(counts, leaf.share, self._terms)
+            leaf.gains[list(leaf.context)] = -np.inf
+            leaf.gains[layout.variables] = scores - leaf.term
+            leaf.n_branches[layout.variables] = layout.n_branches
 
     def _first_best(self, gains: Counts, leaves: list[TreeNode]) -> SplitMove | None:
         """The first variable whose gain is the best but for rounding."""
@@ -374,52 +347,3 @@ class GrowingTree:
             return None
         variable = int(np.argmax(gains >= best - LEAST_GAIN))
         return SplitMove(leaves[variable], variable, float(gains[variable]))
-
-    def _all_collapses(self) -> list[CollapseMove]:
-        """Collapsing each split, in preorder."""
-        below = _sums_below(self.root)
-        splits = self.splits
-        all_uses = Counter(split.variable for split in splits)
-        moves = []
-        for split in splits:
-            term, n_leaves, inside, uses = below[split]
-            vanishing = tuple(sorted(v for v in uses if uses[v] == all_uses[v]))
-            now = self._split_scores(0)
-            gain = split.term - term - (n_leaves - 1) * self._terms.leaf
-            gain -= sum(now[n_base] * number for n_base, number in inside.items())
-            if vanishing:
-                outside = self._n_with_base.copy()
-                for n_base, number in inside.items():
-                    outside[n_base] -= number
-                n_parents = len(self._present)
-                names = self._terms.parents
-                after = self._split_scores(-len(vanishing))
-                gain += float(outside @ (after - now))
-                gain += names[n_parents - len(vanishing)] - names[n_parents]
-            moves.append(CollapseMove(split, float(gain), vanishing))
-        return moves
-
-
-# Leaf terms, number of leaves, splits by `n_base`, and splits by variable.
-_Sums = tuple[float, int, Counter[int], Counter[int]]
-
-
-def _sums_below(root: TreeNode) -> dict[TreeNode, _Sums]:
-    """What the subtree at each split sums up to."""
-    below: dict[TreeNode, _Sums] = {}
-    for node in reversed(list(root.preorder())):
-        if node.is_leaf:
-            continue
-        term, n_leaves = 0.0, 0
-        inside, uses = Counter([node.n_base]), Counter([node.variable])
-        for branch in node.branches:
-            if branch.is_leaf:
-                term += branch.term
-                n_leaves += 1
-                continue
-            own = below[branch]
-            term, n_leaves = term + own[0], n_leaves + own[1]
-            inside.update(own[2])
-            uses.update(own[3])
-        below[node] = term, n_leaves, inside, uses
-    return below

@@ -37,17 +37,18 @@ def count_rows(
         The rows to count.
     child : int
         The variable of the tree.
-    counts : ndarray of shape (all states, child card), dtype float64
+    counts : ndarray of shape (child card, all states), dtype float64
         Where to add.
     """
     n_variables = table.shape[1]
     has_weights = weights.shape[0] > 0
     for i in range(rows.shape[0]):
         row = rows[i]
-        state = table[row, child]
+        cells = table[row]
+        line = counts[cells[child]]
         weight = weights[row] if has_weights else 1.0
         for variable in range(n_variables):
-            counts[offsets[variable] + table[row, variable], state] += weight
+            line[offsets[variable] + cells[variable]] += weight
 
 
 @compiled

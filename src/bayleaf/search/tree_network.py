@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayleaf.search.structure import (
+    LEAST_GAIN,
     Constraints,
     Move,
     MoveKind,
@@ -16,12 +17,8 @@ from bayleaf.search.structure import (
     SearchResult,
     sorted_parents,
 )
-from bayleaf.search.tree_growing import (
-    CollapseMove,
-    GrowingTree,
-    Mask,
-    SplitMove,
-)
+from bayleaf.search.tree_collapsing import CollapseMove
+from bayleaf.search.tree_growing import GrowingTree, Mask, SplitMove
 
 
 class TreeNetwork:
@@ -53,6 +50,8 @@ class TreeNetwork:
         self._progress = progress
         self._start = time.monotonic()
         self._allowed: dict[int, Mask] = {}
+        self._removals: dict[int, CollapseMove | None] = {}
+        self._descendants: Mask | None = None
         self._trace: list[Move] = []
         self._open = np.ones((len(trees), len(trees)), dtype=np.bool_)
         for parent, child in constraints.forbidden_edges:
@@ -74,12 +73,26 @@ class TreeNetwork:
 
     def removable(self, child: int) -> list[CollapseMove]:
         """Collapses of a tree that keep its required parents, in preorder."""
+        moves = self.trees[child].collapses()
         required = self._required[child]
-        return [
-            move
-            for move in self.trees[child].collapses()
-            if not required.intersection(move.vanishing)
-        ]
+        if not required:
+            return moves
+        return [move for move in moves if not required.intersection(move.vanishing)]
+
+    def best_move(self) -> tuple[int, SplitMove | CollapseMove] | None:
+        """The best split or collapse of all trees with its child; None if none gains.
+
+        Of moves that are equal but for rounding it is the first by child, splits by
+        variable before collapses in preorder.
+        """
+        best: tuple[int, SplitMove | CollapseMove] | None = None
+        for child, tree in enumerate(self.trees):
+            split = tree.best_split(self.allowed(child))
+            for move in (split, self._best_removal(child)):
+                least = LEAST_GAIN + (best[1].gain if best else 0.0)
+                if move is not None and move.gain > least:
+                    best = child, move
+        return best
 
     def apply(self, child: int, move: SplitMove | CollapseMove) -> None:
         """Change a tree, and note the move."""
@@ -95,8 +108,10 @@ class TreeNetwork:
             kind = "abstract_split" if is_below else "remove_split"
             detail = tree.conditions(node)
             tree.collapse(node)
+        self._removals.pop(child, None)
         if tree.parents != before:
             self._allowed.clear()
+            self._descendants = None
         self.score += move.gain
         self._trace.append(Move(kind, child, variable, detail, move.gain, self.score))
         if self._progress is not None:
@@ -124,23 +139,26 @@ class TreeNetwork:
         allowed: Mask = self._open[child].copy()
         if limit is not None and len(parents) >= limit:
             allowed[:] = False
-        allowed[self._descendants(child)] = False
+        if self._descendants is None:
+            self._descendants = self._find_descendants()
+        allowed &= ~self._descendants[child]
         allowed[parents] = True
         return allowed
 
-    def _descendants(self, node: int) -> list[int]:
-        """A variable and all that its tree's variable leads to."""
-        children: list[list[int]] = [[] for _ in self.trees]
-        for child, tree in enumerate(self.trees):
-            for parent in tree.parents:
-                children[parent].append(child)
-        found, open_nodes = {node}, [node]
-        while open_nodes:
-            for child in children[open_nodes.pop()]:
-                if child not in found:
-                    found.add(child)
-                    open_nodes.append(child)
-        return sorted(found)
+    def _find_descendants(self) -> Mask:
+        """Which variables each leads to, itself among them."""
+        graph = sorted_parents(tree.parents for tree in self.trees)
+        found: Mask = np.eye(len(self.trees), dtype=np.bool_)
+        for node in reversed(graph.order):
+            found[list(graph.parents[node])] |= found[node]
+        return found
+
+    def _best_removal(self, child: int) -> CollapseMove | None:
+        """The collapse of a tree that gains most, the first in preorder."""
+        if child not in self._removals:
+            moves = self.removable(child)
+            self._removals[child] = max(moves, key=lambda own: own.gain, default=None)
+        return self._removals[child]
 
     def _enter_required(self) -> None:
         """Split on each required parent where that scores best."""

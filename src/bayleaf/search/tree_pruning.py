@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayleaf.search.structure import LEAST_GAIN
-from bayleaf.search.tree_growing import CollapseMove, GrowingTree, Mask
+from bayleaf.search.tree_collapsing import CollapseMove
+from bayleaf.search.tree_growing import GrowingTree, Mask
 
 
 def grow_fully(tree: GrowingTree, parents: frozenset[int]) -> None:

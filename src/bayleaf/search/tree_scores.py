@@ -50,6 +50,23 @@ class TreeTerms:
         object.__setattr__(self, "splits", np.array(splits))
         object.__setattr__(self, "parents", np.array(parents))
 
+    def split_scores(self, n_parents: int) -> Counts:
+        """Score that a node is a split, shape (n_variables + 1,).
+
+        Parameters
+        ----------
+        n_parents : int
+            Number of variables that splits of the tree ask for.
+
+        Returns
+        -------
+        ndarray of shape (n_variables + 1,), dtype float64
+            By how many of these are at a single state above the split; the others are
+            those that it could ask for.
+        """
+        open_numbers = n_parents - np.arange(self.n_variables + 1)
+        return self.splits[np.maximum(open_numbers, 0)]
+
     def leaves(self, counts: Counts, shares: Counts) -> Counts:
         """Score the data and parameters of leaves, each for itself.
 
