@@ -1,0 +1,182 @@
+"""Cells of which only a set of states is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+
+Floats = NDArray[np.float64]
+States = tuple[int, ...]
+# Rows of some cells, their variable, and the states that these cells may hold.
+Cells = tuple[NDArray[np.intp], int, States]
+
+# Complete rows that one row may stand for.
+MAX_COMPLETIONS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class PartialValues:
+    """Which cells of a table hold one of several states.
+
+    In the table's codes these cells are missing.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_cells,), dtype intp
+        Row of each cell; increasing.
+    variables : ndarray of shape (n_cells,), dtype intp
+        Variable of each cell.
+    sets : ndarray of shape (n_cells,), dtype intp
+        Which of `states` each cell may hold.
+    states : tuple of tuple of int
+        Sets of states, each increasing.
+    """
+
+    rows: NDArray[np.intp]
+    variables: NDArray[np.intp]
+    sets: NDArray[np.intp]
+    states: tuple[States, ...]
+
+    @classmethod
+    def none(cls) -> PartialValues:
+        """No such cells."""
+        return cls.from_cells([])
+
+    @classmethod
+    def from_cells(cls, cells: Iterable[Cells]) -> PartialValues:
+        """Gather cells that may hold the same states of a variable.
+
+        Parameters
+        ----------
+        cells : iterable of (ndarray of shape (n,), int, tuple of int)
+            Rows, the variable, and the states.
+        """
+        listed = [(np.asarray(r, dtype=np.intp), v, tuple(s)) for r, v, s in cells]
+        states = tuple(dict.fromkeys(group for _, _, group in listed))
+        empty = np.empty(0, dtype=np.intp)
+        rows = np.concatenate([empty, *(r for r, _, _ in listed)])
+        variables = np.concatenate([empty, *(np.full(len(r), v) for r, v, _ in listed)])
+        sets = np.concatenate(
+            [empty, *(np.full(len(r), states.index(s)) for r, _, s in listed)]
+        )
+        order = np.lexsort((variables, rows))
+        return cls(rows[order], variables[order], sets[order], states)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def likelihoods(self, row: int, codes: Codes) -> dict[int, Floats]:
+        """What the partial cells of a row say: one for each state they may hold.
+
+        Returns
+        -------
+        dict of int to ndarray of shape (card,), dtype float64
+            By variable.
+        """
+        found = {}
+        for cell in np.flatnonzero(self.rows == row):
+            variable = int(self.variables[cell])
+            weights = np.zeros(codes.cards[variable])
+            weights[list(self.states[self.sets[cell]])] = 1.0
+            found[variable] = weights
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Completions:
+    """Rows in which each partial cell holds one of its states, all ways to choose.
+
+    Parameters
+    ----------
+    codes : Codes
+        The rows, each with the weight of its source.
+    source : ndarray of shape (n_completions,), dtype intp
+        Row of the table that each one completes; increasing.
+    starts : ndarray of shape (n_rows,), dtype intp
+        First completion of each row.
+    """
+
+    codes: Codes
+    source: NDArray[np.intp]
+    starts: NDArray[np.intp]
+
+    def log_sums(self, logs: Floats) -> Floats:
+        """Logarithm of the sum of exponentials over each row's completions.
+
+        Parameters
+        ----------
+        logs : ndarray of shape (n_completions,), dtype float64
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+        """
+        if len(self.starts) == len(self.source):
+            return logs
+        highest = np.maximum.reduceat(logs, self.starts)
+        anchor = np.where(np.isfinite(highest), highest, 0.0)
+        shifted = np.exp(logs - anchor[self.source])
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.add.reduceat(shifted, self.starts)) + anchor)
+
+    def shared(self, logs: Floats | None = None) -> Codes:
+        """The completions with each row's weight dealt out among its own.
+
+        Parameters
+        ----------
+        logs : ndarray of shape (n_completions,), optional
+            Logarithms (nats) of what weights are in proportion to; equal ones by
+            default, and where all of a row's are minus infinity.
+        """
+        if len(self.starts) == len(self.source):
+            return self.codes
+        if logs is None:
+            logs = np.zeros(len(self.source))
+        impossible = np.isneginf(self.log_sums(logs))[self.source]
+        logs = np.where(impossible, 0.0, logs)
+        shares = np.exp(logs - self.log_sums(logs)[self.source])
+        weights = self.codes.weights * shares
+        return replace(self.codes, weights=weights, unit_weights=False)
+
+
+def complete(codes: Codes, partial: PartialValues) -> Completions:
+    """List all ways to choose a state for each partial cell; other holes stay.
+
+    Raises
+    ------
+    ValueError
+        If a row has more than `MAX_COMPLETIONS`, naming the row.
+    """
+    sizes = np.array([len(states) for states in partial.states], dtype=np.intp)
+    numbers = np.ones(codes.n_rows, dtype=np.intp)
+    by_row: dict[int, list[int]] = {}
+    for cell, row in enumerate(partial.rows.tolist()):
+        by_row.setdefault(row, []).append(cell)
+    for row, cells in by_row.items():
+        number = prod(int(sizes[partial.sets[cell]]) for cell in cells)
+        if number > MAX_COMPLETIONS:
+            raise ValueError(
+                f"the cells of row {row} allow more than {MAX_COMPLETIONS} rows; name "
+                "states in some of them, or leave them empty"
+            )
+        numbers[row] = number
+    source = np.repeat(np.arange(codes.n_rows), numbers)
+    starts = np.cumsum(numbers) - numbers
+    weights = None if codes.unit_weights else codes.weights[source]
+    columns = [codes.column(v)[source] for v in range(codes.n_variables)]
+    for row, cells in by_row.items():
+        here = slice(starts[row], starts[row] + numbers[row])
+        place = np.arange(numbers[row])
+        for cell in cells:
+            states = np.array(partial.states[partial.sets[cell]])
+            columns[partial.variables[cell]][here] = states[place % len(states)]
+            place //= len(states)
+    return Completions(
+        Codes.from_columns(columns, codes.cards, weights), source, starts
+    )
