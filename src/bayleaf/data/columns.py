@@ -310,6 +310,13 @@ def _series_column(series: nw.Series[Any]) -> Column:
         # pandas numbers Python strings twice as fast as they are turned into Arrow's.
         codes, values = series.to_native().factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
+    if dtype in (nw.Categorical, nw.Enum) and series.implementation.is_pandas():
+        numbered = series.to_native().cat
+        values = numbered.categories.tolist()
+        if all(isinstance(value, str) for value in values):
+            # Texts that are numbered already need no way through Arrow.
+            codes = numbered.codes.to_numpy().astype(np.int32)
+            return ValueColumn(name, codes, values, dtype == nw.Enum)
     try:
         return _arrow_column(name, series.to_arrow(), ordered=dtype == nw.Enum)
     except _NO_ARROW_TYPE:
