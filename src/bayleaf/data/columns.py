@@ -311,11 +311,11 @@ def _series_column(series: nw.Series[Any]) -> Column:
         codes, values = series.to_native().factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
     if dtype in (nw.Categorical, nw.Enum) and series.implementation.is_pandas():
-        numbered = series.to_native().cat
+        numbered = series.to_native().array
         values = numbered.categories.tolist()
         if all(isinstance(value, str) for value in values):
             # Texts that are numbered already need no way through Arrow.
-            codes = numbered.codes.to_numpy().astype(np.int32)
+            codes = np.array(numbered.codes, dtype=np.int32)
             return ValueColumn(name, codes, values, dtype == nw.Enum)
     try:
         return _arrow_column(name, series.to_arrow(), ordered=dtype == nw.Enum)
