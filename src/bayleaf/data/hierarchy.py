@@ -32,7 +32,7 @@ class ValueHierarchy:
 
     Notes
     -----
-    desJardins, Rathod and Getoor (2008), section 2, call these trees AVHs; a *cut* is
+    desJardins, Rathod and Getoor (2008), section 2.2, call these trees AVHs; a *cut* is
     a set of nodes of which every state has exactly one above it or is one.
     """
 

@@ -169,7 +169,7 @@ def n_cuts(hierarchy: ValueHierarchy) -> int:
     Notes
     -----
     A leaf has one cut; an inner node has those that combine cuts of its children, and
-    itself (desJardins, Rathod and Getoor 2008, section 3.1). Python integers never
+    itself (desJardins, Rathod and Getoor 2008, section 3.1.3). Python integers never
     overflow: 64 binary levels have about 2 ** (2 ** 63) cuts.
     """
     number = [1] * len(hierarchy.nodes)

@@ -42,7 +42,7 @@ class LocalHierarchies:
 
     Notes
     -----
-    desJardins, Rathod and Getoor (2008), section 3.3, "local" hierarchies. Trees and
+    desJardins, Rathod and Getoor (2008), section 7.2, one-time clustering. Trees and
     pair tables are remembered, the most recently used ones. An instance may be asked
     from several threads, and its answers depend on the question alone.
     """

@@ -134,7 +134,7 @@ def learn_hierarchies(
 
     Notes
     -----
-    desJardins, Rathod and Getoor (2008), section 3.3, "global" hierarchies. Pairs are
+    desJardins, Rathod and Getoor (2008), section 7.1, global clustering. Pairs are
     counted for one variable at a time, so that memory grows with the number of
     variables, not its square.
     """
