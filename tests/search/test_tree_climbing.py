@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.counts.unclassed import UnclassedCounts
@@ -157,6 +157,7 @@ def _stays_acyclic(dag: DAG, parent: int, child: int) -> bool:
     return True
 
 
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_graphs_are_acyclic_and_list_what_the_trees_split_on(seed: int) -> None:
     codes, domain, hierarchies = _random(seed, n_rows=60)
@@ -324,10 +325,23 @@ def _all_fit(
     return all(frozenset(group) in nodes for split in splits for group in split.groups)
 
 
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("weight", [1e12, 0.1])
+def test_rounding_under_odd_weights_leads_in_no_circles(
+    search: TreeSearch, weight: float
+) -> None:
+    codes, domain, hierarchies = _random(5, 4, 60, weighted=True)
+    columns = [codes.column(v) for v in range(len(domain))]
+    odd = Codes.from_columns(columns, domain.cards, codes.weights * weight / 3)
+    found = _climb(odd, domain, hierarchies, n_restarts=3, tree_search=search)
+    full = _full_score("mdl", found.cpd_structures, odd)
+    assert found.score == pytest.approx(full, rel=1e-12, abs=1e-9)
+
+
 def test_missing_cells_are_refused_by_name() -> None:
     codes = Codes.from_columns([np.array([0, 1, 2]), np.array([0, 1, 1])], (2, 2))
     domain = Domain((Variable("a", ("x", "y")), Variable("b", ("x", "y"))))
-    with pytest.raises(ValueError, match="missing cells"):
+    with pytest.raises(ValueError, match="variables 'a' have missing cells"):
         _climb(codes, domain)
 
 

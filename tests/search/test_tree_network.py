@@ -29,7 +29,7 @@ def _network(
     name: str,
     source: HierarchySource | None = None,
 ) -> TreeNetwork:
-    rows = RowTable.from_codes(codes)
+    rows = RowTable.from_codes(codes, [own.name for own in domain])
     terms = TreeTerms(resolve_score(name), len(domain), rows.total_weight)
     task = TreeTask(
         rows,

@@ -74,7 +74,7 @@ def test_leaves_count_their_rows_with_every_variable_at_once(n_rows: int) -> Non
     rng = np.random.default_rng(n_rows)
     domain, _ = tree_networks.random_domain(rng, 5)
     codes = tree_networks.random_codes(rng, domain, n_rows, weighted=True)
-    table = RowTable.from_codes(codes)
+    table = RowTable.from_codes(codes, "abcde")
     rows = np.flatnonzero(rng.random(table.n_rows) < 0.5).astype(np.int32)
     counts = table.count(2, rows)
     expected = np.zeros_like(counts)
@@ -89,7 +89,7 @@ def test_leaves_count_their_rows_with_every_variable_at_once(n_rows: int) -> Non
 def test_partitions_keep_the_order_within_each_branch(n_rows: int) -> None:
     rng = np.random.default_rng(n_rows)
     column = rng.integers(4, size=n_rows)
-    table = RowTable.from_codes(Codes.from_columns([column, column], (4, 4)))
+    table = RowTable.from_codes(Codes.from_columns([column, column], (4, 4)), "ab")
     rows = rng.permutation(n_rows).astype(np.int32)
     before = rows.copy()
     starts = table.partition(rows, 0, ((1, 3), (0,), (2,)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.search.structure import LEAST_GAIN, Move, SearchResult
+from bayleaf.search.structure import Move, SearchResult
 from bayleaf.search.tree_counts import Counts, row_counts
 from bayleaf.search.tree_scores import TreeTerms
 from bayleaf.search.tree_shape import TreeShape
@@ -78,8 +78,8 @@ def merge_leaves(
     for row in range(n_rows - 1):
         gains[row, row + 1 :] = compare(row, np.arange(row + 1, n_rows))
     merges: list[LeafMerge] = []
-    while n_rows > 1 and gains.max() > LEAST_GAIN:
-        first = int(np.argmax(gains >= gains.max() - LEAST_GAIN))
+    while n_rows > 1 and gains.max() > terms.least_gain:
+        first = int(np.argmax(gains >= gains.max() - terms.least_gain))
         kept, absorbed = divmod(first, n_rows)
         merges.append(LeafMerge(kept, absorbed, float(gains[kept, absorbed])))
         owner[owner == absorbed] = kept

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from bayleaf.graph.dag import DAG
 from bayleaf.search.structure import (
-    LEAST_GAIN,
     Move,
     MoveKind,
     SearchProgress,
@@ -131,9 +130,10 @@ class BatchClimb:
 
     def _best_move(self) -> _EdgeMove | None:
         """The best move; of those equal but for rounding, the first."""
+        least = self._task.terms.least_gain
         best: _EdgeMove | None = None
         for move in self._moves():
-            if move.gain > LEAST_GAIN + (best.gain if best is not None else 0.0):
+            if move.gain > least + (best.gain if best is not None else 0.0):
                 best = move
         return best
 

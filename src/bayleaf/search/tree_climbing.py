@@ -16,7 +16,6 @@ from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.search.leaf_merging import with_merged_leaves
 from bayleaf.search.structure import (
-    LEAST_GAIN,
     Constraints,
     Deadline,
     ProgressCallback,
@@ -118,7 +117,7 @@ def climb_trees(
     constraints.check(domain)
     _check_splittable(constraints, domain)
     flat = tuple(flat_hierarchy(variable.states) for variable in domain)
-    rows = RowTable.from_codes(counts.rows())
+    rows = RowTable.from_codes(counts.rows(), [own.name for own in domain])
     terms = TreeTerms(score, len(domain), rows.total_weight)
     task = TreeTask(
         rows,
@@ -164,7 +163,8 @@ def _climb(task: TreeTask, restart: int) -> SearchResult | None:
         return None
     counts = task.counts()
     trees = [task.tree(child, counts) for child in range(len(task.domain))]
-    network = TreeNetwork(trees, task.constraints, restart, task.progress)
+    least_gain = task.terms.least_gain
+    network = TreeNetwork(trees, task.constraints, restart, least_gain, task.progress)
     rng = task.generator(restart)
     stopped = False
     while not stopped:
@@ -202,7 +202,7 @@ def _propose_split(network: TreeNetwork, child: int, rng: np.random.Generator) -
         return False
     place = int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))
     move = tree.leaf_split(tree.leaves[place], allowed)
-    if move is None or move.gain <= LEAST_GAIN:
+    if move is None or move.gain <= network.least_gain:
         return False
     network.apply(child, move)
     return True
@@ -216,7 +216,7 @@ def _propose_collapse(
     if not moves:
         return False
     move = moves[int(rng.integers(len(moves)))]
-    if move.gain <= LEAST_GAIN:
+    if move.gain <= network.least_gain:
         return False
     network.apply(child, move)
     return True

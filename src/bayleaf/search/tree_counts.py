@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -50,8 +51,15 @@ class RowTable:
     work: float
 
     @classmethod
-    def from_codes(cls, codes: Codes) -> RowTable:
+    def from_codes(cls, codes: Codes, names: Sequence[str | int]) -> RowTable:
         """Lay out the rows of positive weight.
+
+        Parameters
+        ----------
+        codes : Codes
+            The table.
+        names : sequence of str or int
+            What the variables are called.
 
         Raises
         ------
@@ -64,7 +72,9 @@ class RowTable:
                 "trees are learned from rows, and no row has a positive weight"
             )
         columns = [codes.column(v)[keep] for v in range(codes.n_variables)]
-        holes = [v for v, x in enumerate(columns) if (x == codes.cards[v]).any()]
+        holes = [
+            repr(names[v]) for v, x in enumerate(columns) if (x == codes.cards[v]).any()
+        ]
         if holes:
             raise ValueError(
                 f"variables {name_list(holes)} have missing cells, and trees are "
@@ -93,8 +103,9 @@ class RowTable:
         """Number of variables."""
         return len(self.cards)
 
+    @cached_property
     def all_rows(self) -> Rows:
-        """Indices of all rows in order."""
+        """Indices of all rows in order; not to be written to."""
         return np.arange(self.n_rows, dtype=np.int32)
 
     def state_weights(self, variable: int) -> Counts:

@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.search.structure import LEAST_GAIN
 from bayleaf.search.tree_collapsing import CollapseMove, collapse_moves
 from bayleaf.search.tree_counts import Counts
 from bayleaf.search.tree_layout import SplitLayout
@@ -73,7 +72,7 @@ class GrowingTree:
         self._terms = terms
         self._source = values
         self._are_local = are_local
-        self._order = counts.rows.all_rows()
+        self._order = counts.rows.all_rows
         self._present: dict[int, ValueNodes] = {}
         self._candidates: dict[int, ValueNodes] = {}
         rows = counts.rows
@@ -95,6 +94,11 @@ class GrowingTree:
     def n_variables(self) -> int:
         """Number of variables of the network."""
         return self._terms.n_variables
+
+    @property
+    def least_gain(self) -> float:
+        """Gains up to this are no gains but rounding."""
+        return self._terms.least_gain
 
     @property
     def leaves(self) -> list[TreeNode]:
@@ -187,6 +191,9 @@ class GrowingTree:
         n_states = len(values.states[node])
         shares = np.array([leaf.share * len(group) / n_states for group in groups])
         terms = self._terms.leaves(totals, shares)
+        if leaf is self.root:
+            # Trees without a split share the order of the table.
+            self._order = self._order.copy()
         inside = self._order[leaf.first : leaf.last]
         starts = self._counts.rows.partition(inside, variable, groups)
         n_base = leaf.n_base
@@ -247,7 +254,7 @@ class GrowingTree:
             value = below + float(costs[node.n_base])
             if node.variable in kept or not must_stay.isdisjoint(node.branches):
                 must_stay.add(node)
-            if node in must_stay or value > values[node] + LEAST_GAIN:
+            if node in must_stay or value > values[node] + self._terms.least_gain:
                 values[node] = value
             else:
                 node.variable, node.branches = -1, []
@@ -345,5 +352,5 @@ class GrowingTree:
         best = float(gains.max(initial=-np.inf))
         if best == -np.inf:
             return None
-        variable = int(np.argmax(gains >= best - LEAST_GAIN))
+        variable = int(np.argmax(gains >= best - self._terms.least_gain))
         return SplitMove(leaves[variable], variable, float(gains[variable]))

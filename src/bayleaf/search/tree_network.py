@@ -32,6 +32,8 @@ class TreeNetwork:
         What the structure keeps to; required parents are split on at once.
     restart : int
         Number of the restart.
+    least_gain : float, optional
+        Gains up to this are no gains but rounding.
     progress : callable, optional
         Told after each move.
     """
@@ -41,9 +43,11 @@ class TreeNetwork:
         trees: Sequence[GrowingTree],
         constraints: Constraints,
         restart: int,
+        least_gain: float = LEAST_GAIN,
         progress: ProgressCallback | None = None,
     ) -> None:
         self.trees = trees
+        self.least_gain = least_gain
         self.score = sum(tree.score for tree in trees)
         self.restart = restart
         self._constraints = constraints
@@ -89,7 +93,7 @@ class TreeNetwork:
         for child, tree in enumerate(self.trees):
             split = tree.best_split(self.allowed(child))
             for move in (split, self._best_removal(child)):
-                least = LEAST_GAIN + (best[1].gain if best else 0.0)
+                least = self.least_gain + (best[1].gain if best else 0.0)
                 if move is not None and move.gain > least:
                     best = child, move
         return best

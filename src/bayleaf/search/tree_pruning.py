@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.search.structure import LEAST_GAIN
 from bayleaf.search.tree_collapsing import CollapseMove
 from bayleaf.search.tree_growing import GrowingTree, Mask
 
@@ -58,7 +57,7 @@ def prune(tree: GrowingTree, required: frozenset[int]) -> None:
     while True:
         best: CollapseMove | None = None
         for move in tree.collapses():
-            is_better = move.gain > LEAST_GAIN + (best.gain if best else 0.0)
+            is_better = move.gain > tree.least_gain + (best.gain if best else 0.0)
             if is_better and not required.intersection(move.vanishing):
                 best = move
         if best is None:

@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.scores.local_score import LocalScore
+from bayleaf.search.structure import LEAST_GAIN
 
 Counts = NDArray[np.float64]
+
+# A term of so much weight is rounded by less, a unit of weight.
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,8 @@ class TreeTerms:
 
     Attributes
     ----------
+    least_gain : float
+        Gains up to this are no gains but rounding.
     leaf : float
         That a node is a leaf.
     splits : ndarray of shape (n_variables + 2,), dtype float64
@@ -38,6 +44,7 @@ class TreeTerms:
     score: LocalScore
     n_variables: int
     total_weight: float
+    least_gain: float = field(init=False)
     leaf: float = field(init=False)
     splits: Counts = field(init=False)
     parents: Counts = field(init=False)
@@ -46,6 +53,8 @@ class TreeTerms:
         n = self.n_variables
         splits = [0.0, *(self.score.split_score(k) for k in range(1, n + 2))]
         parents = [self.score.parents_score(k, n) for k in range(n + 1)]
+        least = max(LEAST_GAIN, _ROUNDING * self.total_weight)
+        object.__setattr__(self, "least_gain", least)
         object.__setattr__(self, "leaf", self.score.leaf_score())
         object.__setattr__(self, "splits", np.array(splits))
         object.__setattr__(self, "parents", np.array(parents))
