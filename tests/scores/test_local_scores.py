@@ -69,7 +69,7 @@ def test_many_tables_are_scored_as_one_by_one(name: str, counts: np.ndarray) -> 
     score = resolve_score(name)
     several = np.stack([counts, 2 * counts, counts[::-1]])
     alone = [float(score.rows_score(table, 5, 40.0)) for table in several]
-    assert score.rows_score(several, 5, 40.0) == pytest.approx(alone)
+    assert score.rows_score(several, 5, 40.0).tolist() == alone
 
 
 @pytest.mark.parametrize("name", LOCAL_SCORES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 
@@ -16,7 +16,12 @@ from bayleaf.search.family_tables import MAX_CELLS, Counts, FamilyTables, Parent
 from bayleaf.search.state_groups import Grouping, Groupings
 from bayleaf.search.structure import MoveKind
 
+# Cells of tables that wait to be scored together.
+_CELLS_AT_ONCE = 1 << 21
+
 FamilyKey = tuple[int, tuple[tuple[int, int], ...]]
+# Place among the families to be scored, what it is remembered by, and its parents.
+_Candidate = tuple[int, FamilyKey, Parents]
 # Gives the hierarchy of a parent for a child that has certain other parents.
 HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
 
@@ -169,23 +174,13 @@ class FamilyScores:
             deleted[parent] = self.family(child, without(parents, parent))
         entering = self._entering(child, parents)
         steps = self._steps(parents)
-        wanted = {
-            family_key(child, changed): (parent, changed)
-            for parent, changed in [
-                *((p, with_parent(parents, p, g)) for p, g in entering.items()),
-                *((p, with_parent(parents, p, g)) for _, p, _, g in steps),
-            ]
-            if self.fits(child, changed)
-        }
-        scores = self._score_all(child, parents, wanted)
-        for parent, grouping in entering.items():
-            key = family_key(child, with_parent(parents, parent, grouping))
-            added[parent] = scores.get(key, -inf)
+        changes = [*entering.items(), *((p, g) for _, p, _, g in steps)]
+        scores = self._score_all(child, parents, changes)
+        for parent, score in zip(entering, scores):
+            added[parent] = score
         regroupings = [
-            Regrouping(kind, parent, node, grouping, scores[key])
-            for kind, parent, node, grouping in steps
-            if (key := family_key(child, with_parent(parents, parent, grouping)))
-            in scores
+            Regrouping(*step, score)
+            for step, score in zip(steps, scores[len(entering) :], strict=True)
         ]
         return Neighbours(added, entering, deleted, tuple(regroupings))
 
@@ -217,29 +212,46 @@ class FamilyScores:
         self,
         child: int,
         parents: Parents,
-        wanted: Mapping[FamilyKey, tuple[int, Parents]],
-    ) -> dict[FamilyKey, float]:
+        changes: Sequence[tuple[int, Grouping]],
+    ) -> list[float]:
         """Scores of families in which one parent is new or grouped otherwise."""
-        scores: dict[FamilyKey, float] = {}
-        asked: dict[int, list[tuple[FamilyKey, Parents]]] = defaultdict(list)
-        for key, (parent, changed) in wanted.items():
+        scores = [-inf] * len(changes)
+        asked: dict[int, list[_Candidate]] = defaultdict(list)
+        for place, (parent, grouping) in enumerate(changes):
+            changed: Parents = with_parent(parents, parent, grouping)
+            key = family_key(child, changed)
             known = self.cache.get(key)
-            if known is None:
-                asked[parent].append((key, changed))
-            else:
-                scores[key] = known
-        alike: dict[int, list[tuple[FamilyKey, Parents, Counts]]] = defaultdict(list)
+            if known is not None:
+                scores[place] = known
+            elif self.fits(child, changed):
+                asked[parent].append((place, key, changed))
+        waiting: list[tuple[_Candidate, Counts]] = []
         for parent, joint in self.tables.joint_tables(child, parents, sorted(asked)):
-            for key, changed in asked[parent]:
-                counts = regrouped(joint, parents, parent, changed)
-                alike[len(counts)].append((key, changed, counts))
-        for families in alike.values():
-            stack = np.stack([counts for _, _, counts in families])
-            found = self._rows_scores(child, stack)
-            for (key, changed, _), rows in zip(families, found, strict=True):
-                scores[key] = float(rows) + self._shape_score(changed)
-                self.cache.put(key, scores[key])
+            waiting += [
+                (candidate, regrouped(joint, parents, parent, candidate[2]))
+                for candidate in asked[parent]
+            ]
+            if len(waiting) * waiting[-1][1].size > _CELLS_AT_ONCE:
+                self._score_tables(child, waiting, scores)
+                waiting = []
+        self._score_tables(child, waiting, scores)
         return scores
+
+    def _score_tables(
+        self,
+        child: int,
+        counted: Sequence[tuple[_Candidate, Counts]],
+        scores: list[float],
+    ) -> None:
+        """Fill in the scores of counted families, those of one shape together."""
+        alike: dict[int, list[tuple[_Candidate, Counts]]] = defaultdict(list)
+        for candidate, counts in counted:
+            alike[len(counts)].append((candidate, counts))
+        for families in alike.values():
+            found = self._rows_scores(child, np.stack([c for _, c in families]))
+            for ((place, key, changed), _), rows in zip(families, found, strict=True):
+                scores[place] = float(rows) + self._shape_score(changed)
+                self.cache.put(key, scores[place])
 
     def _rows_scores(self, child: int, stack: Counts) -> NDArray[np.float64]:
         """What data and parameters score, for tables (n_tables, n_rows, n_states)."""
@@ -302,12 +314,12 @@ def regrouped(joint: Counts, parents: Parents, parent: int, changed: Parents) ->
     """
     n_states, card = joint.shape[1:]
     grouping = changed[parent]
-    shape = [own.n_groups for own in parents.values()]
-    counts = joint.reshape(*shape, n_states, card)
-    if parent in parents:
-        counts = counts.sum(axis=list(parents).index(parent))
+    own = [1, 1, 1]
+    for other, groups in parents.items():
+        # Parents before the variable, itself, and those after it.
+        own[(other >= parent) + (other > parent)] *= groups.n_groups
+    counts = joint.reshape(*own, n_states, card).sum(axis=1)
     if not grouping.is_states:
-        groups = np.eye(grouping.n_groups)[grouping.group_of[:-1]]
-        counts = counts @ groups
-    ordered = np.moveaxis(counts, -1, list(changed).index(parent))
-    return np.ascontiguousarray(ordered.reshape(-1, n_states))
+        groups_of_states = np.eye(grouping.n_groups)[grouping.group_of[:-1]]
+        counts = counts @ groups_of_states
+    return np.ascontiguousarray(counts.transpose(0, 3, 1, 2).reshape(-1, n_states))

@@ -22,7 +22,7 @@ Parents = Mapping[int, Grouping]
 
 # Larger tables than this are not counted: no score that charges for parameters likes
 # them, and they would not fit in memory.
-MAX_CELLS = 1 << 23
+MAX_CELLS = 1 << 22
 # Cells of all tables that are counted together.
 _CELLS_AT_ONCE = 1 << 22
 # Places of all variables up to which the counts of all pairs are kept.

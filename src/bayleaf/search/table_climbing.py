@@ -306,11 +306,13 @@ class Climb:
             Move(kind, child, parent, detail, self.score - before, self.score)
         )
         changed = [child, parent] if kind == "reverse_edge" else [child]
-        if kind in _EDGE_MOVES:
+        if kind == "add_edge":
+            self._descends[self._descends[:, parent]] |= self._descends[child]
+        elif kind in _EDGE_MOVES:
             self._descends = self._reachable()
-            if self._refresh:
-                for variable in changed:
-                    self._refresh_hierarchies(variable)
+        if kind in _EDGE_MOVES and self._refresh:
+            for variable in changed:
+                self._refresh_hierarchies(variable)
         for variable in changed:
             self._neighbours[variable] = self._look_around(variable)
 
