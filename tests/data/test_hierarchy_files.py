@@ -13,7 +13,6 @@ import pytest
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import search_hierarchy
 from bayleaf.data.hierarchy_files import (
     fit_hierarchy,
     hierarchies_text,
@@ -192,7 +191,7 @@ def test_states_left_out_hang_below_the_root_with_a_warning() -> None:
     variable = Variable("colour", ("blue", "green", "lemon", "orange", "red", None))
     with pytest.warns(UserWarning, match="'colour' leaves out green, which"):
         fitted = fit_hierarchy(ValueHierarchy.from_nested(NESTED), variable)
-    assert fitted.children_of("any") == ("warm", "blue", "green")
+    assert fitted.children_of("any") == ("warm", "blue", "green", None)
 
 
 def test_leaves_are_found_by_their_text() -> None:
@@ -289,12 +288,13 @@ def test_a_domain_takes_hierarchies_by_name() -> None:
     assert fitted[1] is domain[1]
 
 
-def test_searches_see_a_missing_state_below_the_root() -> None:
+def test_a_missing_state_hangs_below_the_root() -> None:
     states = ("blue", "lemon", "orange", "red", None)
-    tree = ValueHierarchy.from_nested(NESTED)
-    given = Variable("colour", states, hierarchy=tree)
-    assert search_hierarchy(given).children_of("any") == ("warm", "blue", None)
-    plain = Variable("colour", states)
-    assert search_hierarchy(plain).children_of("any") == states
-    alone = Variable("a", ("x", None), hierarchy=ValueHierarchy(("x",), (-1,)))
-    assert search_hierarchy(alone).states == ("x", None)
+    fitted = fit_hierarchy(ValueHierarchy.from_nested(NESTED), Variable("c", states))
+    assert fitted.children_of("any") == ("warm", "blue", None)
+    assert Variable("c", states, hierarchy=fitted).hierarchy is fitted
+    assert str(fitted).splitlines()[-1] == "  missing"
+    alone = fit_hierarchy(
+        ValueHierarchy.from_nested(NESTED), Variable("c", ("red", None))
+    )
+    assert alone.nodes == ("any", "red", None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 import pytest
 
@@ -11,9 +9,8 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.hierarchy_cuts import flat_hierarchy
-from bayleaf.search.local_hierarchies import KeptHierarchies, LocalHierarchies
+from bayleaf.search.local_hierarchies import LocalHierarchies
 from bayleaf.search.value_clustering import build_hierarchy
 
 CARDS = (5, 4, 2, 6)
@@ -75,19 +72,3 @@ def test_threads_get_the_same_trees(counts: TableCounts) -> None:
 def test_unknown_settings_are_refused(counts: TableCounts) -> None:
     with pytest.raises(ValueError, match="linkage must be"):
         LocalHierarchies(counts, DOMAIN, "ward")  # type: ignore[arg-type]
-
-
-def test_a_parent_keeps_its_hierarchy_until_it_leaves() -> None:
-    def source(child: int, parent: int, parents: Collection[int]) -> ValueHierarchy:
-        return flat_hierarchy(("a", "b"), root=f"{child}{parent}{sorted(parents)}")
-
-    kept = KeptHierarchies(source)
-    assert kept(0, 1, ()).root == "01[]"
-    assert kept(0, 1, (2,)).root == "01[2]"
-    assert kept.enter(0, 1, (2,)).root == "01[2]"
-    assert kept(0, 1, (1, 2, 3)).root == "01[2]"
-    assert kept.enter(0, 1, (2, 3)).root == "01[2]"
-    assert kept(2, 1, (3,)).root == "21[3]"
-    kept.leave(0, 1)
-    kept.leave(0, 1)
-    assert kept(0, 1, (3,)).root == "01[3]"

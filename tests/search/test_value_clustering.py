@@ -184,12 +184,28 @@ def test_names_of_groups_avoid_names_of_states() -> None:
 
 
 def test_a_chain_of_many_values_stays_within_the_depth_of_hierarchies() -> None:
-    n_states = 2 * MAX_DEPTH
-    weights = 2.0 ** -np.arange(n_states)
-    table = np.stack([weights, weights * np.arange(n_states) / n_states], axis=1)
+    # Value i differs from the one before it in i + 1 variables, and outweighs all
+    # before it, so that each in turn joins those before.
+    n_states = MAX_DEPTH + 8
+    n_first = np.cumsum(np.arange(n_states) + 1)
+    ones = np.arange(n_first[-1]) < n_first[:, np.newaxis]
+    weights = 2.0 ** np.arange(n_states)
+    table = np.stack([~ones, ones], axis=2) * weights[:, np.newaxis, np.newaxis]
+    tables = list(np.moveaxis(table, 1, 0))
     variable = variable_of(n_states)
-    tree = build_hierarchy(variable, [table])
+    tree = build_hierarchy(variable, tables, "hamming")
     assert set(tree.states) == set(variable.states)
+    assert len(tree.inner_nodes) == MAX_DEPTH - 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_is_no_reason_to_prefer_a_pair(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    # Where all values say the same, nothing is lost, but for the last digits.
+    table = rng.random((11, 1)) * rng.random(7)
+    variable = variable_of(11)
+    by_order = build_hierarchy(variable, [np.ones((11, 2))], "hamming")
+    assert build_hierarchy(variable, [table, 2 * table]) == by_order
 
 
 def test_tables_and_settings_that_do_not_fit_are_refused() -> None:

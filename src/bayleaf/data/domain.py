@@ -32,7 +32,7 @@ class Variable:
         Increasing thresholds of a numeric variable; state ``i`` holds the values
         ``cut_points[i-1] < value <= cut_points[i]``.
     hierarchy : ValueHierarchy, optional
-        A tree whose leaves are the states, a missing state left out.
+        A tree whose leaves are the states, a missing state left out or not.
 
     Raises
     ------

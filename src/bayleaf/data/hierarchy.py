@@ -136,7 +136,7 @@ class ValueHierarchy:
         for parent in self.parents[1:]:
             depths.append(depths[parent] + 1)
         return "\n".join(
-            f"{'  ' * depth}{shown_name(name)}"
+            f"{'  ' * depth}{'missing' if name is None else shown_name(name)}"
             for depth, name in zip(depths, self.nodes, strict=True)
         )
 

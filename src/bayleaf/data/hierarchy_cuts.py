@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 
-from bayleaf.data.domain import Variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.wording import name_list
 
@@ -38,30 +36,9 @@ def flat_hierarchy(states: Sequence[Hashable], root: str = "any") -> ValueHierar
     return ValueHierarchy((root, *states), (-1, *[0] * len(states)))
 
 
-def search_hierarchy(variable: Variable) -> ValueHierarchy:
-    """A tree over all states of a variable, as searches over cuts need it.
-
-    Notes
-    -----
-    A variable without a hierarchy gets the trivial one. A state that stands for
-    missing cells, which hierarchies leave out, hangs below the root.
-    """
-    hierarchy = variable.hierarchy
-    if hierarchy is None or len(hierarchy.nodes) == 1:
-        return flat_hierarchy(variable.states)
-    if not variable.has_missing_state or None in hierarchy:
-        return hierarchy
-    return ValueHierarchy((*hierarchy.nodes, None), (*hierarchy.parents, 0))
-
-
 def top_cut(hierarchy: ValueHierarchy) -> Cut:
     """The coarsest cut that tells anything: the children of the root."""
     return hierarchy.children_of(hierarchy.root) or (hierarchy.root,)
-
-
-def leaf_cut(hierarchy: ValueHierarchy) -> Cut:
-    """The finest cut: all states."""
-    return hierarchy.states
 
 
 def cut_groups(
@@ -180,8 +157,3 @@ def n_cuts(hierarchy: ValueHierarchy) -> int:
         number[parent] *= number[node] + is_inner[node]
         is_inner[parent] = True
     return number[0]
-
-
-def log2_n_cuts(hierarchy: ValueHierarchy) -> float:
-    """Bits that naming one of the cuts takes; 0 for a trivial hierarchy."""
-    return math.log2(n_cuts(hierarchy))

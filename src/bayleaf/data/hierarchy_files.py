@@ -137,7 +137,8 @@ def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarc
     -------
     ValueHierarchy
         Leaves that are no states are left out, and so are nodes with nothing below
-        them; a node with one child is replaced by it.
+        them; a node with one child is replaced by it. A state that stands for missing
+        cells hangs right below the root.
 
     Raises
     ------
@@ -167,7 +168,8 @@ def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarc
             UserWarning,
             stacklevel=2,
         )
-    below = _items_below(hierarchy, hierarchy.root, meant) + absent
+    missing = [None] if variable.has_missing_state else []
+    below = _items_below(hierarchy, hierarchy.root, meant) + absent + missing
     (top,) = below if len(below) == 1 else [{hierarchy.root: below}]
     return ValueHierarchy.from_nested(top if isinstance(top, dict) else {top: None})
 

@@ -91,7 +91,7 @@ def _variable_from(value: Any) -> Variable:
 def _hierarchy_from(fields: Fields) -> ValueHierarchy:
     """A tree over states from plain values."""
     nodes, parents = fields.list("nodes"), fields.list("parents")
-    if not all(isinstance(node, str | bool | int | float) for node in nodes):
+    if not all(isinstance(node, str | bool | int | float | None) for node in nodes):
         raise ModelFileError("a value hierarchy has a node that is no text or number")
     if not all(type(parent) is int for parent in parents):
         raise ModelFileError("a value hierarchy has a parent that is no position")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import lru_cache
 
 from bayleaf.counts.source import Counts, CountSource
@@ -15,10 +15,7 @@ from bayleaf.search.value_clustering import (
     check_linkage,
 )
 
-# Gives the hierarchy of a parent from the child, the parent and the present parents.
-HierarchySource = Callable[[int, int, Collection[int]], ValueHierarchy]
-
-# Trees kept at least; each has at most twice as many nodes as its variable states.
+# Trees kept at most; each has at most twice as many nodes as its variable states.
 _MAX_TREES = 20_000
 # Cells of pair tables kept.
 _MAX_CELLS = 10_000_000
@@ -98,42 +95,3 @@ class LocalHierarchies:
         """Counts of two variables from the source."""
         (counts,) = self._counts.family_counts([(first, second)])
         return counts
-
-
-class KeptHierarchies:
-    """The hierarchies that the parents of a network entered with.
-
-    Parameters
-    ----------
-    source : callable
-        Gives a hierarchy from child, parent and present parents, as
-        `LocalHierarchies` does.
-
-    Notes
-    -----
-    For the searches that keep a hierarchy until the parent's last split or edge goes;
-    one instance belongs to one run of a search.
-    """
-
-    def __init__(self, source: HierarchySource) -> None:
-        self._source = source
-        self._kept: dict[tuple[int, int], ValueHierarchy] = {}
-
-    def __call__(
-        self, child: int, parent: int, parents: Collection[int]
-    ) -> ValueHierarchy:
-        """The kept hierarchy, or for a candidate the one it would enter with."""
-        kept = self._kept.get((child, parent))
-        return self._source(child, parent, parents) if kept is None else kept
-
-    def enter(
-        self, child: int, parent: int, parents: Collection[int]
-    ) -> ValueHierarchy:
-        """Keep the hierarchy that a parent enters with; that of one present stays."""
-        tree = self(child, parent, parents)
-        self._kept[child, parent] = tree
-        return tree
-
-    def leave(self, child: int, parent: int) -> None:
-        """Forget the hierarchy of a parent that has gone."""
-        self._kept.pop((child, parent), None)
