@@ -189,7 +189,7 @@ def test_a_chain_of_many_values_stays_within_the_depth_of_hierarchies() -> None:
     n_states = MAX_DEPTH + 8
     n_first = np.cumsum(np.arange(n_states) + 1)
     ones = np.arange(n_first[-1]) < n_first[:, np.newaxis]
-    weights = 2.0 ** np.arange(n_states)
+    weights = 3.0 ** np.arange(n_states)
     table = np.stack([~ones, ones], axis=2) * weights[:, np.newaxis, np.newaxis]
     tables = list(np.moveaxis(table, 1, 0))
     variable = variable_of(n_states)
