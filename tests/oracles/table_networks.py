@@ -62,18 +62,25 @@ def naive_score(
     trees: Sequence[ValueHierarchy],
     score: LocalScore,
 ) -> float:
-    """Score of a network, every table filled row by row of the data."""
+    """Score of a network, every table filled row by row of the data.
+
+    A table of incomplete rows is scaled up to the weight of all.
+    """
     total, weight = 0.0, float(codes.weights.sum())
     for child, parents in enumerate(structure):
         groups = [cut_groups(trees[p], c, domain[p].states) for p, c in parents.items()]
         table = np.zeros((*map(len, groups), codes.cards[child]))
         for row in range(codes.n_rows):
+            if any(codes.missing(v)[row] for v in (child, *parents)):
+                continue
             place = [
                 next(k for k, group in enumerate(own) if codes.column(p)[row] in group)
                 for p, own in zip(parents, groups, strict=True)
             ]
             table[*place, codes.column(child)[row]] += codes.weights[row]
         rows = table.reshape(-1, codes.cards[child])
+        if rows.sum() != weight:
+            rows = rows * (weight / rows.sum())
         total += float(score.rows_score(rows, len(rows), weight))
         total += score.parents_score(len(parents), len(structure))
         total += score.cuts_score(n_cuts(trees[p]) for p in parents)

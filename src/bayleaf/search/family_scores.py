@@ -318,7 +318,8 @@ def regrouped(joint: Counts, parents: Parents, parent: int, changed: Parents) ->
     for other, groups in parents.items():
         # Parents before the variable, itself, and those after it.
         own[(other >= parent) + (other > parent)] *= groups.n_groups
-    counts = joint.reshape(*own, n_states, card).sum(axis=1)
+    counts = joint.reshape(*own, n_states, card)
+    counts = counts.sum(axis=1) if parent in parents else counts[:, 0]
     if not grouping.is_states:
         groups_of_states = np.eye(grouping.n_groups)[grouping.group_of[:-1]]
         counts = counts @ groups_of_states
