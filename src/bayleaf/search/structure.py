@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Literal
 
 from bayleaf.data.domain import Domain
@@ -270,6 +272,36 @@ def best_result(results: Sequence[SearchResult | None]) -> SearchResult:
         stopped,
         best.restart,
     )
+
+
+def warn_if_stopped(result: SearchResult, constraints: Constraints) -> None:
+    """Warn where the time limit kept a search from its end.
+
+    Warns
+    -----
+    RuntimeWarning
+        If some restart stopped early or never began.
+    """
+    if result.stopped_early:
+        warnings.warn(
+            f"the search stopped at time_limit={constraints.time_limit:g} seconds, "
+            "before every restart had reached its best; raise time_limit or lower "
+            "n_restarts",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def one_at_a_time(progress: ProgressCallback | None) -> ProgressCallback:
+    """A callback that threads may call together; none does nothing."""
+    lock = Lock()
+
+    def report(state: SearchProgress) -> None:
+        if progress is not None:
+            with lock:
+                progress(state)
+
+    return report
 
 
 def sorted_parents(parents: Iterable[Iterable[int]]) -> DAG:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import fsum, inf
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +39,9 @@ from bayleaf.search.structure import (
     SearchProgress,
     SearchResult,
     best_result,
+    one_at_a_time,
     sorted_parents,
+    warn_if_stopped,
 )
 
 # In the order in which equal gains of one child and parent are taken.
@@ -140,7 +140,7 @@ def climb_tables(
         ScoreCache(cache_size),
     )
     deadline = Deadline.after(constraints.time_limit)
-    report = _one_at_a_time(progress)
+    report = one_at_a_time(progress)
 
     def restart(number: int) -> SearchResult | None:
         if number > 0 and deadline.has_passed:
@@ -156,14 +156,7 @@ def climb_tables(
 
     tasks = [partial(restart, number) for number in range(n_restarts)]
     result = best_result(run_tasks(tasks, n_jobs))
-    if result.stopped_early:
-        warnings.warn(
-            f"the search stopped at time_limit={constraints.time_limit:g} seconds, "
-            "before every restart had reached its best; raise time_limit or lower "
-            "n_restarts",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    warn_if_stopped(result, constraints)
     return result
 
 
@@ -221,7 +214,7 @@ class Climb:
         self,
         restart: int,
         deadline: Deadline,
-        report: Callable[[SearchProgress], object],
+        report: ProgressCallback,
     ) -> SearchResult:
         """Take the best move as long as it gains and there is time."""
         start = time.monotonic()
@@ -234,18 +227,13 @@ class Climb:
             seconds = max(time.monotonic() - start, 1e-9)
             n_moves = len(self.trace)
             report(SearchProgress(restart, n_moves, n_moves / seconds, self.score))
-        structures = tuple(
-            GroupedParents(
-                child,
-                tuple(own),
-                tuple(grouping.groups for grouping in own.values()),
-                tuple(grouping.cut for grouping in own.values()),
-            )
-            for child, own in enumerate(self.parents)
-        )
-        dag = sorted_parents(self.parents)
         return SearchResult(
-            dag, structures, self.score, tuple(self.trace), stopped, restart
+            sorted_parents(self.parents),
+            tuple(self._shape(child) for child in range(len(self.parents))),
+            self.score,
+            tuple(self.trace),
+            stopped,
+            restart,
         )
 
     def best_move(self) -> tuple[MoveKind, int, int] | None:
@@ -315,6 +303,16 @@ class Climb:
                 self._refresh_hierarchies(variable)
         for variable in changed:
             self._neighbours[variable] = self._look_around(variable)
+
+    def _shape(self, child: int) -> GroupedParents:
+        """Shape of one variable's table."""
+        own = self.parents[child]
+        return GroupedParents(
+            child,
+            tuple(own),
+            tuple(grouping.groups for grouping in own.values()),
+            tuple(grouping.cut for grouping in own.values()),
+        )
 
     def _start(self, child: int, chosen: Iterable[int]) -> dict[int, Grouping]:
         """Parents that a variable starts with, as far as its table can be counted."""
@@ -395,17 +393,3 @@ class Climb:
             if improved:
                 best = candidate
         return best, score
-
-
-def _one_at_a_time(
-    progress: ProgressCallback | None,
-) -> Callable[[SearchProgress], object]:
-    """Report to a callback that threads must not call together."""
-    lock = Lock()
-
-    def report(state: SearchProgress) -> None:
-        if progress is not None:
-            with lock:
-                progress(state)
-
-    return report
