@@ -18,7 +18,18 @@ from bayleaf.io import ModelFileError, sidecar
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from contract.tables import mixed_columns
 
-MUTANTS: tuple[Any, ...] = (None, True, -1, 10**30, 1.5, "x", [], {}, [None], {"array": 0})
+MUTANTS: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    10**30,
+    1.5,
+    "x",
+    [],
+    {},
+    [None],
+    {"array": 0},
+)
 
 
 def _fitted(**parameters: Any) -> tuple[HierarchicalMixtureNBClassifier, pd.DataFrame]:
