@@ -14,6 +14,7 @@ _PUBLIC = {
     "AveragedKDBClassifier": "bayleaf.classifiers.averaged_kdb",
     "Backoff": "bayleaf.cpds.smoothing",
     "BayesianNetwork": "bayleaf.models.bayesian_network",
+    "BayesianNetworkEstimator": "bayleaf.density.bayesian_network_estimator",
     "Dirichlet": "bayleaf.cpds.smoothing",
     "EqualFrequencyDiscretizer": "bayleaf.data.discretize",
     "EqualWidthDiscretizer": "bayleaf.data.discretize",
@@ -33,7 +34,7 @@ _PUBLIC = {
     "Not": "bayleaf.models.evidence",
     "ValueHierarchy": "bayleaf.data.hierarchy",
     "learn_parameters": "bayleaf.latent.em",
-    "load": "bayleaf.classifiers.saving",
+    "load": "bayleaf.density.saving",
     "read_network": "bayleaf.io.registry",
     "write_network": "bayleaf.io.registry",
 }

@@ -20,7 +20,8 @@ ORDER = [
     ("models",),
     ("latent",),
     ("io",),
-    ("classifiers", "density"),
+    ("classifiers",),
+    ("density",),
     ("evaluation",),
     ("explain",),
     ("plot",),
@@ -40,6 +41,7 @@ SHARED_CLASSIFIER_MODULES = {
     "mixture_progress",
     "parameters",
     "saving",
+    "structure_parameters",
     "training",
 }
 

@@ -80,7 +80,10 @@ def test_a_model_that_is_no_network_is_refused(tmp_path: Path) -> None:
     [
         (lambda d: d.update(format="x"), 'lacks "format": "bayleaf-network"'),
         (lambda d: d["network"].update(parents=[[1], [0], []]), "cycle"),
-        (lambda d: d["network"]["tables"][1].update(kind="x"), "tree, deterministic"),
+        (
+            lambda d: d["network"]["tables"][1].update(kind="x"),
+            "tree, grouped_table, deterministic",
+        ),
         (lambda d: d["network"]["tables"][1].update(root=[0.5, 0.6]), "sum to 1"),
         (lambda d: d["network"]["tables"][1].update(root=[0.5, 0.5]), "3 states"),
         (

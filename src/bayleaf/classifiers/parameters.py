@@ -85,13 +85,17 @@ def check_shared(estimator: Any) -> None:
     check_count("max_table_cells", estimator.max_table_cells, 1)
     check_count("verbose", int(estimator.verbose), 0)
     check_flag("fit_prior", estimator.fit_prior)
-    if estimator.n_jobs is not None:
-        if not isinstance(estimator.n_jobs, numbers.Integral):
-            raise TypeError(
-                f"n_jobs must be None or an integer, got {estimator.n_jobs!r}"
-            )
-        if estimator.n_jobs == 0:
-            raise ValueError("n_jobs must not be 0; -1 means all cores")
+    check_jobs(estimator.n_jobs)
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Raise unless `n_jobs` is None or a whole number other than zero."""
+    if n_jobs is None:
+        return
+    if not isinstance(n_jobs, numbers.Integral):
+        raise TypeError(f"n_jobs must be None or an integer, got {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; -1 means all cores")
 
 
 def check_generative(estimator: Any) -> None:

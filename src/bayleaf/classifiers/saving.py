@@ -48,7 +48,7 @@ def saved_model(classifier: BayesianClassifier) -> SavedModel:
         predictor=predictor,
         classifier=type(classifier).__name__,
         parameters={
-            name: _parameter_to(name, value)
+            name: parameter_to(name, value)
             for name, value in classifier.get_params(deep=False).items()
         },
         log_likelihood=classifier.log_likelihood_,
@@ -98,7 +98,7 @@ def load(path: str | Path) -> BayesianClassifier:
 def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassifier:
     """A classifier as it was when it was saved."""
     parameters = {
-        str(name): _parameter_from(value) for name, value in saved.parameters.items()
+        str(name): parameter_from(value) for name, value in saved.parameters.items()
     }
     strange = sorted(set(parameters) - set(kind().get_params()))
     if strange:
@@ -128,14 +128,14 @@ def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassi
     return classifier
 
 
-def _parameter_to(name: str, value: Any) -> Any:
+def parameter_to(name: str, value: Any) -> Any:
     """A parameter's value as a JSON value."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, np.ndarray | np.generic):
-        return _parameter_to(name, value.tolist())
+        return parameter_to(name, value.tolist())
     if isinstance(value, list | tuple):
-        return [_parameter_to(name, item) for item in value]
+        return [parameter_to(name, item) for item in value]
     if isinstance(value, np.random.RandomState | np.random.Generator):
         # The state of a generator is spent by fitting; there is nothing to keep.
         return None
@@ -143,7 +143,7 @@ def _parameter_to(name: str, value: Any) -> Any:
         inner = value.get_params() if hasattr(value, "get_params") else vars(value)
         return {
             "object": type(value).__name__,
-            "parameters": {key: _parameter_to(name, inner[key]) for key in inner},
+            "parameters": {key: parameter_to(name, inner[key]) for key in inner},
         }
     if isinstance(value, numbers.Integral):
         return int(value)
@@ -153,10 +153,10 @@ def _parameter_to(name: str, value: Any) -> Any:
     )
 
 
-def _parameter_from(value: Any) -> Any:
+def parameter_from(value: Any) -> Any:
     """A parameter's value from a JSON value; only known classes are built."""
     if isinstance(value, list):
-        return [_parameter_from(item) for item in value]
+        return [parameter_from(item) for item in value]
     if not isinstance(value, dict):
         return value
     kind = _PARAMETER_OBJECTS.get(str(value.get("object")))

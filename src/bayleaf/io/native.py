@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.encoder import EncoderRules, TableEncoder
+from bayleaf.data.encoder import TableEncoder
 from bayleaf.io.documents import (
     MAX_BYTES,
     read_document,
@@ -23,6 +23,7 @@ from bayleaf.io.documents import (
     write_document,
 )
 from bayleaf.io.domains import domain_from, domain_to
+from bayleaf.io.encoders import notes_from, rules_from, rules_to
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.models import model_from, model_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
@@ -83,7 +84,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         "prior_shift": None
         if predictor.prior_shift is None
         else predictor.prior_shift.tolist(),
-        "rules": _rules_to(predictor.encoder.rules),
+        "rules": rules_to(predictor.encoder.rules),
         "notes": [[name, note] for name, note in predictor.encoder.notes.items()],
         "domain": domain_to(predictor.model.domain),
         "model": model_to(predictor.model, arrays),
@@ -124,13 +125,9 @@ def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
         raise ModelFileError("the class needs at least one state, and none for missing")
     model = model_from(document.object("model"), domain, arrays)
     classes = _labels(document, domain[-1].states)
-    rules = _rules_from(document.object("rules"))
-    notes = {
-        Fields.name(entry[0]): str(entry[1])
-        for entry in document.list("notes")
-        if isinstance(entry, list) and len(entry) == 2
-    }
-    encoder = TableEncoder(type(domain)(domain.variables[:-1]), rules, notes)
+    rules = rules_from(document.object("rules"))
+    features = type(domain)(domain.variables[:-1])
+    encoder = TableEncoder(features, rules, notes_from(document))
     return SavedModel(
         predictor=Predictor(
             encoder,
@@ -197,30 +194,3 @@ def _prior_shift(document: Fields, n_classes: int) -> NDArray[np.float64] | None
     if document.values.get("prior_shift") is None:
         return None
     return ArrayReader().get(document.list("prior_shift"), (n_classes,), "prior_shift")
-
-
-def _rules_to(rules: EncoderRules) -> dict[str, Any]:
-    """Encoder rules as plain values."""
-    declared = rules.categorical_features
-    return {
-        "categorical_features": None if declared is None else list(declared),
-        "missing": rules.missing,
-        "unknown": rules.unknown,
-        "max_states": int(rules.max_states),
-    }
-
-
-def _rules_from(values: Fields) -> EncoderRules:
-    """Encoder rules from plain values."""
-    declared = values.values.get("categorical_features")
-    return EncoderRules(
-        categorical_features=None
-        if declared is None
-        else tuple(
-            item if isinstance(item, bool) else Fields.name(item)
-            for item in values.list("categorical_features")
-        ),
-        missing=values.choice("missing", ("marginalize", "state", "error")),  # type: ignore[arg-type]
-        unknown=values.choice("unknown", ("missing", "error")),  # type: ignore[arg-type]
-        max_states=values.count("max_states"),
-    )

@@ -1,12 +1,13 @@
 """Networks in the library's own JSON, which keeps every form of distribution.
 
-A network of a classifier's model file can be read as well: it is the same fragment.
+The network of a model file can be read as well: it is the same fragment.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from bayleaf.io.density import FORMAT as DENSITY_FORMAT
 from bayleaf.io.documents import (
     MAX_BYTES,
     read_document,
@@ -45,7 +46,7 @@ def write(network: BayesianNetwork, path: str | Path) -> None:
 
 
 def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
-    """Read a network file, or the network of a classifier's model file.
+    """Read a network file, or the network of a model file.
 
     Raises
     ------
@@ -56,11 +57,11 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
         If the file cannot be read.
     """
     path = Path(path)
-    document = read_document(path, max_bytes, (FORMAT, MODEL_FORMAT))
+    document = read_document(path, max_bytes, (FORMAT, MODEL_FORMAT, DENSITY_FORMAT))
     with telling_damage(path):
         arrays = ArrayReader.beside(path, document, max_bytes)
         domain = domain_from(document.list("domain"))
-        if document.text("format") == FORMAT:
+        if document.text("format") in (FORMAT, DENSITY_FORMAT):
             return network_from(document.object("network"), domain, arrays)
         model = document.object("model")
         network = getattr(model_from(model, domain, arrays), "network", None)

@@ -13,6 +13,7 @@ import numpy as np
 from bayleaf.counts.source import Family
 from bayleaf.cpds.deterministic import DeterministicCPD
 from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain
@@ -87,7 +88,15 @@ def _cpd_to(cpd: CPD, arrays: ArrayWriter, what: str) -> dict[str, Any]:
     if isinstance(cpd, TreeCPD):
         for leaf, _ in cpd.leaves():
             check_distributions(leaf.probabilities, what)
-        return {"kind": "tree", "root": _node_to(cpd.root)}
+        return _tree_to(cpd)
+    if isinstance(cpd, GroupedTableCPD):
+        check_distributions(cpd.table, what)
+        groups = [[list(group) for group in own] for own in cpd.groups]
+        return {
+            "kind": "grouped_table",
+            "groups": groups,
+            "table": arrays.add(cpd.table),
+        }
     if isinstance(cpd, DeterministicCPD):
         return {
             "kind": "deterministic",
@@ -108,8 +117,13 @@ def _cpd_from(
     """One distribution from plain values."""
     if isinstance(table, dict) and "kind" in table:
         fields = Fields(table, what)
-        if fields.choice("kind", ("tree", "deterministic")) == "tree":
-            return TreeCPD(family, shape, _node_from(table.get("root"), what, 0))
+        kind = fields.choice("kind", ("tree", "grouped_table", "deterministic"))
+        if kind == "tree":
+            leaves = _shared_leaves(fields, what)
+            root = _node_from(table.get("root"), leaves, what, 0)
+            return TreeCPD(family, shape, root)
+        if kind == "grouped_table":
+            return _grouped_from(fields, family, shape, arrays, what)
         values = arrays.get_codes(table.get("values"), shape[:-1], what)
         return DeterministicCPD(family, shape[-1], values.astype(np.intp))
     probabilities = arrays.get(table, shape, what)
@@ -120,33 +134,85 @@ def _cpd_from(
     return TableCPD(family, probabilities, counts)
 
 
-def _node_to(node: Leaf | Split) -> Any:
-    """A node of a tree: the list of a leaf's probabilities, or an object."""
-    if isinstance(node, Leaf):
-        return node.probabilities.tolist()
+def _tree_to(cpd: TreeCPD) -> dict[str, Any]:
+    """A tree as plain values; leaves stand apart if paths share some."""
+    if cpd.n_distributions == cpd.n_leaves:
+        return {"kind": "tree", "root": _node_to(cpd.root, {})}
+    leaves = {id(leaf): leaf for leaf, _ in cpd.leaves()}
+    numbers = {key: number for number, key in enumerate(leaves)}
     return {
-        "variable": node.variable,
-        "groups": [list(group) for group in node.groups],
-        "branches": [_node_to(branch) for branch in node.branches],
+        "kind": "tree",
+        "leaves": [leaf.probabilities.tolist() for leaf in leaves.values()],
+        "root": _node_to(cpd.root, numbers),
     }
 
 
-def _node_from(value: Any, what: str, depth: int) -> Leaf | Split:
+def _node_to(node: Leaf | Split, numbers: dict[int, int]) -> Any:
+    """A node of a tree: a leaf's probabilities or its number, or an object."""
+    if isinstance(node, Leaf):
+        return numbers.get(id(node), node.probabilities.tolist())
+    return {
+        "variable": node.variable,
+        "groups": [list(group) for group in node.groups],
+        "branches": [_node_to(branch, numbers) for branch in node.branches],
+    }
+
+
+def _shared_leaves(fields: Fields, what: str) -> list[Leaf]:
+    """The leaves of a tree that stand apart from it."""
+    if "leaves" not in fields.values:
+        return []
+    return [_leaf_from(value, what) for value in fields.list("leaves")]
+
+
+def _leaf_from(value: Any, what: str) -> Leaf:
+    """A leaf from the list of its probabilities."""
+    if not isinstance(value, list):
+        raise ModelFileError(f"{what} has a leaf that is no list of probabilities")
+    row = ArrayReader().get(value, (len(value),), what)
+    check_distributions(row, what)
+    return Leaf(row)
+
+
+def _node_from(value: Any, leaves: list[Leaf], what: str, depth: int) -> Leaf | Split:
     """A node of a tree from plain values."""
     if depth > MAX_TREE_DEPTH:
         raise ModelFileError(f"{what} is a tree deeper than {MAX_TREE_DEPTH}")
     if isinstance(value, list):
-        row = ArrayReader().get(value, (len(value),), what)
-        check_distributions(row, what)
-        return Leaf(row)
+        return _leaf_from(value, what)
+    if type(value) is int:
+        if not 0 <= value < len(leaves):
+            raise ModelFileError(f"{what} has no leaf of the number {value}")
+        return leaves[value]
     fields = Fields(value, f"a split of {what}")
-    groups = fields.list("groups")
+    groups = _groups_from(fields.list("groups"), what)
+    if type(value.get("variable")) is not int:
+        raise ModelFileError(f"{what} has a split without a variable")
+    branches = [
+        _node_from(item, leaves, what, depth + 1) for item in fields.list("branches")
+    ]
+    return Split(value["variable"], groups, tuple(branches))
+
+
+def _grouped_from(
+    fields: Fields, family: Family, shape: Family, arrays: ArrayReader, what: str
+) -> GroupedTableCPD:
+    """A table over groups of states from plain values."""
+    listed = fields.list("groups")
+    if len(listed) != len(family) - 1:
+        raise ModelFileError(f"{what} should have groups of states for each parent")
+    if not all(isinstance(own, list) for own in listed):
+        raise ModelFileError(f"{what} should have a list of groups for each parent")
+    groups = tuple(_groups_from(own, what) for own in listed)
+    rows = (*map(len, groups), shape[-1])
+    table = arrays.get(fields.values.get("table"), rows, what)
+    check_distributions(table, what)
+    return GroupedTableCPD(family, shape, groups, table)
+
+
+def _groups_from(groups: list[Any], what: str) -> tuple[tuple[int, ...], ...]:
+    """Groups of states from lists of codes."""
     for group in groups:
         if not isinstance(group, list) or not all(type(i) is int for i in group):
             raise ModelFileError(f"{what} has a group that is no list of states")
-    if type(value.get("variable")) is not int:
-        raise ModelFileError(f"{what} has a split without a variable")
-    branches = [_node_from(item, what, depth + 1) for item in fields.list("branches")]
-    return Split(
-        value["variable"], tuple(tuple(group) for group in groups), tuple(branches)
-    )
+    return tuple(tuple(group) for group in groups)

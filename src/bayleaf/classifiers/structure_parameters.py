@@ -1,0 +1,148 @@
+"""Parameters of structure searches, which density models and a classifier share."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bayleaf.classifiers.parameters import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_threshold,
+    random_generator,
+)
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.domain import Domain
+from bayleaf.latent.structure_learning import (
+    ABSTRACTIONS,
+    GIVEN,
+    GLOBAL,
+    LOCAL,
+    REFRESHED,
+    StructureOptions,
+    named_edges,
+)
+from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
+from bayleaf.search.structure import Constraints
+from bayleaf.search.value_clustering import check_linkage
+
+TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
+TREE_SEARCHES = ("incremental", "batch")
+# The names of the nine settings in desJardins, Rathod and Getoor (2008).
+SETTINGS = {
+    (TABLE, None): "FLAT",
+    (TABLE, GIVEN): "ABS-E",
+    (TABLE, GLOBAL): "ABS-G",
+    (TABLE, LOCAL): "ABS-L1",
+    (TABLE, REFRESHED): "ABS-Lf",
+    (TREE, None): "TCPT",
+    (TREE, GIVEN): "TABS-E",
+    (TREE, GLOBAL): "TABS-G",
+    (TREE, LOCAL): "TABS-L",
+}
+
+
+def check_structure(estimator: Any) -> None:
+    """Raise if a parameter of the structure search is out of range.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the parameter, its value and what is allowed.
+    """
+    check_choice("local_structure", estimator.local_structure, LOCAL_STRUCTURES)
+    if estimator.abstraction is not None:
+        check_choice("abstraction", estimator.abstraction, ABSTRACTIONS)
+    if (estimator.local_structure, estimator.abstraction) not in SETTINGS:
+        raise ValueError(
+            "abstraction='local_refreshed' is not defined for trees, which keep a "
+            "hierarchy until its last split goes; take abstraction='local', or "
+            "local_structure='table'"
+        )
+    if isinstance(estimator.local_score, str):
+        check_choice("local_score", estimator.local_score, tuple(LOCAL_SCORES))
+    check_linkage(estimator.linkage, estimator.linkage_arity)
+    check_choice("tree_search", estimator.tree_search, TREE_SEARCHES)
+    check_flag("merge_leaves", estimator.merge_leaves)
+    check_count("n_restarts", estimator.n_restarts, 1)
+    if estimator.max_parents is not None:
+        check_count("max_parents", estimator.max_parents, 0)
+    check_threshold("penalty_weight", estimator.penalty_weight, none_too=False)
+    check_threshold("time_limit", estimator.time_limit)
+    _check_belongings(estimator)
+    for name in ("required_edges", "forbidden_edges"):
+        check_edges(name, getattr(estimator, name))
+
+
+def structure_options(
+    estimator: Any, domain: Domain, smoothing: Smoothing
+) -> StructureOptions:
+    """How an estimator's parameters say that a structure is learned.
+
+    Raises
+    ------
+    ValueError
+        If an edge names no variable of the domain.
+    """
+    return StructureOptions(
+        local_structure=estimator.local_structure,
+        abstraction=estimator.abstraction,
+        score=resolve_score(
+            estimator.local_score, penalty_weight=estimator.penalty_weight
+        ),
+        constraints=Constraints(
+            named_edges("required_edges", estimator.required_edges, domain.names),
+            named_edges("forbidden_edges", estimator.forbidden_edges, domain.names),
+            estimator.max_parents,
+            estimator.time_limit,
+        ),
+        smoothing=smoothing,
+        linkage=estimator.linkage,
+        linkage_arity=estimator.linkage_arity,
+        tree_search=estimator.tree_search,
+        merge_leaves=bool(estimator.merge_leaves),
+        n_restarts=estimator.n_restarts,
+        seed=_seed(estimator.random_state),
+        n_jobs=estimator.n_jobs,
+        max_table_cells=estimator.max_table_cells,
+    )
+
+
+def _seed(random_state: Any) -> int:
+    """The number that seeds restarts; a whole number stands for itself."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(random_generator(random_state).integers(2**31 - 1))
+
+
+def check_edges(name: str, edges: Any) -> None:
+    """Raise unless a parameter is a collection of pairs."""
+    refusal = f"{name} must be a list of (parent, child) pairs of names, got {edges!r}"
+    if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
+        raise TypeError(refusal)
+    for edge in edges:
+        if not isinstance(edge, tuple | list) or len(edge) != 2:
+            raise TypeError(refusal)
+
+
+def _check_belongings(estimator: Any) -> None:
+    """Raise if a parameter was set that the setting does not look at."""
+    if estimator.abstraction == GIVEN and not estimator.hierarchies:
+        raise ValueError(
+            "abstraction='given' needs hierarchies={column: hierarchy}; give one, or "
+            "take abstraction='global' to learn them"
+        )
+    if estimator.local_structure != TREE:
+        if estimator.merge_leaves:
+            raise ValueError("merge_leaves=True needs local_structure='tree'")
+        if estimator.tree_search != "incremental":
+            raise ValueError(
+                f"tree_search={estimator.tree_search!r} needs local_structure='tree'"
+            )
+    if estimator.tree_search == "batch" and estimator.abstraction is not None:
+        raise ValueError(
+            "tree_search='batch' is defined without abstraction only; leave "
+            f"abstraction={estimator.abstraction!r} out, or take 'incremental'"
+        )

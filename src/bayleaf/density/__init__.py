@@ -1,0 +1,1 @@
+"""Bayesian networks as density models: no variable is singled out."""

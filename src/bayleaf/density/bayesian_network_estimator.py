@@ -1,0 +1,468 @@
+"""Bayesian networks with tables or trees, as density models for scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import fsum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayleaf.classifiers.parameters import (
+    check_choice,
+    check_count,
+    check_jobs,
+    encoder_rules,
+    random_generator,
+)
+from bayleaf.classifiers.structure_parameters import (
+    SETTINGS,
+    check_structure,
+    structure_options,
+)
+from bayleaf.classifiers.training import Stage, TrainingTable
+from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
+from bayleaf.data.codes import Codes
+from bayleaf.data.columns import (
+    Column,
+    Matrix,
+    NumberColumn,
+    iterate_names,
+    take_apart,
+)
+from bayleaf.data.discretize import resolve_discretizer
+from bayleaf.data.domain import Variable
+from bayleaf.data.encoder import (
+    MISSING_RULES,
+    UNKNOWN_RULES,
+    TableEncoder,
+    Target,
+    learn_encoder,
+)
+from bayleaf.data.group_cells import put_groups_back, take_groups_out
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.hierarchy_encoding import with_value_hierarchies
+from bayleaf.data.hierarchy_files import resolve_hierarchies
+from bayleaf.data.partial_values import PartialValues
+from bayleaf.density.saving import save_density
+from bayleaf.density.structure_text import describe_distribution
+from bayleaf.density.summary import DensitySummary
+from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.forward_draws import draw_forward
+from bayleaf.models.row_densities import log_densities_of_partial_rows
+from bayleaf.models.sampling import decode
+from bayleaf.models.structured_network import n_distributions
+from bayleaf.scores.local_score import LocalScore
+from bayleaf.scores.resolve import resolve_score
+from bayleaf.search.structure import Move
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Name = str | int
+
+
+class BayesianNetworkEstimator(
+    CallbackSupportMixin,  # type: ignore[misc]
+    DensityMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Bayesian network over all columns, learned from data as a density model.
+
+    Distributions are tables or trees, over the columns' values or over groups of them
+    that value hierarchies name. Local structure and abstraction together are the nine
+    settings of desJardins, Rathod and Getoor (2008): FLAT, ABS-E, ABS-G, ABS-L1,
+    ABS-Lf for tables, TCPT, TABS-E, TABS-G, TABS-L for trees.
+
+    Parameters
+    ----------
+    local_structure : {"table", "tree"}, default="table"
+        Form of the distributions.
+    abstraction : {"given", "global", "local", "local_refreshed"}, optional
+        Where value hierarchies come from: `hierarchies`, learned for each column,
+        for each arc, or for each arc anew whenever the child's parents change
+        (tables only). By default there are none.
+    local_score : str or LocalScore, default="mdl"
+        What the search makes large: "mdl", "bic", "aic", "bdeu" or "k2".
+    hierarchies : mapping of column to ValueHierarchy, mapping or path, or a path
+        The hierarchies of ``abstraction="given"``; columns without one are flat.
+    linkage : {"information", "hamming"}, default="information"
+        How learned hierarchies join values: those that lose least information on the
+        other columns, or those whose most frequent rows differ least (the paper's).
+    linkage_arity : {"binary", "multiway"}, default="binary"
+        Whether two values are joined at a time, or all that are about as close.
+    n_restarts : int, default=1
+        Searches; the first is deterministic, the others start at random or take
+        random moves, and the best one counts.
+    tree_search : {"incremental", "batch"}, default="incremental"
+        Whether trees grow split by split over the whole network, or anew whenever a
+        variable's parents change.
+    merge_leaves : bool, default=False
+        Join leaves of the trees that were found while the score rises.
+    penalty_weight : float, default=1.0
+        Weight of the model's bits in "mdl".
+    max_parents : int, optional
+        Most parents of a variable.
+    required_edges, forbidden_edges : sequence of (parent, child), default=()
+        Names of columns that must, or must not, be joined by an arc.
+    time_limit : float, optional
+        Seconds after which the search stops, with a warning.
+    smoothing : str or Smoothing, default="laplace"
+        Rule that turns counts into probabilities.
+    discretizer : str or discretiser, default="equal_frequency"
+        Finds the cut points of numeric columns; by default there are five intervals.
+    categorical_features : list of str, int or bool, optional
+        Columns of numbers that are nominal; all others are then numeric. By default
+        integer columns with at most ten distinct values are nominal.
+    missing : {"marginalize", "state", "error"}, default="marginalize"
+        Missing cells are summed out, count as a state of their own, or are refused.
+    unknown : {"missing", "error"}, default="missing"
+        What becomes of values that training did not contain.
+    max_states : int, default=1000
+        Largest number of states of a nominal column.
+    max_table_cells : int, default=20_000_000
+        Largest table of counts, and of an intermediate result of inference.
+    random_state : int, RandomState, Generator or None, default=0
+        Source of the restarts' randomness.
+    n_jobs : int, default=None
+        Threads; -1 means all cores. The model does not depend on it.
+    verbose : int, default=0
+        Above zero, the stages of fitting are told on standard error.
+
+    Attributes
+    ----------
+    network_ : BayesianNetwork
+        What was learned; it answers queries.
+    edges_ : list of (parent, child)
+        All arcs.
+    n_parameters_ : int
+        States times distributions, summed over variables: the paper's count.
+    n_free_parameters_ : int
+        Number of free parameters.
+    score_ : float
+        The local score of the whole network, larger is better.
+    mdl_ : float
+        Description length in bits; only where `local_score` is "mdl".
+    log_likelihood_ : float
+        Log-likelihood (nats) of the training rows.
+    trace_ : tuple of Move
+        The moves of the best search, each with its gain.
+    hierarchies_ : dict of column to ValueHierarchy
+        The hierarchies that were given.
+    encoder_ : TableEncoder
+        Domain of the columns and the rules by which they are read.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where all of them are strings.
+
+    References
+    ----------
+    desJardins, M., Rathod, P., Getoor, L. (2008). Learning structured Bayesian
+    networks: combining abstraction hierarchies and tree-structured conditional
+    probability tables. Computational Intelligence 24, 1-22.
+
+    Examples
+    --------
+    >>> from bayleaf import BayesianNetworkEstimator
+    >>> rows = [["wet", "rain"], ["dry", "sun"]] * 20
+    >>> model = BayesianNetworkEstimator(local_structure="tree").fit(rows)
+    >>> len(model.edges_)
+    1
+    """
+
+    encoder_: TableEncoder
+    network_: BayesianNetwork
+    hierarchies_: dict[Name, ValueHierarchy]
+    score_: float
+    mdl_: float
+    log_likelihood_: float
+    trace_: tuple[Move, ...]
+
+    def __init__(
+        self,
+        *,
+        local_structure: str = "table",
+        abstraction: str | None = None,
+        local_score: str | LocalScore = "mdl",
+        hierarchies: Any = None,
+        linkage: str = "information",
+        linkage_arity: str = "binary",
+        n_restarts: int = 1,
+        tree_search: str = "incremental",
+        merge_leaves: bool = False,
+        penalty_weight: float = 1.0,
+        max_parents: int | None = None,
+        required_edges: Any = (),
+        forbidden_edges: Any = (),
+        time_limit: float | None = None,
+        smoothing: str | Smoothing = "laplace",
+        discretizer: Any = "equal_frequency",
+        categorical_features: Any = None,
+        missing: str = "marginalize",
+        unknown: str = "missing",
+        max_states: int = 1000,
+        max_table_cells: int = 20_000_000,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.local_structure = local_structure
+        self.abstraction = abstraction
+        self.local_score = local_score
+        self.hierarchies = hierarchies
+        self.linkage = linkage
+        self.linkage_arity = linkage_arity
+        self.n_restarts = n_restarts
+        self.tree_search = tree_search
+        self.merge_leaves = merge_leaves
+        self.penalty_weight = penalty_weight
+        self.max_parents = max_parents
+        self.required_edges = required_edges
+        self.forbidden_edges = forbidden_edges
+        self.time_limit = time_limit
+        self.smoothing = smoothing
+        self.discretizer = discretizer
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.unknown = unknown
+        self.max_states = max_states
+        self.max_table_cells = max_table_cells
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # ---- learning
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : data frame, ndarray or list of rows, shape (n_rows, n_features)
+            Text, numbers, truth values; missing cells as the table marks them.
+        y : None
+            Not looked at; scikit-learn's tools pass it.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+
+        Returns
+        -------
+        BayesianNetworkEstimator
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or a column cannot be used; the sentence names it and the
+            mend.
+        """
+        context = self._init_callback_context()
+        facts = {"sample_weight": sample_weight}
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
+        self._fit(X, sample_weight)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
+        return self
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        """Encode the table, search, fill the tables."""
+        self._check_parameters()
+        with self._stage("encoded the table"):
+            codes, partial = self._encoded(X, sample_weight)
+        with self._stage("learned the network"):
+            domain = self.encoder_.domain
+            options = structure_options(self, domain, resolve_smoothing(self.smoothing))
+            learned = learn_structure(codes, partial, domain, options)
+        self._adopt(learned, codes, partial)
+
+    def _check_parameters(self) -> None:
+        """Raise if a parameter is out of range."""
+        check_structure(self)
+        check_choice("missing", self.missing, MISSING_RULES)
+        check_choice("unknown", self.unknown, UNKNOWN_RULES)
+        check_count("max_states", self.max_states, 2)
+        check_count("max_table_cells", self.max_table_cells, 1)
+        check_count("verbose", int(self.verbose), 0)
+        check_jobs(self.n_jobs)
+        resolve_smoothing(self.smoothing)
+
+    def _encoded(self, X: Any, sample_weight: Any) -> tuple[Codes, PartialValues]:
+        """Learn how columns are read; the table's codes, and its sets of states."""
+        parts = take_apart(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self.hierarchies_ = resolve_hierarchies(self.hierarchies, iterate_names(parts))
+        # A class of one state, for what learns from tables with a class.
+        constant = np.zeros(_n_rows(parts), dtype=np.intp)
+        table = TrainingTable.from_arrays(parts, constant, sample_weight)
+        plain, cells = take_groups_out(table.parts, self.hierarchies_)
+        self.encoder_, codes = learn_encoder(
+            plain,
+            Target(Variable("class", (0,)), table.class_codes),
+            table.row_weights(),
+            resolve_discretizer(self.discretizer),
+            encoder_rules(self),
+        )
+        codes = codes.without_last()
+        if self.hierarchies_:
+            self.encoder_ = with_value_hierarchies(self.encoder_, self.hierarchies_)
+            codes = replace(
+                self.encoder_.transform(plain),
+                weights=codes.weights,
+                unit_weights=codes.unit_weights,
+            )
+        domain = self.encoder_.domain
+        return put_groups_back(codes, domain, self.hierarchies_, cells)
+
+    def _adopt(
+        self, learned: LearnedStructure, codes: Codes, partial: PartialValues
+    ) -> None:
+        """Keep what was learned."""
+        found = learned.found
+        self.network_ = learned.network
+        self.score_ = found.score
+        self.trace_ = found.trace
+        self.__dict__.pop("mdl_", None)
+        if resolve_score(self.local_score).name == "mdl":
+            self.mdl_ = -found.score
+        densities = self._log_densities(codes, partial)
+        self.log_likelihood_ = fsum(codes.weights * densities)
+
+    def _stage(self, what: str) -> Stage:
+        """Tell on standard error, when asked to, how long a stage took."""
+        return Stage(f"{type(self).__name__}: {what}", told=bool(self.verbose))
+
+    # ---- looking at rows
+
+    def _log_densities(
+        self, codes: Codes, partial: PartialValues
+    ) -> NDArray[np.float64]:
+        """Log probability (nats) of rows, shape (n_rows,)."""
+        return log_densities_of_partial_rows(
+            self.network_,
+            codes,
+            partial,
+            self.n_jobs,
+            max_table_cells=self.max_table_cells,
+        )
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Log probability (nats) of what each row holds, shape (n_rows,).
+
+        Missing cells are summed out exactly. A cell that names a node of the column's
+        hierarchy stands for any of the states below it.
+        """
+        check_is_fitted(self, "network_")
+        parts = take_apart(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        domain, given = self.encoder_.domain, self.hierarchies_
+        plain, cells = take_groups_out(parts, given, domain)
+        codes = self.encoder_.transform(plain)
+        return self._log_densities(*put_groups_back(codes, domain, given, cells))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Log-likelihood (nats) of a table: the sum of `score_samples`."""
+        return float(np.sum(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> pa.Table:
+        """Draw rows from the learned distribution.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed; the same one gives the same rows.
+
+        Returns
+        -------
+        pyarrow.Table
+            One column a variable; a numeric one holds the label of its interval.
+        """
+        check_is_fitted(self, "network_")
+        check_count("n_samples", n_samples, 1)
+        generator = random_generator(random_state)
+        codes = draw_forward(self.network_, int(n_samples), generator)
+        return decode(self.network_.domain, codes)
+
+    # ---- looking at the result
+
+    @property
+    def setting_(self) -> str:
+        """Name of the setting in the paper, such as TABS-L."""
+        return SETTINGS[self.local_structure, self.abstraction]
+
+    @property
+    def edges_(self) -> list[tuple[Name, Name]]:
+        """All arcs as (parent, child) names."""
+        check_is_fitted(self, "network_")
+        return self.network_.edges
+
+    @property
+    def n_parameters_(self) -> int:
+        """States times distributions, summed over variables."""
+        check_is_fitted(self, "network_")
+        return self.n_free_parameters_ + sum(map(n_distributions, self.network_.cpds))
+
+    @property
+    def n_free_parameters_(self) -> int:
+        """Number of free parameters."""
+        check_is_fitted(self, "network_")
+        return self.network_.n_parameters
+
+    def describe(self, name: Name) -> str:
+        """One variable's distribution: a table, or an indented tree of conditions."""
+        check_is_fitted(self, "network_")
+        return describe_distribution(self.network_, name)
+
+    def summary(self) -> DensitySummary:
+        """Variables, arcs, parameters, score, log-likelihood, remarks."""
+        check_is_fitted(self, "network_")
+        return DensitySummary(
+            model=type(self).__name__,
+            setting=self.setting_,
+            n_variables=len(self.encoder_.domain),
+            n_edges=len(self.edges_),
+            n_parameters=self.n_parameters_,
+            n_free_parameters=self.n_free_parameters_,
+            local_score=resolve_score(self.local_score).name,
+            score=self.score_,
+            log_likelihood=self.log_likelihood_,
+            edges=tuple(self.edges_),
+            notes=tuple(self.encoder_.notes.items()),
+            unknown=tuple(self.encoder_.unknown_counts.items()),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a JSON file; `bayleaf.load` reads it.
+
+        Raises
+        ------
+        TypeError
+            If a parameter or state has no place in the file, naming it.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        check_is_fitted(self, "network_")
+        save_density(self, path)
+
+
+def _n_rows(parts: Matrix | list[Column]) -> int:
+    """Number of rows of a table that was taken apart."""
+    if isinstance(parts, Matrix):
+        return len(parts.values)
+    first = parts[0]
+    return len(first.values if isinstance(first, NumberColumn) else first.indices)

@@ -1,0 +1,93 @@
+"""What a fitted density model is, in a few lines for a reader."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Name = str | int
+_MOST_LINES = 20
+
+
+@dataclass(frozen=True)
+class DensitySummary:
+    """Facts on a fitted density model.
+
+    Parameters
+    ----------
+    model : str
+        Name of the estimator.
+    setting : str
+        Name of its setting in desJardins, Rathod and Getoor (2008).
+    n_variables : int
+        Number of variables.
+    n_edges : int
+        Number of arcs.
+    n_parameters : int
+        States times distributions, as the paper counts.
+    n_free_parameters : int
+        Number of free parameters.
+    local_score : str
+        Name of the score that the search made large.
+    score : float
+        What it came to: minus bits for MDL, nats for the others.
+    log_likelihood : float
+        Log-likelihood (nats) of the training rows.
+    edges : tuple of (parent, child)
+        All arcs.
+    notes : tuple of (name, str)
+        Columns that were read in a way that a reader should know.
+    unknown : tuple of (name, int)
+        Cells of the last table scored whose values training did not contain.
+    """
+
+    model: str
+    setting: str
+    n_variables: int
+    n_edges: int
+    n_parameters: int
+    n_free_parameters: int
+    local_score: str
+    score: float
+    log_likelihood: float
+    edges: tuple[tuple[Name, Name], ...]
+    notes: tuple[tuple[Name, str], ...]
+    unknown: tuple[tuple[Name, int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain values, ready for JSON."""
+        values = asdict(self)
+        values["notes"] = dict(self.notes)
+        values["unknown"] = dict(self.unknown)
+        return values
+
+    def __str__(self) -> str:
+        unit = "bits" if self.local_score == "mdl" else "nats"
+        lines = [
+            self.model,
+            f"  setting          {self.setting}",
+            f"  variables        {self.n_variables}",
+            f"  edges            {self.n_edges}",
+            f"  parameters       {self.n_parameters} ({self.n_free_parameters} free)",
+            f"  {self.local_score} score".ljust(19) + f"{self.score:.8g} {unit}",
+            f"  log-likelihood   {self.log_likelihood:.8g} nats (training rows)",
+        ]
+        edges = [f"{parent} -> {child}" for parent, child in self.edges]
+        notes = [f"{name}: {note}" for name, note in self.notes]
+        unknown = [f"{name}: {count} cells" for name, count in self.unknown]
+        for title, items in (
+            ("edges", edges),
+            ("notes", notes),
+            ("values not seen in training, taken as missing", unknown),
+        ):
+            lines += _section(title, items)
+        return "\n".join(lines)
+
+
+def _section(title: str, items: list[str]) -> list[str]:
+    """A title and the first items below it; nothing where there are none."""
+    if not items:
+        return []
+    hidden = len(items) - _MOST_LINES
+    more = [f"    and {hidden} more"] if hidden > 0 else []
+    return [f"  {title}", *(f"    {item}" for item in items[:_MOST_LINES]), *more]

@@ -1,0 +1,113 @@
+"""Files of density models: a network, how its columns are read, and some facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bayleaf.data.encoder import TableEncoder
+from bayleaf.io.documents import (
+    MAX_BYTES,
+    read_document,
+    telling_damage,
+    write_document,
+)
+from bayleaf.io.domains import domain_from, domain_to
+from bayleaf.io.encoders import notes_from, rules_from, rules_to
+from bayleaf.io.fields import Fields
+from bayleaf.io.networks import network_from, network_to
+from bayleaf.io.sidecar import ArrayReader, ArrayWriter
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+FORMAT = "bayleaf-density"
+
+
+@dataclass(frozen=True, eq=False)
+class SavedDensity:
+    """All that the file of a density model holds.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        How columns are read.
+    network : BayesianNetwork
+        The model, over the encoder's domain.
+    estimator : str
+        Name of the estimator's class.
+    parameters : dict
+        The estimator's parameters as plain values.
+    score : float
+        What the search made large.
+    log_likelihood : float
+        Of the training rows, in nats.
+    named_features : bool
+        Whether the training table had column names.
+    """
+
+    encoder: TableEncoder
+    network: BayesianNetwork
+    estimator: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    score: float = 0.0
+    log_likelihood: float = 0.0
+    named_features: bool = True
+
+
+def write_density(saved: SavedDensity, path: str | Path) -> None:
+    """Write the file of a density model; an older one is replaced in the end only.
+
+    Raises
+    ------
+    TypeError
+        If a state or parameter cannot stand in JSON.
+    ValueError
+        If a distribution is none, or a number is not finite.
+    OSError
+        If the file cannot be written.
+    """
+    arrays = ArrayWriter()
+    content = {
+        "estimator": saved.estimator,
+        "parameters": saved.parameters,
+        "score": saved.score,
+        "log_likelihood": saved.log_likelihood,
+        "named_features": saved.named_features,
+        "rules": rules_to(saved.encoder.rules),
+        "notes": [[name, note] for name, note in saved.encoder.notes.items()],
+        "domain": domain_to(saved.network.domain),
+        "network": network_to(saved.network, arrays),
+    }
+    write_document(FORMAT, content, arrays, path)
+
+
+def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensity:
+    """Read the file of a density model and check everything in it.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is none, or holds something that is no model.
+    OSError
+        If the file cannot be read.
+    """
+    path = Path(path)
+    document = read_document(path, max_bytes, (FORMAT,))
+    with telling_damage(path):
+        return _saved_density(document, ArrayReader.beside(path, document, max_bytes))
+
+
+def _saved_density(document: Fields, arrays: ArrayReader) -> SavedDensity:
+    """Build the model from a document whose header is right."""
+    domain = domain_from(document.list("domain"))
+    network = network_from(document.object("network"), domain, arrays)
+    rules = rules_from(document.object("rules"))
+    return SavedDensity(
+        encoder=TableEncoder(domain, rules, notes_from(document)),
+        network=network,
+        estimator=document.text("estimator"),
+        parameters=document.object("parameters").values,
+        score=document.number("score"),
+        log_likelihood=document.number("log_likelihood"),
+        named_features=document.flag("named_features"),
+    )

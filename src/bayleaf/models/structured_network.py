@@ -1,0 +1,125 @@
+"""Networks from the structures that searches find, filled with probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.grouped_table import GroupedTableCPD
+from bayleaf.cpds.row_probabilities import rows_by_leaf
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.graph.dag import DAG
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.search.structure import GroupedParents
+from bayleaf.search.tree_shape import TreeShape
+
+Structure = GroupedParents | TreeShape
+
+
+def network_from_structures(
+    domain: Domain,
+    dag: DAG,
+    structures: Sequence[Structure],
+    codes: Codes,
+    smoothing: Smoothing,
+) -> BayesianNetwork:
+    """Fill the structures of a network with probabilities by counting.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables.
+    dag : DAG
+        Parents of each variable, increasing.
+    structures : sequence of GroupedParents or TreeShape
+        Shape of each variable's distribution.
+    codes : Codes
+        Rows; those that miss a cell which a distribution asks for do not count there.
+    smoothing : Smoothing
+        Rule for the rows of each table, and for the leaves of each tree.
+    """
+    cpds = tuple(
+        filled(structure, structure_counts(structure, codes), codes.cards, smoothing)
+        for structure in structures
+    )
+    return BayesianNetwork(domain, dag, cpds)
+
+
+def structure_counts(structure: Structure, codes: Codes) -> NDArray[np.float64]:
+    """Weight of the child's states in each distribution of a structure.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, child card), or (*groups of each parent, child card)
+        One row a distribution for a tree, one axis a parent for a table; float64.
+    """
+    if isinstance(structure, TreeShape):
+        return _leaf_counts(structure, codes)
+    return _group_counts(structure, codes)
+
+
+def filled(
+    structure: Structure,
+    counts: NDArray[np.float64],
+    cards: Sequence[int],
+    smoothing: Smoothing,
+) -> CPD:
+    """The distribution of a structure that a rule makes of its counts.
+
+    A table all of whose groups are single states becomes a plain one.
+    """
+    probabilities = smoothing.estimate(counts)
+    if isinstance(structure, TreeShape):
+        return structure.cpd(cards, probabilities)
+    family = (*structure.parents, structure.child)
+    own = tuple(cards[member] for member in family)
+    if counts.shape == own:
+        order = [np.array([g[0] for g in groups]) for groups in structure.groups]
+        where = np.ix_(*map(np.argsort, order), np.arange(own[-1]))
+        return TableCPD(family, probabilities[where])
+    return GroupedTableCPD(family, own, structure.groups, probabilities)
+
+
+def n_distributions(cpd: CPD) -> int:
+    """Number of distributions that a form holds, shared ones once."""
+    if isinstance(cpd, TableCPD):
+        return int(prod(cpd.cards[:-1]))
+    # Constants have distributions without parameters, but no parents either.
+    return cpd.n_parameters // (cpd.cards[-1] - 1) if cpd.cards[-1] > 1 else 1
+
+
+def _leaf_counts(shape: TreeShape, codes: Codes) -> NDArray[np.float64]:
+    """Counts of the child at each distribution of a tree."""
+    card = codes.cards[shape.child]
+    child = codes.column(shape.child)
+    counts = np.zeros((shape.n_rows, card + 1))
+    for leaf, rows in rows_by_leaf(shape.root, codes):
+        weights = None if codes.unit_weights else codes.weights[rows]
+        counts[leaf.row] += np.bincount(child[rows], weights, minlength=card + 1)
+    return counts[:, :card]
+
+
+def _group_counts(shape: GroupedParents, codes: Codes) -> NDArray[np.float64]:
+    """Counts of the child at each combination of groups of parents' states."""
+    card = codes.cards[shape.child]
+    key = codes.column(shape.child).astype(np.intp)
+    absent = key == card
+    size = card
+    for parent, groups in reversed(list(zip(shape.parents, shape.groups, strict=True))):
+        group_of = np.full(codes.cards[parent] + 1, -1)
+        for place, group in enumerate(groups):
+            group_of[list(group)] = place
+        own = group_of[codes.column(parent)]
+        absent |= own < 0
+        key += size * own
+        size *= len(groups)
+    weights = None if codes.unit_weights else codes.weights[~absent]
+    counts = np.bincount(key[~absent], weights, minlength=size)
+    return counts.astype(np.float64).reshape(*map(len, shape.groups), card)
