@@ -53,13 +53,14 @@ def _named(cluster: object) -> dict[str, object]:
 def random_codes(
     rng: np.random.Generator, domain: Domain, n_rows: int, *, weighted: bool = False
 ) -> Codes:
-    """Rows in which each variable depends on the one before it."""
+    """Rows in which each variable depends on the one before it, and at times on two."""
     columns: list[np.ndarray] = []
     for v, variable in enumerate(domain):
         column = rng.integers(variable.n_states, size=n_rows)
         if v:
-            copied = columns[-1] * 7 // 3 % variable.n_states
-            column = np.where(rng.random(n_rows) < 0.7, copied, column)
+            last, other = columns[-1], columns[max(v - 2, 0)]
+            copied = np.where(last % 2, last, 2 * other + 1) % variable.n_states
+            column = np.where(rng.random(n_rows) < 0.8, copied, column)
         columns.append(column)
     weights = rng.integers(0, 4, size=n_rows).astype(float) if weighted else None
     return Codes.from_columns(columns, domain.cards, weights)

@@ -124,15 +124,15 @@ def test_scores_and_gains_are_those_of_full_recomputation(
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("n_restarts", [1, 2])
+@pytest.mark.parametrize(("name", "n_restarts"), [("mdl", 1), ("aic", 1), ("aic", 5)])
 def test_no_split_and_no_collapse_improves_what_is_found(
-    seed: int, n_restarts: int
+    seed: int, name: str, n_restarts: int
 ) -> None:
-    codes, domain, hierarchies = _random(seed, n_rows=300)
-    found = _climb(codes, domain, hierarchies, n_restarts=n_restarts, seed=seed)
+    codes, domain, hierarchies = _random(seed, 5, 300)
+    found = _climb(codes, domain, hierarchies, name, n_restarts=n_restarts)
     n_splits = 0
     for shape in found.cpd_structures:
-        now = tree_networks.tree_score("mdl", shape.child, shape.root, codes)
+        now = tree_networks.tree_score(name, shape.child, shape.root, codes)
         others = [
             root
             for v, root in tree_networks.with_one_split(
@@ -143,7 +143,7 @@ def test_no_split_and_no_collapse_improves_what_is_found(
         others += tree_networks.with_one_collapse(shape.root)
         n_splits += sum(1 for _ in shape.splits())
         for root in others:
-            other = tree_networks.tree_score("mdl", shape.child, root, codes)
+            other = tree_networks.tree_score(name, shape.child, root, codes)
             assert other <= now + 1e-6
     assert n_splits > 0
 
@@ -252,6 +252,24 @@ def test_constraints_are_kept(search: TreeSearch, n_restarts: int) -> None:
     assert max(len(parents) for parents in found.dag.parents) == 1
     full = _full_score("mdl", found.cpd_structures, codes)
     assert found.score == pytest.approx(full, abs=1e-6)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("n_restarts", [1, 4])
+def test_no_variable_has_more_parents_than_allowed(
+    search: TreeSearch, n_restarts: int
+) -> None:
+    codes, domain, hierarchies = _random(1, 4, 100)
+    options = {"n_restarts": n_restarts, "tree_search": search}
+    most = []
+    for limit in (None, 1, 0):
+        constraints = Constraints(max_parents=limit)
+        found = _climb(
+            codes, domain, hierarchies, "aic", constraints=constraints, **options
+        )
+        most.append(max(len(parents) for parents in found.dag.parents))
+    assert most[0] > 1
+    assert most[1:] == [1, 0]
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -17,6 +17,9 @@ from bayleaf.search.tree_collapsing import CollapseMove
 from bayleaf.search.tree_counts import RowTable
 from bayleaf.search.tree_growing import GrowingTree, SplitMove
 from bayleaf.search.tree_network import TreeNetwork
+from bayleaf.search.tree_nodes import LeafCounts, TreeNode
+from bayleaf.search.tree_proposals import propose_until_tired
+from bayleaf.search.tree_pruning import enter_missing, grow_fully, prune
 from bayleaf.search.tree_scores import TreeTerms
 from bayleaf.search.tree_task import HierarchySource, TreeTask
 from oracles import tree_networks
@@ -101,7 +104,7 @@ def test_moves_drawn_by_chance_gain_what_full_recomputation_says(
 def test_the_best_move_is_the_best_of_all_that_there_are(name: str) -> None:
     rng = np.random.default_rng(1)
     domain, hierarchies = tree_networks.random_domain(rng, 4)
-    codes = tree_networks.random_codes(rng, domain, 200)
+    codes = tree_networks.random_codes(rng, domain, 1000)
     network = _network(codes, domain, hierarchies, name)
     n_moves = 0
     while (found := network.best_move()) is not None:
@@ -125,6 +128,110 @@ def test_the_best_move_is_the_best_of_all_that_there_are(name: str) -> None:
         network.apply(*found)
         n_moves += 1
     assert n_moves > 3
+
+
+def _spoilt(seed: int) -> tuple[TreeNetwork, Codes]:
+    """A network after splits drawn by chance, most of which do not pay."""
+    rng = np.random.default_rng(seed)
+    domain, hierarchies = tree_networks.random_domain(rng, 5)
+    codes = tree_networks.random_codes(rng, domain, 200)
+    network = _network(codes, domain, hierarchies, "mdl")
+    for child in rng.integers(5, size=12).tolist():
+        moves = [m for m in _moves(network, child, rng) if isinstance(m, SplitMove)]
+        if moves:
+            network.apply(child, moves[int(rng.integers(len(moves)))])
+    return network, codes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_moves_clear_away_splits_that_do_not_pay(seed: int) -> None:
+    network, codes = _spoilt(seed)
+    kinds = set()
+    while (found := network.best_move()) is not None:
+        child, move = found
+        tree = network.trees[child]
+        before = _full(tree, "mdl", codes)
+        network.apply(child, move)
+        assert move.gain == pytest.approx(_full(tree, "mdl", codes) - before, abs=1e-6)
+        kinds.add(type(move))
+    assert CollapseMove in kinds
+    for tree in network.trees:
+        assert max((move.gain for move in tree.collapses()), default=0.0) <= 1e-7
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_proposals_split_and_collapse_and_only_ever_gain(seed: int) -> None:
+    network, _ = _spoilt(seed)
+    n_before = len(network.result(stopped_early=False).trace)
+    rng = np.random.default_rng(seed)
+    assert propose_until_tired(network, Deadline(None), rng)
+    trace = network.result(stopped_early=False).trace[n_before:]
+    kinds = {move.kind for move in trace}
+    assert kinds & {"remove_split", "abstract_split"}
+    assert min(move.gain for move in trace) > 0
+
+
+def test_proposals_stop_when_time_is_up() -> None:
+    network, _ = _spoilt(0)
+    before = network.result(stopped_early=False)
+    assert not propose_until_tired(network, Deadline(0.0), np.random.default_rng(0))
+    assert network.result(stopped_early=False) == before
+
+
+def test_only_so_many_counts_are_kept() -> None:
+    columns = [np.arange(12) % 3, np.arange(12) % 2]
+    rows = RowTable.from_codes(Codes.from_columns(columns, (3, 2)), "ab")
+    counts = LeafCounts(rows, 2 * 5 * 2)
+    nodes = [TreeNode(first, 12, {}, 0, 1.0, np.zeros(2), 0.0) for first in range(3)]
+    kept = [counts.of(node, 1, rows.all_rows) for node in nodes]
+    assert counts.of(nodes[2], 1, rows.all_rows) is kept[2]
+    assert counts.of(nodes[1], 1, rows.all_rows) is kept[1]
+    again = counts.of(nodes[0], 1, rows.all_rows)
+    assert again is not kept[0]
+    np.testing.assert_array_equal(again, kept[0])
+    counts.forget(nodes[0])
+    assert counts.of(nodes[0], 1, rows.all_rows) is not again
+    # Room for two again, so the first of them stays.
+    assert counts.of(nodes[1], 1, rows.all_rows) is kept[1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_trees_grown_fully_are_pruned_until_no_collapse_gains(seed: int) -> None:
+    network, codes = _spoilt(seed)
+    for child, tree in enumerate(network.trees):
+        for move in tree.collapses()[:1]:
+            tree.collapse(move.split)
+        others = frozenset(range(5)) - {child}
+        grow_fully(tree, others)
+        n_full = len(tree.splits)
+        prune(tree, frozenset())
+        assert len(tree.splits) < n_full or not n_full
+        assert max((move.gain for move in tree.collapses()), default=0.0) <= 1e-7
+        full = _full(tree, "mdl", codes)
+        assert tree.score == pytest.approx(full, abs=1e-6)
+
+
+def test_pruning_keeps_a_split_on_each_required_variable() -> None:
+    rng = np.random.default_rng(0)
+    codes = Codes.from_columns([rng.integers(2, size=64) for _ in range(3)], (2, 2, 2))
+    domain = Domain(tuple(Variable(name, ("x", "y")) for name in "abc"))
+    hierarchies = [flat_hierarchy(variable.states) for variable in domain]
+    tree = _network(codes, domain, hierarchies, "mdl").trees[2]
+    grow_fully(tree, frozenset({0, 1}))
+    enter_missing(tree, frozenset({1}))
+    prune(tree, frozenset({1}))
+    assert tree.parents == (1,)
+    assert len(tree.splits) == 1
+
+
+def test_nothing_is_grown_below_leaves_that_cannot_gain() -> None:
+    column = np.arange(64) % 2
+    codes = Codes.from_columns([column, np.arange(64) // 2 % 2, column], (2, 2, 2))
+    domain = Domain(tuple(Variable(name, ("x", "y")) for name in "abc"))
+    hierarchies = [flat_hierarchy(variable.states) for variable in domain]
+    tree = _network(codes, domain, hierarchies, "mdl").trees[2]
+    grow_fully(tree, frozenset({0, 1}))
+    assert [split.variable for split in tree.splits] == [0]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
-import numpy as np
-
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
@@ -25,6 +23,7 @@ from bayleaf.search.structure import (
 from bayleaf.search.tree_batches import BatchClimb
 from bayleaf.search.tree_counts import RowTable
 from bayleaf.search.tree_network import TreeNetwork
+from bayleaf.search.tree_proposals import propose_until_tired
 from bayleaf.search.tree_scores import TreeTerms
 from bayleaf.search.tree_task import HierarchySource, TreeTask
 
@@ -32,8 +31,6 @@ TreeSearch = Literal["incremental", "batch"]
 
 # Counts of leaves that all restarts together keep: half a gigabyte.
 MAX_KEPT_CELLS = 1 << 26
-# Failures in a row, a variable, after which a stochastic search looks at all moves.
-_PATIENCE = 4
 
 
 def climb_trees(
@@ -168,7 +165,7 @@ def _climb(task: TreeTask, restart: int) -> SearchResult | None:
     rng = task.generator(restart)
     stopped = False
     while not stopped:
-        if restart > 0 and not _propose_until_tired(network, task.deadline, rng):
+        if restart > 0 and not propose_until_tired(network, task.deadline, rng):
             stopped = True
             break
         move = network.best_move()
@@ -177,46 +174,3 @@ def _climb(task: TreeTask, restart: int) -> SearchResult | None:
         network.apply(*move)
         stopped = task.deadline.has_passed
     return network.result(stopped_early=stopped)
-
-
-def _propose_until_tired(
-    network: TreeNetwork, deadline: Deadline, rng: np.random.Generator
-) -> bool:
-    """Propose moves by chance until too many in a row fail; False if time was up."""
-    n_failures = 0
-    while n_failures < _PATIENCE * len(network.trees):
-        if deadline.has_passed:
-            return False
-        child = int(rng.integers(len(network.trees)))
-        has_split = _propose_split(network, child, rng)
-        has_collapsed = _propose_collapse(network, child, rng)
-        n_failures = 0 if has_split or has_collapsed else n_failures + 1
-    return True
-
-
-def _propose_split(network: TreeNetwork, child: int, rng: np.random.Generator) -> bool:
-    """Make the best split of a leaf drawn by its number of candidates, if it gains."""
-    tree, allowed = network.trees[child], network.allowed(child)
-    ends = np.cumsum(tree.n_candidates(allowed))
-    if ends[-1] == 0:
-        return False
-    place = int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))
-    move = tree.leaf_split(tree.leaves[place], allowed)
-    if move is None or move.gain <= network.least_gain:
-        return False
-    network.apply(child, move)
-    return True
-
-
-def _propose_collapse(
-    network: TreeNetwork, child: int, rng: np.random.Generator
-) -> bool:
-    """Collapse a split drawn by chance, if that gains."""
-    moves = network.removable(child)
-    if not moves:
-        return False
-    move = moves[int(rng.integers(len(moves)))]
-    if move.gain <= network.least_gain:
-        return False
-    network.apply(child, move)
-    return True
