@@ -301,10 +301,16 @@ def test_progress_is_told_after_each_move(search: TreeSearch) -> None:
     assert all(state.moves_per_second > 0 for state in told)
 
 
-def test_more_restarts_never_find_less() -> None:
-    codes, domain, hierarchies = _random(3, 5, 200)
-    scores = [_climb(codes, domain, hierarchies, n_restarts=n).score for n in (1, 2, 5)]
+def test_restarts_differ_and_the_best_is_kept() -> None:
+    codes, domain, hierarchies = _random(3, 5, 300)
+    found = [
+        _climb(codes, domain, hierarchies, "aic", n_restarts=n) for n in range(1, 7)
+    ]
+    scores = [result.score for result in found]
     assert scores == sorted(scores)
+    assert len({result.restart for result in found}) > 2
+    other = _climb(codes, domain, hierarchies, "aic", n_restarts=6, seed=1)
+    assert other.trace != found[-1].trace
 
 
 def test_a_local_hierarchy_is_kept_until_its_variable_leaves() -> None:
