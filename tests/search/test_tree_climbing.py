@@ -275,15 +275,9 @@ def test_no_variable_has_more_parents_than_allowed(
 @pytest.mark.parametrize("search", SEARCHES)
 def test_the_time_limit_stops_at_a_whole_move(search: TreeSearch) -> None:
     codes, domain, hierarchies = _random(2)
-    constraints = Constraints(time_limit=1e-9)
-    found = _climb(
-        codes,
-        domain,
-        hierarchies,
-        constraints=constraints,
-        n_restarts=3,
-        tree_search=search,
-    )
+    options = {"constraints": Constraints(time_limit=1e-9), "tree_search": search}
+    with pytest.warns(RuntimeWarning, match="time_limit"):
+        found = _climb(codes, domain, hierarchies, n_restarts=3, **options)
     assert found.stopped_early
     assert len(found.trace) <= 1
     full = _full_score("mdl", found.cpd_structures, codes)
@@ -381,6 +375,40 @@ def test_a_required_parent_of_one_state_is_refused() -> None:
     constraints = Constraints(required_edges=frozenset({(0, 1)}))
     with pytest.raises(ValueError, match="'a' has a single state"):
         _climb(codes, domain, constraints=constraints)
+
+
+def test_no_restart_is_refused() -> None:
+    codes, domain, hierarchies = _random(0)
+    with pytest.raises(ValueError, match="n_restarts must be >= 1, got 0"):
+        _climb(codes, domain, hierarchies, n_restarts=0)
+
+
+@pytest.mark.parametrize("cards", [(2,), (1,), (1, 1), (3, 1)])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_variables_without_anything_to_split_on_stay_alone(
+    cards: tuple[int, ...], search: TreeSearch
+) -> None:
+    columns = [np.arange(20) % card for card in cards]
+    domain = Domain(
+        tuple(Variable(v, tuple(range(card))) for v, card in enumerate(cards))
+    )
+    codes = Codes.from_columns(columns, cards)
+    found = _climb(codes, domain, n_restarts=2, tree_search=search, merge_leaves=True)
+    assert found.dag.parents == ((),) * len(cards)
+    full = _full_score("mdl", found.cpd_structures, codes)
+    assert found.score == pytest.approx(full)
+
+
+@pytest.mark.parametrize("name", ["mdl", "bdeu"])
+def test_broken_weights_give_the_same_bits_on_any_number_of_threads(name: str) -> None:
+    whole, domain, hierarchies = _random(6, 5, 300, weighted=True)
+    columns = [whole.column(v) for v in range(len(domain))]
+    codes = Codes.from_columns(columns, domain.cards, whole.weights * 0.3127 + 0.01)
+    one = _climb(codes, domain, hierarchies, name, n_restarts=4)
+    two = _climb(
+        codes, domain, hierarchies, name, n_restarts=4, n_jobs=2, max_kept_cells=99
+    )
+    assert one == two
 
 
 def test_an_unknown_search_is_refused() -> None:

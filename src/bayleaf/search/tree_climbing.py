@@ -19,6 +19,8 @@ from bayleaf.search.structure import (
     ProgressCallback,
     SearchResult,
     best_result,
+    one_at_a_time,
+    warn_if_stopped,
 )
 from bayleaf.search.tree_batches import BatchClimb
 from bayleaf.search.tree_counts import RowTable
@@ -74,7 +76,7 @@ def climb_trees(
     n_jobs : int, default=1
         Threads that share the restarts; the result depends on none of it.
     progress : callable, optional
-        Told after each move, from the thread that made it.
+        Called with a `SearchProgress` after every move, by one thread at a time.
     hierarchy_source : callable, optional
         ``hierarchy_source(child, parent, parents)`` gives the hierarchy with which a
         variable enters a tree, in the place of `hierarchies`; it is kept until the
@@ -98,7 +100,13 @@ def climb_trees(
     ------
     ValueError
         If the constraints contradict each other or the domain, a hierarchy does not
-        fit its variable, a cell is missing, or no row has a positive weight.
+        fit its variable, a cell is missing, no row has a positive weight, or there is
+        no restart.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the time limit stops the search.
 
     Notes
     -----
@@ -110,6 +118,8 @@ def climb_trees(
         raise ValueError(
             f"tree_search must be 'incremental' or 'batch', got {tree_search!r}"
         )
+    if n_restarts < 1:
+        raise ValueError(f"n_restarts must be >= 1, got {n_restarts}")
     constraints = constraints or Constraints()
     constraints.check(domain)
     _check_splittable(constraints, domain)
@@ -125,12 +135,13 @@ def climb_trees(
         constraints,
         Deadline.after(constraints.time_limit),
         seed,
-        progress,
+        one_at_a_time(progress),
         max_kept_cells // max(1, min(n_jobs, n_restarts)),
     )
     climb = _climb_by_batches if tree_search == "batch" else _climb
     tasks = [partial(climb, task, restart) for restart in range(n_restarts)]
     result = best_result(run_tasks(tasks, n_jobs))
+    warn_if_stopped(result, constraints)
     if merge_leaves:
         return with_merged_leaves(result, counts.rows(), terms)
     return result
