@@ -11,6 +11,7 @@ import pytest
 
 from bayleaf import BayesianNetwork
 from bayleaf.cpds import DeterministicCPD, Leaf, Split, TreeCPD
+from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.graph.dag import DAG
 from bayleaf.latent import learn_parameters
@@ -181,6 +182,38 @@ def test_the_leaves_of_a_tree_share_the_counts_of_their_configurations() -> None
     assert learned.probabilities[0, 1, 1] == chosen.mean()
     others = rows.column(2)[rows.column(1) != 1]
     np.testing.assert_allclose(learned.probabilities[:, [0, 2], 1], others.mean())
+
+
+def test_a_leaf_in_several_places_pools_them_and_stays_one() -> None:
+    shared, other = Leaf(np.array([0.5, 0.5])), Leaf(np.array([0.2, 0.8]))
+    branches = (Split(0, ((0,), (1,)), (shared, other)), shared)
+    tree = TreeCPD((0, 1, 2), (2, 3, 2), Split(1, ((0, 2), (1,)), branches))
+    network = _network()
+    start = replace(network, cpds=(*network.cpds[:2], tree, network.cpds[3]))
+    rows = _rows(0, 400)
+    learned = learn_parameters(start, rows).network.cpds[2]
+    assert isinstance(learned, TreeCPD)
+    assert learned.n_parameters == tree.n_parameters == 2
+    alone = (rows.column(1) != 1) & (rows.column(0) == 1)
+    table = learned.probabilities
+    assert table[1, 0, 1] == table[1, 2, 1] == rows.column(2)[alone].mean()
+    np.testing.assert_allclose(table[0, :, 1], rows.column(2)[~alone].mean())
+    np.testing.assert_array_equal(table[0, 0], table[1, 1])
+
+
+def test_a_row_of_a_grouped_table_shares_the_counts_of_its_configurations() -> None:
+    groups = ((0,), (1,)), ((0, 2), (1,))
+    grouped = GroupedTableCPD((0, 1, 2), (2, 3, 2), groups, np.full((2, 2, 2), 0.5))
+    network = _network()
+    start = replace(network, cpds=(*network.cpds[:2], grouped, network.cpds[3]))
+    rows = _rows(0, 400)
+    learned = learn_parameters(start, rows).network.cpds[2]
+    assert isinstance(learned, GroupedTableCPD)
+    for a in range(2):
+        chosen = rows.column(2)[(rows.column(0) == a) & (rows.column(1) != 1)]
+        np.testing.assert_allclose(learned.table[a, 0, 1], chosen.mean())
+        chosen = rows.column(2)[(rows.column(0) == a) & (rows.column(1) == 1)]
+        np.testing.assert_allclose(learned.table[a, 1, 1], chosen.mean())
 
 
 def test_a_configuration_without_rows_keeps_its_distribution() -> None:

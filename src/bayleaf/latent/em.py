@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.table import TableCPD
-from bayleaf.cpds.tree import Context, Leaf, Split, TreeCPD
+from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -287,7 +288,7 @@ def _learned_nodes(network: BayesianNetwork) -> set[int]:
     adaptable = {
         node
         for node, cpd in enumerate(network.cpds)
-        if isinstance(cpd, TableCPD | TreeCPD)
+        if isinstance(cpd, TableCPD | GroupedTableCPD | TreeCPD)
     }
     return experienced or adaptable
 
@@ -309,31 +310,37 @@ def _log_product(counts: Table, log_table: Table) -> float:
 def _fitted(cpd: CPD, counts: Table) -> CPD:
     """The distribution of the same form that makes the counts most probable."""
     if isinstance(cpd, TreeCPD):
-        cards = zip(cpd.parents, cpd.cards[:-1], strict=True)
-        context = {parent: tuple(range(card)) for parent, card in cards}
-        return replace(cpd, root=_fitted_node(cpd, cpd.root, context, counts))
+        return _fitted_tree(cpd, counts)
+    if isinstance(cpd, GroupedTableCPD):
+        for axis, groups in enumerate(cpd.groups):
+            along = np.moveaxis(counts, axis, 0)
+            pooled = [along[list(group)].sum(axis=0) for group in groups]
+            counts = np.moveaxis(np.array(pooled), 0, axis)
+        return replace(cpd, table=_shares(counts, cpd.table))
     return TableCPD(cpd.family, _shares(counts, cpd.probabilities))
 
 
-def _fitted_node(
-    cpd: TreeCPD, node: Leaf | Split, context: Context, counts: Table
-) -> Leaf | Split:
-    """The same subtree with its leaves fitted to the counts that lead to them."""
-    if isinstance(node, Leaf):
-        return Leaf(_shares(_pooled(cpd, context, counts), node.probabilities))
-    branches = [
-        _fitted_node(cpd, branch, {**context, node.variable: group}, counts)
-        for branch, group in zip(node.branches, node.groups, strict=True)
-    ]
-    return replace(node, branches=tuple(branches))
+def _fitted_tree(cpd: TreeCPD, counts: Table) -> TreeCPD:
+    """The same tree with its leaves fitted to the counts that lead to them.
 
+    A leaf that stands in several places pools what leads to any of them, and stays one.
+    """
+    pooled: dict[int, Table] = {}
+    for leaf, context in cpd.leaves():
+        where = np.ix_(*(context[parent] for parent in cpd.parents))
+        found = counts[where] if cpd.parents else counts
+        total = found.reshape(-1, cpd.cards[-1]).sum(axis=0)
+        pooled[id(leaf)] = pooled.get(id(leaf), 0.0) + total
+    known: dict[int, Leaf] = {}
 
-def _pooled(cpd: TreeCPD, context: Context, counts: Table) -> Table:
-    """Counts of the child over the parent configurations of one leaf."""
-    if not cpd.parents:
-        return counts
-    where = np.ix_(*(context[parent] for parent in cpd.parents))
-    return np.asarray(counts[where].reshape(-1, cpd.cards[-1]).sum(axis=0))
+    def rebuilt(node: Leaf | Split) -> Leaf | Split:
+        if isinstance(node, Split):
+            return replace(node, branches=tuple(map(rebuilt, node.branches)))
+        if id(node) not in known:
+            known[id(node)] = Leaf(_shares(pooled[id(node)], node.probabilities))
+        return known[id(node)]
+
+    return replace(cpd, root=rebuilt(cpd.root))
 
 
 def _shares(counts: Table, present: Table) -> Table:
