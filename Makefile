@@ -31,6 +31,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/speed/inference.py
 	$(BIN)/python benchmarks/speed/hnb.py
 	$(BIN)/python benchmarks/speed/mixtures.py
+	$(BIN)/python benchmarks/speed/tree_learning.py
 	$(BIN)/python benchmarks/speed/structure_learning.py
 
 # Takes about half an hour; what was interrupted goes on where it stopped.
