@@ -14,6 +14,7 @@ _PUBLIC = {
     "AveragedKDBClassifier": "bayleaf.classifiers.averaged_kdb",
     "Backoff": "bayleaf.cpds.smoothing",
     "BayesianNetwork": "bayleaf.models.bayesian_network",
+    "BayesianNetworkClassifier": "bayleaf.classifiers.bayesian_network",
     "BayesianNetworkEstimator": "bayleaf.density.bayesian_network_estimator",
     "Dirichlet": "bayleaf.cpds.smoothing",
     "EqualFrequencyDiscretizer": "bayleaf.data.discretize",

@@ -6,6 +6,7 @@ Contract tests, the command line's ``--model`` and benchmarks walk this list.
 from bayleaf.classifiers.aode import AODEClassifier
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.base import BayesianClassifier
+from bayleaf.classifiers.bayesian_network import BayesianNetworkClassifier
 from bayleaf.classifiers.hierarchical_mixture import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
@@ -22,6 +23,7 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
     "auto": AveragedKDBClassifier,
     "mixture": HierarchicalMixtureNBClassifier,
     "latent_class": LatentClassNBClassifier,
+    "network": BayesianNetworkClassifier,
 }
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "AODEClassifier",
     "AveragedKDBClassifier",
     "BayesianClassifier",
+    "BayesianNetworkClassifier",
     "HNBClassifier",
     "HierarchicalMixtureNBClassifier",
     "KDBClassifier",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from bayleaf.classifiers.parameters import AUTO
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data import discretize
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.native import SavedModel, read_model
 from bayleaf.models.predictor import Predictor
@@ -18,6 +21,8 @@ from bayleaf.models.predictor import Predictor
 if TYPE_CHECKING:
     from bayleaf.classifiers.base import BayesianClassifier
 
+# What stands for a mapping, such as value hierarchies by column.
+_MAPPING = "mapping"
 # Objects that may stand as a parameter's value, by the name of their class.
 _PARAMETER_OBJECTS: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -134,6 +139,13 @@ def parameter_to(name: str, value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray | np.generic):
         return parameter_to(name, value.tolist())
+    if isinstance(value, ValueHierarchy):
+        return parameter_to(name, value.to_nested())
+    if isinstance(value, Mapping):
+        inside = {str(key): parameter_to(name, item) for key, item in value.items()}
+        return {"object": _MAPPING, "parameters": inside}
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, list | tuple):
         return [parameter_to(name, item) for item in value]
     if isinstance(value, np.random.RandomState | np.random.Generator):
@@ -159,6 +171,9 @@ def parameter_from(value: Any) -> Any:
         return [parameter_from(item) for item in value]
     if not isinstance(value, dict):
         return value
+    inner = value.get("parameters")
+    if value.get("object") == _MAPPING and isinstance(inner, dict):
+        return {key: parameter_from(item) for key, item in inner.items()}
     kind = _PARAMETER_OBJECTS.get(str(value.get("object")))
     if kind is None or not isinstance(value.get("parameters"), dict):
         raise ModelFileError("a parameter of the model file is of an unknown kind")

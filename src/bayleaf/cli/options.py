@@ -14,7 +14,17 @@ from bayleaf.wording import near_names
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Strings = Annotated[tuple[str, ...], Parameter(negative="")]
 
-MODELS = ("nb", "tan", "kdb", "hnb", "aode", "auto", "mixture", "latent_class")
+MODELS = (
+    "nb",
+    "tan",
+    "kdb",
+    "hnb",
+    "aode",
+    "auto",
+    "mixture",
+    "latent_class",
+    "network",
+)
 
 
 @Parameter(name="*")

@@ -14,6 +14,7 @@ from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.hierarchical import hierarchical_from, hierarchical_to
 from bayleaf.io.latent_class import latent_class_from, latent_class_to
 from bayleaf.io.mixture import mixture_from, mixture_to
+from bayleaf.io.network_posterior import network_posterior_from, network_posterior_to
 from bayleaf.io.networks import network_from, network_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.averaged_kdb import AveragedKDBModel
@@ -22,6 +23,7 @@ from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 
 
@@ -56,6 +58,8 @@ def model_to(model: ClassModel, arrays: ArrayWriter) -> dict[str, Any]:
         return mixture_to(model, arrays)
     if isinstance(model, LatentClassModel):
         return latent_class_to(model, arrays)
+    if isinstance(model, NetworkPosteriorModel):
+        return network_posterior_to(model, arrays)
     raise TypeError(f"a model of type {type(model).__name__} has no file format")
 
 
@@ -68,6 +72,7 @@ def model_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> ClassMode
         "hierarchical_naive_bayes": hierarchical_from,
         "hierarchical_mixture": mixture_from,
         "latent_class": latent_class_from,
+        "network_posterior": network_posterior_from,
     }
     return read[fields.choice("type", tuple(read))](fields, domain, arrays)
 

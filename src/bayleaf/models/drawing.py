@@ -9,6 +9,7 @@ from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.wording import near_names, stated
 
@@ -105,9 +106,11 @@ def _arc_weights(model: ClassModel) -> dict[tuple[str | int, str | int], float]:
 def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
     """Parents of a variable and its table, parents first."""
     class_index = len(model.domain) - 1
-    if child == class_index and not isinstance(model, NetworkModel):
+    is_network = isinstance(model, NetworkModel | NetworkPosteriorModel)
+    replaced = getattr(model, "given_prior", None) is not None
+    if child == class_index and (replaced or not is_network):
         return (), model.class_prior
-    if isinstance(model, NetworkModel):
+    if isinstance(model, NetworkModel | NetworkPosteriorModel):
         cpd = model.network.cpds[child]
         return cpd.parents, cpd.probabilities
     if isinstance(model, LatentClassModel):

@@ -1,0 +1,209 @@
+"""A Bayesian network learned without regard to the class, as a classifier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import fsum
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bayleaf.classifiers.base import BayesianClassifier, Learned
+from bayleaf.classifiers.parameters import AUTO, check_generative
+from bayleaf.classifiers.structure_parameters import check_structure, structure_options
+from bayleaf.counts.source import CountSource
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchy_files import resolve_hierarchies, with_hierarchies
+from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.latent.structure_learning import (
+    LearnedStructure,
+    StructureOptions,
+    learn_structure,
+)
+from bayleaf.models.network_posterior import NetworkPosteriorModel
+from bayleaf.models.row_densities import log_densities
+from bayleaf.models.structured_network import network_from_structures
+from bayleaf.scores.local_score import LocalScore
+from bayleaf.search.structure import Move
+from bayleaf.search.temperature import best_temperature
+
+# Folds that calibration holds out in turn.
+_N_FOLDS = 5
+
+
+class BayesianNetworkClassifier(BayesianClassifier):
+    """Bayesian network over features and class, whichever arcs describe them best.
+
+    The class is a variable like any other: the search that `BayesianNetworkEstimator`
+    makes may give it parents. Predictions are its exact posterior.
+
+    Parameters
+    ----------
+    local_structure : {"table", "tree"}, default="table"
+        Form of the distributions.
+    abstraction : {"given", "global", "local", "local_refreshed"}, optional
+        Where value hierarchies come from, see `BayesianNetworkEstimator`.
+    local_score : str or LocalScore, default="mdl"
+        What the search makes large: "mdl", "bic", "aic", "bdeu" or "k2".
+    hierarchies : mapping of column to ValueHierarchy, mapping or path, or a path
+        The hierarchies of ``abstraction="given"``.
+    linkage : {"information", "hamming"}, default="information"
+        How learned hierarchies join values.
+    linkage_arity : {"binary", "multiway"}, default="binary"
+        Whether two values are joined at a time, or all that are about as close.
+    n_restarts : int, default=1
+        Searches; the best one counts.
+    tree_search : {"incremental", "batch"}, default="incremental"
+        How trees grow.
+    merge_leaves : bool, default=False
+        Join leaves of the trees that were found while the score rises.
+    penalty_weight : float, default=1.0
+        Weight of the model's bits in "mdl".
+    max_parents : int, optional
+        Most parents of a variable.
+    required_edges, forbidden_edges : sequence of (parent, child), default=()
+        Names of variables that must, or must not, be joined by an arc.
+    time_limit : float, optional
+        Seconds after which the search stops, with a warning.
+    smoothing : str or Smoothing, default="laplace"
+        Rule that turns counts into probabilities; a named one or an instance.
+    random_state : int, RandomState, Generator or None, default=0
+        Source of the restarts' randomness.
+    **shared
+        The other parameters that the classifiers share, see `BayesianClassifier`.
+
+    Attributes
+    ----------
+    score_ : float
+        The local score of the whole network, larger is better.
+    trace_ : tuple of Move
+        The moves of the best search, each with its gain.
+
+    References
+    ----------
+    desJardins, M., Rathod, P., Getoor, L. (2008). Learning structured Bayesian
+    networks: combining abstraction hierarchies and tree-structured conditional
+    probability tables. Computational Intelligence 24, 1-22.
+    """
+
+    score_: float
+    trace_: tuple[Move, ...]
+    _learned_temperature: float | None
+
+    def __init__(
+        self,
+        *,
+        local_structure: str = "table",
+        abstraction: str | None = None,
+        local_score: str | LocalScore = "mdl",
+        hierarchies: Any = None,
+        linkage: str = "information",
+        linkage_arity: str = "binary",
+        n_restarts: int = 1,
+        tree_search: str = "incremental",
+        merge_leaves: bool = False,
+        penalty_weight: float = 1.0,
+        max_parents: int | None = None,
+        required_edges: Any = (),
+        forbidden_edges: Any = (),
+        time_limit: float | None = None,
+        smoothing: str | Smoothing = "laplace",
+        random_state: Any = 0,
+        **shared: Any,
+    ) -> None:
+        super().__init__(smoothing=smoothing, random_state=random_state, **shared)
+        self.local_structure = local_structure
+        self.abstraction = abstraction
+        self.local_score = local_score
+        self.hierarchies = hierarchies
+        self.linkage = linkage
+        self.linkage_arity = linkage_arity
+        self.n_restarts = n_restarts
+        self.tree_search = tree_search
+        self.merge_leaves = merge_leaves
+        self.penalty_weight = penalty_weight
+        self.max_parents = max_parents
+        self.required_edges = required_edges
+        self.forbidden_edges = forbidden_edges
+        self.time_limit = time_limit
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_generative(self)
+        check_structure(self)
+        if isinstance(self.smoothing, str) and self.smoothing == AUTO:
+            raise ValueError(
+                "smoothing='auto' leaves single rows out of tables with the class as "
+                "a parent, but here the class may have parents; name a rule, such as "
+                "'laplace'"
+            )
+
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        codes = counts.rows()
+        options = structure_options(self, domain, self.smoothing_)
+        given = resolve_hierarchies(self.hierarchies, domain.names)
+        domain = with_hierarchies(domain, given)
+        learned = learn_structure(codes, PartialValues.none(), domain, options)
+        self.score_, self.trace_ = learned.found.score, learned.found.trace
+        cells = self.max_table_cells
+        model = NetworkPosteriorModel(learned.network, cells)
+        if self.class_prior is not None or not self.fit_prior:
+            prior = self._class_prior(counts, self.smoothing_)
+            model = model.with_class_prior(prior)
+        self._learned_temperature = None
+        if self.calibration is not None:
+            self._learned_temperature = _held_out_temperature(
+                codes, learned, model, options
+            )
+        densities = log_densities(
+            learned.network, codes, self.n_jobs, max_table_cells=cells
+        )
+        return Learned(model, fsum(codes.weights * densities))
+
+    def _left_out_temperature(self) -> float | None:
+        # The class may be a parent or a child, so whole folds are held out.
+        return self._learned_temperature
+
+    @property
+    def edges_(self) -> list[tuple[str | int, str | int]]:
+        """All arcs as (parent, child) names, those of the class included."""
+        check_is_fitted(self, "model_")
+        return self.network_.edges
+
+
+def _held_out_temperature(
+    codes: Codes,
+    learned: LearnedStructure,
+    model: NetworkPosteriorModel,
+    options: StructureOptions,
+) -> float:
+    """The temperature that suits folds of distinct rows, held out in turn.
+
+    Structure and cut points stay those of all rows. Equal rows share a fold.
+    """
+    rows, _ = merged_rows(codes)
+    if rows.n_rows < 2:
+        return 1.0
+    shuffled = np.random.default_rng(options.seed).permutation(rows.n_rows)
+    folds = np.empty(rows.n_rows, dtype=np.intp)
+    folds[shuffled] = np.arange(rows.n_rows) % _N_FOLDS
+    scores = np.empty((rows.n_rows, rows.cards[-1]))
+    for fold in range(min(_N_FOLDS, rows.n_rows)):
+        held_out = folds == fold
+        network = network_from_structures(
+            learned.network.domain,
+            learned.found.dag,
+            learned.found.cpd_structures,
+            rows.rows(~held_out),
+            options.smoothing,
+        )
+        features = rows.rows(held_out).without_last()
+        scores[held_out] = replace(model, network=network).class_log_scores(features)
+    own = rows.column(rows.n_variables - 1).astype(np.intp)
+    return best_temperature(scores, own, rows.weights)

@@ -1,0 +1,154 @@
+"""A network in which the class stands anywhere, used as a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.class_model import LogScores
+from bayleaf.models.row_densities import log_densities
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkPosteriorModel:
+    """Class scores from a network whose last variable, the class, may have parents.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        Features in the order of the codes, then the class.
+    max_table_cells : int, default=20_000_000
+        Largest table that summing out missing features may build.
+    given_prior : ndarray of shape (n_classes,), optional
+        Prior probabilities that take the place of the network's own: scores are those
+        of P(features | class) under it.
+    """
+
+    network: BayesianNetwork
+    max_table_cells: int = 20_000_000
+    given_prior: NDArray[np.float64] | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """Features, then the class."""
+        return self.network.domain
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self.network.n_parameters
+
+    @property
+    def class_prior(self) -> NDArray[np.float64]:
+        """Prior probability of each class, shape (n_classes,)."""
+        return self._own_prior if self.given_prior is None else self.given_prior
+
+    @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over."""
+        return "training rows"
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """All (parent, child) pairs of indices, by child."""
+        return list(self.network.dag.arcs)
+
+    @cached_property
+    def _own_prior(self) -> NDArray[np.float64]:
+        """The class's marginal distribution in the network."""
+        cards = self.domain.cards
+        columns = [np.full(cards[-1], card) for card in cards[:-1]]
+        rows = Codes.from_columns([*columns, np.arange(cards[-1])], cards)
+        prior = np.exp(self._log_densities(rows))
+        return np.asarray(prior / prior.sum())
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived is made anew, so that a pickled model stays small.
+        return {
+            "network": self.network,
+            "max_table_cells": self.max_table_cells,
+            "given_prior": self.given_prior,
+        }
+
+    def class_log_scores(self, codes: Codes) -> LogScores:
+        """Log joint probability (nats) of each class and the observed features.
+
+        Parameters
+        ----------
+        codes : Codes
+            Features only; missing cells are summed out exactly.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+
+        Raises
+        ------
+        ValueError
+            If summing out would need a table above `max_table_cells`.
+        """
+        n_classes = self.domain[-1].n_states
+        scores = np.empty((codes.n_rows, n_classes))
+        for label in range(n_classes):
+            rows = codes.with_column(np.full(codes.n_rows, label), n_classes)
+            scores[:, label] = self._log_densities(rows)
+        if self.given_prior is not None:
+            with np.errstate(divide="ignore"):
+                scores += np.log(self.given_prior) - np.log(self._own_prior)
+        return scores
+
+    def contributions(
+        self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Split the log-odds of `target` against `against` by features.
+
+        The prior is one term; then features are revealed one by one in the network's
+        order, and each one's term is how much the log-odds change.
+
+        Returns
+        -------
+        prior : ndarray of shape (n_rows,)
+            Nats.
+        terms : ndarray of shape (n_rows, n_features)
+            Nats; zero for a missing feature.
+        """
+        cards = self.domain.cards[:-1]
+        columns = [np.full(codes.n_rows, card) for card in cards]
+        rows = np.arange(codes.n_rows)
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(self.class_prior)
+        prior = log_prior[target] - log_prior[against]
+        terms = np.zeros((codes.n_rows, len(cards)))
+        odds = prior
+        for feature in (v for v in self.network.dag.order if v < len(cards)):
+            columns[feature] = codes.column(feature)
+            if codes.missing(feature).all():
+                continue
+            scores = self.class_log_scores(Codes.from_columns(columns, cards))
+            now = scores[rows, target] - scores[rows, against]
+            terms[:, feature] = now - odds
+            odds = now
+        return prior, terms
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """Features among the parents of a feature."""
+        class_index = len(self.domain) - 1
+        return [p for p in self.network.dag.parents[feature] if p != class_index]
+
+    def with_class_prior(
+        self, class_prior: NDArray[np.float64]
+    ) -> NetworkPosteriorModel:
+        """Return the same model under another class prior, shape (n_classes,)."""
+        return replace(self, given_prior=class_prior)
+
+    def _log_densities(self, rows: Codes) -> NDArray[np.float64]:
+        """Logarithm of the probability of rows over all variables (nats)."""
+        return log_densities(self.network, rows, max_table_cells=self.max_table_cells)
