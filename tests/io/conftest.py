@@ -13,6 +13,7 @@ import pytest
 from bayleaf import (
     AODEClassifier,
     AveragedKDBClassifier,
+    BayesianNetworkClassifier,
     HNBClassifier,
     KDBClassifier,
     LatentClassNBClassifier,
@@ -29,6 +30,7 @@ KINDS: dict[str, Any] = {
     "aode": AODEClassifier,
     "auto": partial(AveragedKDBClassifier, n_networks=2, max_parents=1),
     "latent_class": partial(LatentClassNBClassifier, n_components=2),
+    "network": BayesianNetworkClassifier,
 }
 
 

@@ -27,6 +27,7 @@ from bayleaf.models import (
     Predictor,
 )
 from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.network_posterior import NetworkPosteriorModel
 from property.networks import network_models, one_dependence_models, random_network
 
 
@@ -46,7 +47,7 @@ def _saved(
 
 def _tables(model: Any) -> list[Any]:
     """All arrays of a model."""
-    if isinstance(model, NetworkModel):
+    if isinstance(model, NetworkModel | NetworkPosteriorModel):
         return [cpd.probabilities for cpd in model.network.cpds]
     if isinstance(model, AveragedKDBModel):
         families = [f for network in model.networks for f in network.families]

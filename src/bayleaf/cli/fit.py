@@ -1,10 +1,10 @@
-"""``bayleaf fit``: learn a classifier from a table and write it to a file."""
+"""``bayleaf fit``: learn a model from a table and write it to a file."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -14,8 +14,9 @@ from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
 def fit(
     data: Source,
     *,
-    target: str,
-    model: str = "auto",
+    target: str | None = None,
+    density: Annotated[bool, Parameter(negative="")] = False,
+    model: str | None = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     drop: Strings = (),
     weight: str | None = None,
@@ -23,7 +24,7 @@ def fit(
     options: ModelOptions | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Learn a classifier and write it to a model file.
+    """Learn a classifier or a density model and write it to a model file.
 
     Example: `bayleaf fit heart.csv --target disease --model tan -o heart.json`
 
@@ -33,8 +34,10 @@ def fit(
         CSV or Parquet file; - for CSV on standard input.
     target
         Column to predict.
+    density
+        Learn how all columns depend on one another, in place of a classifier.
     model
-        auto, nb, tan, kdb or aode.
+        auto (by default), nb, tan, kdb, hnb, aode, mixture, latent_class or network.
     output
         Model file to write.
     drop
@@ -47,19 +50,31 @@ def fit(
         Print the summary as JSON.
     """
     from bayleaf.cli.progress import progress
-    from bayleaf.cli.training import training_table
+    from bayleaf.cli.training import density_table, training_table
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
     options = options or ModelOptions()
-    estimator = options.build(model)
+    if density == (target is not None) or (density and model is not None):
+        raise ValueError(
+            "give --target for a classifier, or --density without --target and --model"
+        )
+    estimator = options.build_density() if density else options.build(model or "auto")
+    columns: tuple[Any, ...]
     with progress() as tell:
         tell(f"reading {data}")
-        table = training_table(
-            data, target, drop=drop, weight=weight, missing_values=na
-        )
-        tell(f"learning from {table.features.num_rows:,} rows")
-        estimator.fit(table.features, table.target, sample_weight=table.weights)
+        if target is None:
+            table, weights = density_table(
+                data, drop=drop, weight=weight, missing_values=na
+            )
+            columns = (table,)
+        else:
+            table, labels, weights = training_table(
+                data, target, drop=drop, weight=weight, missing_values=na
+            )
+            columns = (table, labels)
+        tell(f"learning from {table.num_rows:,} rows")
+        estimator.fit(*columns, sample_weight=weights)
         estimator.save(output)
     summary = estimator.summary()
     if json:

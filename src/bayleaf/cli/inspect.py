@@ -34,7 +34,8 @@ def inspect(
     model
         Model file.
     table
-        Feature or class whose probability table is shown.
+        Variable whose probability table is shown; of a density model, its tree or
+        the groups of its table as well.
     shape
         Feature whose evidence for each class is shown, state by state (auto).
     rules
@@ -47,11 +48,17 @@ def inspect(
         Print JSON.
     """
     from bayleaf.io import read_model
+    from bayleaf.io.density import is_density
     from bayleaf.models.drawing import structure_dot, structure_text
     from bayleaf.models.summary import summarize
 
     if hierarchy is not None:
         return _show_hierarchy(model, hierarchy, as_json=json)
+    if is_density(model):
+        for name, value in (("--shape", shape), ("--rules", rules)):
+            if value:
+                raise ValueError(f"{name} belongs to classifiers, not density models")
+        return _show_density(model, table, structure, as_json=json)
     saved = read_model(model)
     class_model = saved.predictor.model
     if table is not None:
@@ -73,6 +80,35 @@ def inspect(
         print_json(summary.to_dict())
     else:
         print(summary)
+    return 0
+
+
+def _show_density(
+    path: Path, table: str | None, structure: str | None, *, as_json: bool
+) -> int:
+    """Print a density model: its summary, one distribution, or its arcs."""
+    from bayleaf.density.saving import load_density
+    from bayleaf.io.dot import to_dot
+
+    estimator = load_density(path)
+    network = estimator.network_
+    if table is not None:
+        names = {str(name): name for name in network.domain.names}
+        if table not in names:
+            raise ValueError(
+                f"there is no variable {table!r}; {near_names(table, names)}"
+            )
+        text = estimator.describe(names[table])
+        if as_json:
+            print_json({"text": text})
+        else:
+            print(text)
+    elif structure is not None:
+        print(to_dot(network) if structure == "dot" else network)
+    elif as_json:
+        print_json(estimator.summary().to_dict())
+    else:
+        print(estimator.summary())
     return 0
 
 

@@ -45,7 +45,8 @@ class ModelOptions:
     n_networks
         Number of networks (auto).
     max_parents
-        Most feature parents of a feature (auto).
+        Most feature parents of a feature (auto), or parents of a variable (network,
+        --density).
     calibration
         leave_one_out: one temperature for all probabilities.
     parameters
@@ -100,6 +101,34 @@ class ModelOptions:
     missing_denominator
         rows_with_value or all_rows: what shares are of, where cells are missing
         (mixture).
+    local_structure
+        table or tree: form of the distributions (network, --density).
+    abstraction
+        given, global, local or local_refreshed: where value hierarchies come from
+        (network, --density).
+    local_score
+        mdl, bic, aic, bdeu or k2: what the search makes large (network, --density).
+    hierarchies
+        File of value hierarchies (network, --density).
+    linkage
+        information or hamming: how values are joined (network, --density).
+    linkage_arity
+        binary or multiway: how many values are joined at a time (network, --density).
+    n_restarts
+        Searches, the best of which counts (network, --density).
+    tree_search
+        incremental or batch (network, --density).
+    merge_leaves
+        Join leaves of trees that were found (network, --density).
+    penalty_weight
+        Weight of the model's bits in mdl (network, --density).
+    required_edges
+        Arc that must be there, such as age->income; may be repeated (network,
+        --density).
+    forbidden_edges
+        Arc that must not be there; may be repeated (network, --density).
+    time_limit
+        Seconds after which the search stops (network, --density).
     min_count
         Rows a super-parent's value needs (aode).
     alpha
@@ -153,6 +182,19 @@ class ModelOptions:
     gamma: float | None = None
     noise: float | None = None
     missing_denominator: str | None = None
+    local_structure: str | None = None
+    abstraction: str | None = None
+    local_score: str | None = None
+    hierarchies: str | None = None
+    linkage: str | None = None
+    linkage_arity: str | None = None
+    n_restarts: int | None = None
+    tree_search: str | None = None
+    merge_leaves: bool | None = None
+    penalty_weight: float | None = None
+    required_edges: Annotated[tuple[str, ...] | None, Parameter(negative="")] = None
+    forbidden_edges: Annotated[tuple[str, ...] | None, Parameter(negative="")] = None
+    time_limit: float | None = None
     min_count: int | None = None
     alpha: float | None = None
     smoothing: str | None = None
@@ -176,7 +218,6 @@ class ModelOptions:
             when several models are compared.
         """
         from bayleaf.classifiers import CLASSIFIERS
-        from bayleaf.cpds.smoothing import Lidstone
 
         if model not in CLASSIFIERS:
             hint = near_names(model, CLASSIFIERS)
@@ -184,7 +225,34 @@ class ModelOptions:
                 f"--model must be one of {', '.join(CLASSIFIERS)}, got {model!r}; "
                 f"{hint}"
             )
-        kind = CLASSIFIERS[model]
+        return self._built(CLASSIFIERS[model], f"the {model} model", shared_only)
+
+    def build_density(self) -> Any:
+        """The density estimator with these settings."""
+        from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+
+        return self._built(BayesianNetworkEstimator, "--density", shared_only=False)
+
+    def _built(self, kind: Any, what: str, shared_only: bool) -> Any:
+        """An estimator of a kind, once all settings are its own."""
+        known = inspect.signature(kind).parameters
+        chosen = {}
+        for name, value in self._values().items():
+            if value is None:
+                continue
+            if name in known:
+                chosen[name] = value
+            elif not shared_only:
+                raise ValueError(
+                    f"--{name.replace('_', '-')} is no setting of {what}; "
+                    f"it belongs to {', '.join(_having(name))}"
+                )
+        return kind(**chosen)
+
+    def _values(self) -> dict[str, Any]:
+        """Settings by the names of estimators' parameters; None where not given."""
+        from bayleaf.cpds.smoothing import Lidstone
+
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         if values.pop("alpha") is not None:
             if self.smoothing is not None:
@@ -192,27 +260,37 @@ class ModelOptions:
             values["smoothing"] = Lidstone(float(self.alpha or 0.0))
         if self.architecture is not None:
             values["architecture"] = _architecture(self.architecture)
+        for name in ("required_edges", "forbidden_edges"):
+            texts = values[name]
+            values[name] = [_edge(name, text) for text in texts] if texts else None
         declared = values.pop("categorical")
         values["categorical_features"] = list(declared) if declared else None
         values["random_state"] = values.pop("seed")
-        known = inspect.signature(kind).parameters
-        chosen = {}
-        for name, value in values.items():
-            if value is None:
-                continue
-            if name in known:
-                chosen[name] = value
-            elif not shared_only:
-                having = [
-                    m
-                    for m, c in CLASSIFIERS.items()
-                    if name in inspect.signature(c).parameters
-                ]
-                raise ValueError(
-                    f"--{name.replace('_', '-')} is no setting of the {model} model; "
-                    f"it belongs to {', '.join(having)}"
-                )
-        return kind(**chosen)
+        return values
+
+
+def _having(name: str) -> list[str]:
+    """What has a setting, by the names that the command line uses."""
+    from bayleaf.classifiers import CLASSIFIERS
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+
+    kinds: dict[str, Any] = {**CLASSIFIERS, "--density": BayesianNetworkEstimator}
+    return [
+        known
+        for known, kind in kinds.items()
+        if name in inspect.signature(kind).parameters
+    ]
+
+
+def _edge(option: str, text: str) -> tuple[str, str]:
+    """An arc from text such as age->income."""
+    parent, arrow, child = text.partition("->")
+    if not (arrow and parent.strip() and child.strip()):
+        raise ValueError(
+            f"--{option.replace('_', '-')} should have the form parent->child, got "
+            f"{text!r}"
+        )
+    return parent.strip(), child.strip()
 
 
 def _architecture(text: str) -> tuple[int, ...] | str:

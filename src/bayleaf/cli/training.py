@@ -55,6 +55,29 @@ def training_table(
     return TrainingColumns(features, named, row_weights(table, weight))
 
 
+def density_table(
+    source: str,
+    *,
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+    missing_values: Sequence[str] = (),
+) -> tuple[pa.Table, NDArray[np.float64] | None]:
+    """Read a table without a target: its columns, and row weights if there are any.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the file cannot be read, a named column is missing, or no column is left.
+    """
+    table = read_table(source, missing_values)
+    special = [*drop, *([weight] if weight else [])]
+    select_columns(table, special, source)
+    columns = table.drop_columns(list(dict.fromkeys(special)))
+    if not columns.num_columns:
+        raise ValueError(f"{source} has no column left; drop fewer columns")
+    return columns, row_weights(table, weight)
+
+
 def row_weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | None:
     """Row weights from their column."""
     if column is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -49,6 +49,7 @@ from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.hierarchy_encoding import with_value_hierarchies
 from bayleaf.data.hierarchy_files import resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.density.arc_strength import ArcStrength
 from bayleaf.density.saving import save_density
 from bayleaf.density.structure_text import describe_distribution
 from bayleaf.density.summary import DensitySummary
@@ -345,6 +346,43 @@ class BayesianNetworkEstimator(
         """Tell on standard error, when asked to, how long a stage took."""
         return Stage(f"{type(self).__name__}: {what}", told=bool(self.verbose))
 
+    def arc_strength(
+        self, X: Any, n_bootstraps: int = 100, sample_weight: Any = None
+    ) -> ArcStrength:
+        """Learn networks from bootstrap samples of a table and count their arcs.
+
+        Each sample gives the rows random whole weights, drawn with the estimator's
+        `random_state`; the estimator itself stays as it is.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The training rows.
+        n_bootstraps : int, default=100
+            Number of networks.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows: how probable each is to be drawn.
+
+        Returns
+        -------
+        ArcStrength
+            Frequency and direction of each arc; `averaged_network` makes a graph.
+        """
+        check_count("n_bootstraps", n_bootstraps, 1)
+        parts = take_apart(X)
+        names = tuple(iterate_names(parts))
+        constant = np.zeros(_n_rows(parts), dtype=np.intp)
+        table = TrainingTable.from_arrays(parts, constant, sample_weight)
+        weights = table.row_weights()
+        generator = random_generator(self.random_state)
+        arcs = []
+        for _ in range(n_bootstraps):
+            drawn = generator.multinomial(len(weights), weights / weights.sum())
+            model = clone(self)
+            model._fit(X, _on_all_rows(drawn, sample_weight, len(constant)))
+            arcs.append(model.edges_)
+        return ArcStrength.from_networks(names, arcs)
+
     # ---- looking at rows
 
     def _log_densities(
@@ -466,3 +504,13 @@ def _n_rows(parts: Matrix | list[Column]) -> int:
         return len(parts.values)
     first = parts[0]
     return len(first.values if isinstance(first, NumberColumn) else first.indices)
+
+
+def _on_all_rows(
+    drawn: NDArray[np.int64], sample_weight: Any, n_rows: int
+) -> NDArray[np.float64]:
+    """Weights of all rows from those of the rows with a weight."""
+    whole = np.zeros(n_rows)
+    used = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
+    whole[used] = drawn
+    return whole

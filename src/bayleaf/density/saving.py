@@ -12,8 +12,12 @@ import numpy as np
 from bayleaf.classifiers.saving import load as load_classifier
 from bayleaf.classifiers.saving import parameter_from, parameter_to
 from bayleaf.data.hierarchy_files import hierarchies_text, resolve_hierarchies
-from bayleaf.io.density import FORMAT, SavedDensity, read_density, write_density
-from bayleaf.io.documents import MAX_BYTES, read_document
+from bayleaf.io.density import (
+    SavedDensity,
+    is_density,
+    read_density,
+    write_density,
+)
 from bayleaf.io.fields import ModelFileError
 
 if TYPE_CHECKING:
@@ -47,21 +51,6 @@ def load(path: str | Path) -> BayesianClassifier | BayesianNetworkEstimator:
         if not is_density(path):
             raise
     return load_density(path)
-
-
-def is_density(path: str | Path) -> bool:
-    """Whether a file is that of a density model.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    """
-    try:
-        read_document(Path(path), MAX_BYTES, (FORMAT,))
-    except ModelFileError:
-        return False
-    return True
 
 
 def save_density(estimator: BayesianNetworkEstimator, path: str | Path) -> None:

@@ -15,7 +15,7 @@ from bayleaf.io.documents import (
 )
 from bayleaf.io.domains import domain_from, domain_to
 from bayleaf.io.encoders import notes_from, rules_from, rules_to
-from bayleaf.io.fields import Fields
+from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.networks import network_from, network_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -95,6 +95,21 @@ def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensit
     document = read_document(path, max_bytes, (FORMAT,))
     with telling_damage(path):
         return _saved_density(document, ArrayReader.beside(path, document, max_bytes))
+
+
+def is_density(path: str | Path) -> bool:
+    """Whether a file is that of a density model.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    """
+    try:
+        read_document(Path(path), MAX_BYTES, (FORMAT,))
+    except ModelFileError:
+        return False
+    return True
 
 
 def _saved_density(document: Fields, arrays: ArrayReader) -> SavedDensity:
