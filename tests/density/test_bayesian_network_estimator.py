@@ -463,3 +463,26 @@ def test_frames_of_every_kind_give_the_same_model(
     plain = setting("tree", None).fit(pa.table(columns))
     assert model.mdl_ == plain.mdl_
     assert list(model.feature_names_in_) == list(NAMES)
+
+
+@pytest.mark.parametrize("local_structure", ["table", "tree"])
+def test_moves_are_told_when_asked_for(
+    local_structure: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = setting(local_structure, None, verbose=2).fit(texts(dependent_rows(1)))
+    told = [
+        line
+        for line in capsys.readouterr().err.splitlines()
+        if line.startswith("search 1: ")
+    ]
+    assert len(told) == len(model.trace_)
+    assert told[-1].startswith(f"search 1: {len(told)} moves, ")
+    assert told[-1].endswith(f"score {model.trace_[-1].score:.8g} bits")
+
+
+def test_a_search_that_runs_out_of_time_warns_and_is_valid() -> None:
+    table = texts(dependent_rows(1))
+    with pytest.warns(RuntimeWarning, match="time_limit"):
+        model = setting("tree", None, time_limit=1e-9).fit(table)
+    total = np.exp(model.score_samples(texts(all_rows()))).sum()
+    assert abs(total - 1.0) <= 1e-10

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from bayleaf.classifiers.parameters import (
@@ -25,7 +27,7 @@ from bayleaf.latent.structure_learning import (
     named_edges,
 )
 from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
-from bayleaf.search.structure import Constraints
+from bayleaf.search.structure import Constraints, SearchProgress
 from bayleaf.search.value_clustering import check_linkage
 
 TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
@@ -107,6 +109,18 @@ def structure_options(
         seed=_seed(estimator.random_state),
         n_jobs=estimator.n_jobs,
         max_table_cells=estimator.max_table_cells,
+        progress=partial(_tell, resolve_score(estimator.local_score).unit)
+        if estimator.verbose > 1
+        else None,
+    )
+
+
+def _tell(unit: str, progress: SearchProgress) -> None:
+    """Print on standard error how far a search has come."""
+    print(
+        f"search {progress.restart + 1}: {progress.n_moves} moves, "
+        f"{progress.moves_per_second:.0f} a second, score {progress.score:.8g} {unit}",
+        file=sys.stderr,
     )
 
 

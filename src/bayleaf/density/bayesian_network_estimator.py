@@ -134,7 +134,8 @@ class BayesianNetworkEstimator(
     n_jobs : int, default=None
         Threads; -1 means all cores. The model does not depend on it.
     verbose : int, default=0
-        Above zero, the stages of fitting are told on standard error.
+        Above zero, the stages of fitting are told on standard error; above one, every
+        move of the search with its score.
 
     Attributes
     ----------
