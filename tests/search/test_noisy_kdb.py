@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.search.noisy_kdb import noisy_parents
+from bayleaf.search.noisy_kdb import log_information, noisy_parents
 
 
 def _draw(
     relevance: np.ndarray, information: np.ndarray, k: int, seed: int
 ) -> list[tuple[int, ...]]:
-    return noisy_parents(relevance, information, k, np.random.default_rng(seed))
+    logs = log_information(relevance), log_information(information)
+    return noisy_parents(*logs, k, np.random.default_rng(seed))
 
 
 def test_parents_make_no_cycle_and_are_few() -> None:

@@ -52,7 +52,7 @@ from bayleaf.search.left_out_evidence import (
     scores_of,
     state_counts,
 )
-from bayleaf.search.noisy_kdb import noisy_parents
+from bayleaf.search.noisy_kdb import log_information, noisy_parents
 from bayleaf.search.selection import choose_rule
 from bayleaf.search.temperature import best_temperature
 from bayleaf.wording import name_list
@@ -296,14 +296,17 @@ class AveragedKDBClassifier(BayesianClassifier):
     def _measured(
         self, codes: Codes, maps: Maps, n_jobs: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """I(X;C) of the features and I(X;X'|C) of their pairs, nats, in one coding."""
+        """Logarithms of I(X;C) and I(X;X'|C), nats, in one coding."""
         coded = TableCounts(
             recoded(codes, maps),
             n_jobs=n_jobs,
             max_table_cells=self.max_table_cells,
             work=self._work(codes),
         )
-        return mutual_information(coded), conditional_mutual_information_matrix(coded)
+        return (
+            log_information(mutual_information(coded)),
+            log_information(conditional_mutual_information_matrix(coded)),
+        )
 
     def _left_out_rows(self, codes: Codes, rng: np.random.Generator) -> LeftOutRows:
         """Distinct training rows in random order, as many as weights are learned on."""

@@ -23,9 +23,9 @@ def noisy_parents(
     Parameters
     ----------
     relevance : ndarray of shape (n_features,)
-        I(X;C) in nats.
+        Logarithm of I(X;C) in nats, see `log_information`.
     information : ndarray of shape (n_features, n_features)
-        I(X;X'|C) in nats, symmetric.
+        Logarithm of I(X;X'|C) in nats, symmetric.
     max_parents : int
         Most parents of a feature.
     generator : Generator
@@ -38,10 +38,8 @@ def noisy_parents(
         is never a parent.
     """
     n_features = len(relevance)
-    order = np.argsort(
-        -(_log(relevance) + generator.gumbel(size=n_features)), kind="stable"
-    )
-    noisy = _log(information) + generator.gumbel(size=information.shape)
+    order = np.argsort(-(relevance + generator.gumbel(size=n_features)), kind="stable")
+    noisy = information + generator.gumbel(size=information.shape)
     place = np.argsort(order)
     noisy[place[:, None] <= place] = -np.inf
     strongest = np.argsort(-noisy, axis=1, kind="stable")[:, :max_parents]
@@ -52,7 +50,7 @@ def noisy_parents(
     ]
 
 
-def _log(information: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithm; minus infinity for what is zero but for rounding."""
+def log_information(information: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithm of information; minus infinity for what is zero but for rounding."""
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(information.round(TIE_DECIMALS), 0.0))
