@@ -228,6 +228,17 @@ def test_a_committed_cell_is_reproduced(
     _check_cell(program, short, data_folder, (name, method, 1))
 
 
+@pytest.mark.slow
+def test_a_second_start_finds_a_smaller_tree_network_of_adult(
+    program: ModuleType, short: Any, data_folder: Path
+) -> None:
+    frame, hierarchies = program.load(data_folder, "adult"), data_folder / "avh"
+    found = program.cell(frame, hierarchies, 1, "TCPT", 0)
+    # As the page says: parameters, arcs, bits.
+    assert found[1:] == [1755, 30, "671215.5"]
+    assert short.fold("adult", "TCPT", 0).parameters == 1542
+
+
 def _check_cell(
     program: ModuleType, short: Any, folder: Path, key: tuple[str, str, int]
 ) -> None:
