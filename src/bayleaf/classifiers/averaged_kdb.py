@@ -175,6 +175,14 @@ class AveragedKDBClassifier(BayesianClassifier):
         self._random_cuts = RandomCuts(rng, self.n_networks, self.n_bins)
         return self._random_cuts
 
+    def _count(self, codes: Codes) -> CountSource:
+        return TableCounts(
+            codes,
+            n_jobs=self.n_jobs,
+            max_table_cells=self.max_table_cells,
+            work=self._work(codes),
+        )
+
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
