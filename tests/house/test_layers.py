@@ -28,6 +28,7 @@ ORDER = [
     ("report",),
     ("explorer",),
     ("datasets",),
+    ("reproduction",),
     # The public names reach everywhere, so only the command line may use them.
     ("__init__",),
     ("cli",),
@@ -42,6 +43,7 @@ SHARED_CLASSIFIER_MODULES = {
     "parameters",
     "saving",
     "structure_parameters",
+    "table_estimator",
     "training",
 }
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.conditional import fitted_network
@@ -29,11 +29,11 @@ from bayleaf.classifiers.parameters import (
     checked_class_prior,
     checked_loss,
     encoder_rules,
-    merged_signature,
     random_generator,
 )
 from bayleaf.classifiers.saving import saved_model
-from bayleaf.classifiers.training import Stage, TrainingTable
+from bayleaf.classifiers.table_estimator import TableEstimator
+from bayleaf.classifiers.training import TrainingTable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
@@ -66,9 +66,8 @@ class Learned(NamedTuple):
 
 class BayesianClassifier(
     LeavingOut,
-    CallbackSupportMixin,  # type: ignore[misc]
     ClassifierMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    TableEstimator,
 ):
     """Base of the classifiers: checks, encoding, prediction, explanation.
 
@@ -146,45 +145,22 @@ class BayesianClassifier(
     def __init__(
         self,
         *,
-        smoothing: str | Smoothing = "laplace",
         calibration: str | None = None,
         parameters: str = GENERATIVE,
         pull: float = 1.0,
         discretizer: Any = "mdlp",
-        categorical_features: Any = None,
-        missing: str = "marginalize",
-        unknown: str = "missing",
-        max_states: int = 1000,
-        max_table_cells: int = 20_000_000,
         class_prior: Any = None,
         fit_prior: bool = True,
         loss: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Any,
     ) -> None:
-        self.smoothing = smoothing
+        super().__init__(discretizer=discretizer, **shared)
         self.calibration = calibration
         self.parameters = parameters
         self.pull = pull
-        self.discretizer = discretizer
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.unknown = unknown
-        self.max_states = max_states
-        self.max_table_cells = max_table_cells
         self.class_prior = class_prior
         self.fit_prior = fit_prior
         self.loss = loss
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "__init__" in cls.__dict__:
-            signature = merged_signature(cls.__init__, BayesianClassifier.__init__)
-            cls.__init__.__signature__ = signature  # type: ignore[attr-defined]
 
     @abstractmethod
     def _learn(
@@ -194,14 +170,8 @@ class BayesianClassifier(
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range; subclasses add their own."""
+        super()._check_parameters()
         check_shared(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     # ---- learning
 
@@ -231,14 +201,8 @@ class BayesianClassifier(
             If a parameter, a column or the target cannot be used; the sentence names
             it and the mend.
         """
-        context = self._init_callback_context()
-        context.call_on_fit_task_begin(
-            estimator=self, X=X, y=y, metadata={"sample_weight": sample_weight}
-        )
-        self._fit(X, y, sample_weight)
-        context.call_on_fit_task_end(
-            estimator=self, X=X, y=y, metadata={"sample_weight": sample_weight}
-        )
+        with self._told_to_callbacks(X, y, sample_weight):
+            self._fit(X, y, sample_weight)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -285,10 +249,6 @@ class BayesianClassifier(
         with self._stage("learned the model"):
             learned = self._learn(counts, domain, rng)
         self.model_, self.log_likelihood_ = learned
-
-    def _stage(self, what: str) -> Stage:
-        """Tell on standard error, when asked to, how long a stage took."""
-        return Stage(f"{type(self).__name__}: {what}", told=bool(self.verbose))
 
     def _training_table(
         self,
@@ -405,9 +365,7 @@ class BayesianClassifier(
     def _prepare(self, X: Any) -> tuple[Predictor, Codes]:
         """The predictor and a table's codes, once it has the columns of training."""
         predictor = self._predictor()
-        parts = take_apart(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return predictor, self.encoder_.transform(parts)
+        return predictor, self.encoder_.transform(self._parts_as_fitted(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row, shape (n_rows,).

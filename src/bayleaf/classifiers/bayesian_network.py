@@ -11,9 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.base import BayesianClassifier, Learned
 from bayleaf.classifiers.parameters import AUTO, check_generative
-from bayleaf.classifiers.structure_parameters import check_structure, structure_options
+from bayleaf.classifiers.structure_parameters import (
+    StructureParameters,
+    check_structure,
+    structure_options,
+)
 from bayleaf.counts.source import CountSource
-from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchy_files import resolve_hierarchies, with_hierarchies
@@ -27,7 +30,6 @@ from bayleaf.latent.structure_learning import (
 from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.row_densities import log_densities
 from bayleaf.models.structured_network import network_from_structures
-from bayleaf.scores.local_score import LocalScore
 from bayleaf.search.structure import Move
 from bayleaf.search.temperature import best_temperature
 
@@ -35,7 +37,7 @@ from bayleaf.search.temperature import best_temperature
 _N_FOLDS = 5
 
 
-class BayesianNetworkClassifier(BayesianClassifier):
+class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     """Bayesian network over features and class, whichever arcs describe them best.
 
     The class is a variable like any other: the search that `BayesianNetworkEstimator`
@@ -69,12 +71,11 @@ class BayesianNetworkClassifier(BayesianClassifier):
         Names of variables that must, or must not, be joined by an arc.
     time_limit : float, optional
         Seconds after which the search stops, with a warning.
-    smoothing : str or Smoothing, default="laplace"
-        Rule that turns counts into probabilities; a named one or an instance.
     random_state : int, RandomState, Generator or None, default=0
         Source of the restarts' randomness.
     **shared
-        The other parameters that the classifiers share, see `BayesianClassifier`.
+        The other parameters that the classifiers share, see `BayesianClassifier`;
+        `smoothing` takes any rule but "auto".
 
     Attributes
     ----------
@@ -97,39 +98,10 @@ class BayesianNetworkClassifier(BayesianClassifier):
     def __init__(
         self,
         *,
-        local_structure: str = "table",
-        abstraction: str | None = None,
-        local_score: str | LocalScore = "mdl",
-        hierarchies: Any = None,
-        linkage: str = "information",
-        linkage_arity: str = "binary",
-        n_restarts: int = 1,
-        tree_search: str = "incremental",
-        merge_leaves: bool = False,
-        penalty_weight: float = 1.0,
-        max_parents: int | None = None,
-        required_edges: Any = (),
-        forbidden_edges: Any = (),
-        time_limit: float | None = None,
-        smoothing: str | Smoothing = "laplace",
         random_state: Any = 0,
         **shared: Any,
     ) -> None:
-        super().__init__(smoothing=smoothing, random_state=random_state, **shared)
-        self.local_structure = local_structure
-        self.abstraction = abstraction
-        self.local_score = local_score
-        self.hierarchies = hierarchies
-        self.linkage = linkage
-        self.linkage_arity = linkage_arity
-        self.n_restarts = n_restarts
-        self.tree_search = tree_search
-        self.merge_leaves = merge_leaves
-        self.penalty_weight = penalty_weight
-        self.max_parents = max_parents
-        self.required_edges = required_edges
-        self.forbidden_edges = forbidden_edges
-        self.time_limit = time_limit
+        super().__init__(random_state=random_state, **shared)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -1,4 +1,4 @@
-"""Checks of the parameters that all classifiers share, and their one signature."""
+"""Checks of the parameters that estimators share, and their one signature."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from bayleaf.data.encoder import MISSING_RULES, UNKNOWN_RULES, EncoderRules
+from bayleaf.data.encoder import EncoderRules
 from bayleaf.wording import name_list
 
 # The value of a parameter that leave-one-out chooses.
@@ -74,18 +74,12 @@ def check_flag(name: str, value: Any) -> None:
 
 
 def check_shared(estimator: Any) -> None:
-    """Raise if a parameter that every classifier has is out of range."""
-    check_choice("missing", estimator.missing, MISSING_RULES)
-    check_choice("unknown", estimator.unknown, UNKNOWN_RULES)
+    """Raise if a parameter that only classifiers share is out of range."""
     if estimator.calibration is not None:
         check_choice("calibration", estimator.calibration, CALIBRATIONS)
     check_choice("parameters", estimator.parameters, ESTIMATES)
     check_threshold("pull", estimator.pull, none_too=False)
-    check_count("max_states", estimator.max_states, 2)
-    check_count("max_table_cells", estimator.max_table_cells, 1)
-    check_count("verbose", int(estimator.verbose), 0)
     check_flag("fit_prior", estimator.fit_prior)
-    check_jobs(estimator.n_jobs)
 
 
 def check_jobs(n_jobs: Any) -> None:
@@ -222,12 +216,15 @@ def random_generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
 
 
-def merged_signature(
-    own: Callable[..., None], shared: Callable[..., None]
-) -> inspect.Signature:
-    """Signature of an `__init__` whose ``**shared`` means the base's parameters."""
-    own_parameters = list(inspect.signature(own).parameters.values())
-    explicit = [p for p in own_parameters if p.kind is not p.VAR_KEYWORD]
-    names = {parameter.name for parameter in explicit}
-    base = inspect.signature(shared).parameters.values()
-    return inspect.Signature([*explicit, *(p for p in base if p.name not in names)])
+def merged_signature(*constructors: Callable[..., None]) -> inspect.Signature:
+    """Signature of an `__init__` whose ``**shared`` means the bases' parameters.
+
+    The first constructor is the class's own; of parameters that several have, the
+    first one stands.
+    """
+    merged: dict[str, inspect.Parameter] = {}
+    for constructor in constructors:
+        for parameter in inspect.signature(constructor).parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                merged.setdefault(parameter.name, parameter)
+    return inspect.Signature(list(merged.values()))

@@ -26,6 +26,7 @@ from bayleaf.latent.structure_learning import (
     StructureOptions,
     named_edges,
 )
+from bayleaf.scores.local_score import LocalScore
 from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
 from bayleaf.search.structure import Constraints, SearchProgress
 from bayleaf.search.value_clustering import check_linkage
@@ -44,6 +45,78 @@ SETTINGS = {
     (TREE, GLOBAL): "TABS-G",
     (TREE, LOCAL): "TABS-L",
 }
+
+
+class StructureParameters:
+    """Parameters of estimators that search for a network's structure.
+
+    Stands before `TableEstimator` among the bases of an estimator, whose parameters
+    it passes on.
+
+    Parameters
+    ----------
+    local_structure : {"table", "tree"}, default="table"
+        Form of the distributions.
+    abstraction : {"given", "global", "local", "local_refreshed"}, optional
+        Where value hierarchies come from.
+    local_score : str or LocalScore, default="mdl"
+        What the search makes large.
+    hierarchies : mapping of column to ValueHierarchy, mapping or path, or a path
+        The hierarchies of ``abstraction="given"``.
+    linkage : {"information", "hamming"}, default="information"
+        How learned hierarchies join values.
+    linkage_arity : {"binary", "multiway"}, default="binary"
+        Whether two values are joined at a time, or all that are about as close.
+    n_restarts : int, default=1
+        Searches; the best one counts.
+    tree_search : {"incremental", "batch"}, default="incremental"
+        How trees grow.
+    merge_leaves : bool, default=False
+        Join leaves of the trees that were found while the score rises.
+    penalty_weight : float, default=1.0
+        Weight of the model's bits in "mdl".
+    max_parents : int, optional
+        Most parents of a variable.
+    required_edges, forbidden_edges : sequence of (parent, child), default=()
+        Names of variables that must, or must not, be joined by an arc.
+    time_limit : float, optional
+        Seconds after which the search stops, with a warning.
+    """
+
+    def __init__(
+        self,
+        *,
+        local_structure: str = TABLE,
+        abstraction: str | None = None,
+        local_score: str | LocalScore = "mdl",
+        hierarchies: Any = None,
+        linkage: str = "information",
+        linkage_arity: str = "binary",
+        n_restarts: int = 1,
+        tree_search: str = "incremental",
+        merge_leaves: bool = False,
+        penalty_weight: float = 1.0,
+        max_parents: int | None = None,
+        required_edges: Any = (),
+        forbidden_edges: Any = (),
+        time_limit: float | None = None,
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.local_structure = local_structure
+        self.abstraction = abstraction
+        self.local_score = local_score
+        self.hierarchies = hierarchies
+        self.linkage = linkage
+        self.linkage_arity = linkage_arity
+        self.n_restarts = n_restarts
+        self.tree_search = tree_search
+        self.merge_leaves = merge_leaves
+        self.penalty_weight = penalty_weight
+        self.max_parents = max_parents
+        self.required_edges = required_edges
+        self.forbidden_edges = forbidden_edges
+        self.time_limit = time_limit
 
 
 def check_structure(estimator: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a classifier is fitted to: table, target and weights, checked."""
+"""What an estimator is fitted to: table, target and weights, checked."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class TrainingTable(NamedTuple):
             If target or weights do not fit the table or cannot be used.
         """
         labels = _one_dimensional(y)
-        n_rows = _n_rows(parts)
-        if len(labels) != n_rows:
+        length = n_rows(parts)
+        if len(labels) != length:
             raise ValueError(
                 "Found input variables with inconsistent numbers of samples: the table "
-                f"has {n_rows} rows, the target {len(labels)}; give one label a row"
+                f"has {length} rows, the target {len(labels)}; give one label a row"
             )
-        weights = _checked_weights(sample_weight, n_rows)
+        weights = _checked_weights(sample_weight, length)
         if weights is not None and not weights.all():
             keep = weights > 0
             parts, weights = select_rows(parts, keep), weights[keep]
@@ -77,6 +77,14 @@ class TrainingTable(NamedTuple):
         else:
             classes, codes = known_classes, label_codes(labels, known_classes)
         return cls(parts, classes, codes, weights)
+
+    @classmethod
+    def without_target(
+        cls, parts: Matrix | list[Column], sample_weight: Any
+    ) -> TrainingTable:
+        """A table all of whose rows have the class 0, see `from_arrays`."""
+        same = np.zeros(n_rows(parts), dtype=np.intp)
+        return cls.from_arrays(parts, same, sample_weight)
 
 
 class Stage:
@@ -94,7 +102,7 @@ class Stage:
             print(f"{self._what} in {seconds:.3f} s", file=sys.stderr)
 
 
-def _n_rows(parts: Matrix | list[Column]) -> int:
+def n_rows(parts: Matrix | list[Column]) -> int:
     """Number of rows of a table that was taken apart."""
     if isinstance(parts, Matrix):
         return len(parts.values)

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from bayleaf.classifiers.parameters import random_generator
+from bayleaf.classifiers.training import TrainingTable, n_rows
+from bayleaf.data.columns import iterate_names, take_apart
 from bayleaf.graph.dag import DAG
+
+if TYPE_CHECKING:
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 
 Name = str | int
 _MOST_LINES = 40
@@ -129,3 +137,26 @@ def _leads(parents: Sequence[set[int]], start: int, end: int) -> bool:
         above |= fresh
         waiting += fresh
     return start in above
+
+
+def bootstrapped_arcs(
+    estimator: BayesianNetworkEstimator, X: Any, n_bootstraps: int, sample_weight: Any
+) -> ArcStrength:
+    """Learn networks as an estimator would, from bootstrap samples of a table.
+
+    See `BayesianNetworkEstimator.arc_strength`.
+    """
+    parts = take_apart(X)
+    table = TrainingTable.without_target(parts, sample_weight)
+    weights = table.row_weights()
+    generator = random_generator(estimator.random_state)
+    used = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
+    arcs = []
+    for _ in range(n_bootstraps):
+        drawn = np.zeros(n_rows(parts))
+        drawn[used] = generator.multinomial(len(weights), weights / weights.sum())
+        model = clone(estimator)
+        # Callbacks hear of no fit but the estimator's own.
+        model._fit(X, drawn)
+        arcs.append(model.edges_)
+    return ArcStrength.from_networks(tuple(iterate_names(parts)), arcs)

@@ -2,54 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, DensityMixin, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.base import DensityMixin
+from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.parameters import (
-    check_choice,
     check_count,
-    check_jobs,
     encoder_rules,
     random_generator,
 )
 from bayleaf.classifiers.structure_parameters import (
     SETTINGS,
+    StructureParameters,
     check_structure,
     structure_options,
 )
-from bayleaf.classifiers.training import Stage, TrainingTable
-from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
+from bayleaf.classifiers.table_estimator import TableEstimator
+from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import (
-    Column,
-    Matrix,
-    NumberColumn,
-    iterate_names,
-    take_apart,
-)
+from bayleaf.data.columns import iterate_names, take_apart
 from bayleaf.data.discretize import resolve_discretizer
-from bayleaf.data.domain import Variable
-from bayleaf.data.encoder import (
-    MISSING_RULES,
-    UNKNOWN_RULES,
-    TableEncoder,
-    Target,
-    learn_encoder,
-)
-from bayleaf.data.group_cells import put_groups_back, take_groups_out
+from bayleaf.data.encoder import TableEncoder
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_encoding import with_value_hierarchies
 from bayleaf.data.hierarchy_files import resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
-from bayleaf.density.arc_strength import ArcStrength
+from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
+from bayleaf.density.encoding import learn_table, read_table
 from bayleaf.density.saving import save_density
 from bayleaf.density.structure_text import describe_distribution
 from bayleaf.density.summary import DensitySummary
@@ -59,7 +43,6 @@ from bayleaf.models.forward_draws import draw_forward
 from bayleaf.models.row_densities import log_densities_of_partial_rows
 from bayleaf.models.sampling import decode
 from bayleaf.models.structured_network import n_distributions
-from bayleaf.scores.local_score import LocalScore
 from bayleaf.scores.resolve import resolve_score
 from bayleaf.search.structure import Move
 
@@ -70,9 +53,9 @@ Name = str | int
 
 
 class BayesianNetworkEstimator(
-    CallbackSupportMixin,  # type: ignore[misc]
+    StructureParameters,
     DensityMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    TableEstimator,
 ):
     """Bayesian network over all columns, learned from data as a density model.
 
@@ -190,62 +173,11 @@ class BayesianNetworkEstimator(
     def __init__(
         self,
         *,
-        local_structure: str = "table",
-        abstraction: str | None = None,
-        local_score: str | LocalScore = "mdl",
-        hierarchies: Any = None,
-        linkage: str = "information",
-        linkage_arity: str = "binary",
-        n_restarts: int = 1,
-        tree_search: str = "incremental",
-        merge_leaves: bool = False,
-        penalty_weight: float = 1.0,
-        max_parents: int | None = None,
-        required_edges: Any = (),
-        forbidden_edges: Any = (),
-        time_limit: float | None = None,
-        smoothing: str | Smoothing = "laplace",
         discretizer: Any = "equal_frequency",
-        categorical_features: Any = None,
-        missing: str = "marginalize",
-        unknown: str = "missing",
-        max_states: int = 1000,
-        max_table_cells: int = 20_000_000,
         random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Any,
     ) -> None:
-        self.local_structure = local_structure
-        self.abstraction = abstraction
-        self.local_score = local_score
-        self.hierarchies = hierarchies
-        self.linkage = linkage
-        self.linkage_arity = linkage_arity
-        self.n_restarts = n_restarts
-        self.tree_search = tree_search
-        self.merge_leaves = merge_leaves
-        self.penalty_weight = penalty_weight
-        self.max_parents = max_parents
-        self.required_edges = required_edges
-        self.forbidden_edges = forbidden_edges
-        self.time_limit = time_limit
-        self.smoothing = smoothing
-        self.discretizer = discretizer
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.unknown = unknown
-        self.max_states = max_states
-        self.max_table_cells = max_table_cells
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+        super().__init__(discretizer=discretizer, random_state=random_state, **shared)
 
     # ---- learning
 
@@ -273,11 +205,8 @@ class BayesianNetworkEstimator(
             If a parameter or a column cannot be used; the sentence names it and the
             mend.
         """
-        context = self._init_callback_context()
-        facts = {"sample_weight": sample_weight}
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
-        self._fit(X, sample_weight)
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
+        with self._told_to_callbacks(X, y, sample_weight):
+            self._fit(X, sample_weight)
         return self
 
     def _fit(self, X: Any, sample_weight: Any) -> None:
@@ -293,13 +222,8 @@ class BayesianNetworkEstimator(
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range."""
+        super()._check_parameters()
         check_structure(self)
-        check_choice("missing", self.missing, MISSING_RULES)
-        check_choice("unknown", self.unknown, UNKNOWN_RULES)
-        check_count("max_states", self.max_states, 2)
-        check_count("max_table_cells", self.max_table_cells, 1)
-        check_count("verbose", int(self.verbose), 0)
-        check_jobs(self.n_jobs)
         resolve_smoothing(self.smoothing)
 
     def _encoded(self, X: Any, sample_weight: Any) -> tuple[Codes, PartialValues]:
@@ -307,27 +231,14 @@ class BayesianNetworkEstimator(
         parts = take_apart(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         self.hierarchies_ = resolve_hierarchies(self.hierarchies, iterate_names(parts))
-        # A class of one state, for what learns from tables with a class.
-        constant = np.zeros(_n_rows(parts), dtype=np.intp)
-        table = TrainingTable.from_arrays(parts, constant, sample_weight)
-        plain, cells = take_groups_out(table.parts, self.hierarchies_)
-        self.encoder_, codes = learn_encoder(
-            plain,
-            Target(Variable("class", (0,)), table.class_codes),
-            table.row_weights(),
+        self.encoder_, codes, partial = learn_table(
+            parts,
+            sample_weight,
+            self.hierarchies_,
             resolve_discretizer(self.discretizer),
             encoder_rules(self),
         )
-        codes = codes.without_last()
-        if self.hierarchies_:
-            self.encoder_ = with_value_hierarchies(self.encoder_, self.hierarchies_)
-            codes = replace(
-                self.encoder_.transform(plain),
-                weights=codes.weights,
-                unit_weights=codes.unit_weights,
-            )
-        domain = self.encoder_.domain
-        return put_groups_back(codes, domain, self.hierarchies_, cells)
+        return codes, partial
 
     def _adopt(
         self, learned: LearnedStructure, codes: Codes, partial: PartialValues
@@ -342,10 +253,6 @@ class BayesianNetworkEstimator(
             self.mdl_ = -found.score
         densities = self._log_densities(codes, partial)
         self.log_likelihood_ = fsum(codes.weights * densities)
-
-    def _stage(self, what: str) -> Stage:
-        """Tell on standard error, when asked to, how long a stage took."""
-        return Stage(f"{type(self).__name__}: {what}", told=bool(self.verbose))
 
     def arc_strength(
         self, X: Any, n_bootstraps: int = 100, sample_weight: Any = None
@@ -370,19 +277,7 @@ class BayesianNetworkEstimator(
             Frequency and direction of each arc; `averaged_network` makes a graph.
         """
         check_count("n_bootstraps", n_bootstraps, 1)
-        parts = take_apart(X)
-        names = tuple(iterate_names(parts))
-        constant = np.zeros(_n_rows(parts), dtype=np.intp)
-        table = TrainingTable.from_arrays(parts, constant, sample_weight)
-        weights = table.row_weights()
-        generator = random_generator(self.random_state)
-        arcs = []
-        for _ in range(n_bootstraps):
-            drawn = generator.multinomial(len(weights), weights / weights.sum())
-            model = clone(self)
-            model._fit(X, _on_all_rows(drawn, sample_weight, len(constant)))
-            arcs.append(model.edges_)
-        return ArcStrength.from_networks(names, arcs)
+        return bootstrapped_arcs(self, X, n_bootstraps, sample_weight)
 
     # ---- looking at rows
 
@@ -405,12 +300,9 @@ class BayesianNetworkEstimator(
         hierarchy stands for any of the states below it.
         """
         check_is_fitted(self, "network_")
-        parts = take_apart(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        domain, given = self.encoder_.domain, self.hierarchies_
-        plain, cells = take_groups_out(parts, given, domain)
-        codes = self.encoder_.transform(plain)
-        return self._log_densities(*put_groups_back(codes, domain, given, cells))
+        parts = self._parts_as_fitted(X)
+        codes, partial = read_table(parts, self.encoder_, self.hierarchies_)
+        return self._log_densities(codes, partial)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Log-likelihood (nats) of a table: the sum of `score_samples`."""
@@ -497,21 +389,3 @@ class BayesianNetworkEstimator(
         """
         check_is_fitted(self, "network_")
         save_density(self, path)
-
-
-def _n_rows(parts: Matrix | list[Column]) -> int:
-    """Number of rows of a table that was taken apart."""
-    if isinstance(parts, Matrix):
-        return len(parts.values)
-    first = parts[0]
-    return len(first.values if isinstance(first, NumberColumn) else first.indices)
-
-
-def _on_all_rows(
-    drawn: NDArray[np.int64], sample_weight: Any, n_rows: int
-) -> NDArray[np.float64]:
-    """Weights of all rows from those of the rows with a weight."""
-    whole = np.zeros(n_rows)
-    used = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
-    whole[used] = drawn
-    return whole

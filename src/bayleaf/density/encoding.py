@@ -1,0 +1,101 @@
+"""Tables without a class as codes, sets of states in their cells included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bayleaf.classifiers.training import TrainingTable
+from bayleaf.data.codes import Codes
+from bayleaf.data.columns import Column, Matrix
+from bayleaf.data.domain import Variable
+from bayleaf.data.encoder import (
+    Discretizer,
+    EncoderRules,
+    TableEncoder,
+    Target,
+    learn_encoder,
+)
+from bayleaf.data.group_cells import put_groups_back, take_groups_out
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.hierarchy_encoding import with_value_hierarchies
+from bayleaf.data.partial_values import PartialValues
+
+Name = str | int
+
+
+def learn_table(
+    parts: Matrix | list[Column],
+    sample_weight: Any,
+    hierarchies: Mapping[Name, ValueHierarchy],
+    discretizer: Discretizer,
+    rules: EncoderRules,
+) -> tuple[TableEncoder, Codes, PartialValues]:
+    """Learn how the columns of a table are read, and read them.
+
+    Parameters
+    ----------
+    parts : Matrix or list of Column
+        The table, taken apart.
+    sample_weight : array-like of shape (n_rows,) or None
+        Row weights >= 0.
+    hierarchies : mapping of column to ValueHierarchy
+        Cells that name one of their nodes hold any of the states below it.
+    discretizer : Discretizer
+        Finds the cut points of numeric columns.
+    rules : EncoderRules
+        How columns are read.
+
+    Returns
+    -------
+    encoder : TableEncoder
+        Reads other tables in the same way.
+    codes : Codes
+        Rows with a weight.
+    partial : PartialValues
+        What is known of their cells that hold sets of states.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a column or the weights cannot be used.
+    """
+    # A class of one state, for what learns from tables with a class.
+    table = TrainingTable.without_target(parts, sample_weight)
+    plain, cells = take_groups_out(table.parts, hierarchies)
+    encoder, codes = learn_encoder(
+        plain,
+        Target(Variable("class", (0,)), table.class_codes),
+        table.row_weights(),
+        discretizer,
+        rules,
+    )
+    codes = codes.without_last()
+    if hierarchies:
+        encoder = with_value_hierarchies(encoder, hierarchies)
+        codes = replace(
+            encoder.transform(plain),
+            weights=codes.weights,
+            unit_weights=codes.unit_weights,
+        )
+    return encoder, *put_groups_back(codes, encoder.domain, hierarchies, cells)
+
+
+def read_table(
+    parts: Matrix | list[Column],
+    encoder: TableEncoder,
+    hierarchies: Mapping[Name, ValueHierarchy],
+) -> tuple[Codes, PartialValues]:
+    """Read a table as an encoder from `learn_table` does.
+
+    Returns
+    -------
+    codes : Codes
+        All rows.
+    partial : PartialValues
+        What is known of their cells that hold sets of states.
+    """
+    plain, cells = take_groups_out(parts, hierarchies, encoder.domain)
+    codes = encoder.transform(plain)
+    return put_groups_back(codes, encoder.domain, hierarchies, cells)
