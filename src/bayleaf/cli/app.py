@@ -23,6 +23,7 @@ from bayleaf.cli.hierarchy import hierarchy
 from bayleaf.cli.inspect import inspect
 from bayleaf.cli.predict import predict
 from bayleaf.cli.query import query
+from bayleaf.cli.reproduce import reproduce
 from bayleaf.cli.sample import sample
 
 app = App(
@@ -44,6 +45,7 @@ for _command in (
     query,
     sample,
     convert,
+    reproduce,
     demo,
 ):
     app.command(_command)

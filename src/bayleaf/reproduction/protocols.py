@@ -1,0 +1,67 @@
+"""Which papers can be run again, and what their protocols offer."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from bayleaf.reproduction.cells import Cell, Results
+from bayleaf.reproduction.sources import Sources
+from bayleaf.reproduction.verdicts import Comparison
+
+# Keys of the papers, which are the names of their protocol files.
+PAPERS = ("sahami1996",)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper.
+
+    Parameters
+    ----------
+    key : str
+        First author and year, as the command line names it.
+    title : str
+        Heading of its page.
+    citation : str
+        Authors, year, title and place.
+    """
+
+    key: str
+    title: str
+    citation: str
+
+
+class Protocol(typing.Protocol):
+    """What a paper's module offers; see the package's documentation."""
+
+    PAPER: Paper
+
+    def cells(self) -> list[Cell]:
+        """Every cell of the full run."""
+
+    def run(self, cell: Cell, sources: Sources) -> dict[str, float]:
+        """Figures of one cell."""
+
+    def comparisons(self, results: Results) -> Sequence[Comparison]:
+        """Every printed figure beside ours."""
+
+    def page(self, results: Results) -> str:
+        """Markdown below the common head of the page."""
+
+
+def protocol_of(key: str) -> Protocol:
+    """The protocol of a paper.
+
+    Raises
+    ------
+    ValueError
+        If there is none of this name.
+    """
+    if key not in PAPERS:
+        raise ValueError(f"paper must be one of {', '.join(PAPERS)}, got {key!r}")
+    module: typing.Any = import_module(f"bayleaf.reproduction.{key}")
+    protocol: Protocol = module
+    return protocol

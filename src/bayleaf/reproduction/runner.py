@@ -1,0 +1,134 @@
+"""Running cells, in this process or in several, so that nothing finished is lost."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from bayleaf.reproduction.cells import Cell, CellStore, Result, Results
+from bayleaf.reproduction.protocols import Protocol, protocol_of
+from bayleaf.reproduction.sources import Sources
+
+Tell = Callable[[str], None]
+
+
+class Reproduction:
+    """A paper's cells, those that are finished and those that are still to be run.
+
+    Parameters
+    ----------
+    paper : str
+        Key of the paper.
+    sources : Sources
+        Where data tables are taken from.
+    output : Path
+        Folder of the result files; made if it does not exist.
+    quick : bool, default=False
+        Run only the cells of the short run.
+
+    Attributes
+    ----------
+    protocol : Protocol
+        The paper's protocol.
+    cells : list of Cell
+        All cells of the full run.
+    wanted : list of Cell
+        Cells of this run whose tables are there, finished or not.
+    missing : list of str
+        Tables that cells of this run need and that are not there.
+    """
+
+    def __init__(
+        self, paper: str, sources: Sources, output: Path, *, quick: bool = False
+    ) -> None:
+        self.paper = paper
+        self.sources = sources
+        self.output = output
+        self.protocol: Protocol = protocol_of(paper)
+        self.store = CellStore(output / "cells" / paper, output / f"{paper}.csv")
+        self.cells = self.protocol.cells()
+        chosen = [cell for cell in self.cells if cell.quick or not quick]
+        needed = dict.fromkeys(name for cell in chosen for name in cell.tables)
+        self.missing = [name for name in needed if not sources.has(name)]
+        self.wanted = [c for c in chosen if all(map(sources.has, c.tables))]
+
+    def results(self) -> Results:
+        """All finished cells, those of earlier and longer runs too."""
+        found = self.store.read(self.cells)
+        usable = (cell for cell in self.cells if cell in found)
+        return Results(found[c] for c in usable if self._is_current(found[c]))
+
+    def _is_current(self, result: Result) -> bool:
+        """Whether a result is of the data that are there now, if there are any."""
+        cell = result.cell
+        if not all(map(self.sources.has, cell.tables)):
+            return True
+        return result.origin == self.sources.origins(cell.tables)
+
+    def open_cells(self) -> list[Cell]:
+        """Cells of this run that are not finished."""
+        finished = {result.cell for result in self.results()}
+        return [cell for cell in self.wanted if cell not in finished]
+
+    def run(self, n_jobs: int, tell: Tell) -> None:
+        """Run what is not finished; each cell is kept as soon as it is.
+
+        Parameters
+        ----------
+        n_jobs : int
+            Number of processes; results do not depend on it.
+        tell : callable
+            Is told, in a line of text, how many cells are finished.
+        """
+        todo = self.open_cells()
+        n_before = len(self.wanted) - len(todo)
+        if todo:
+            self.output.mkdir(parents=True, exist_ok=True)
+            self.store.hide_from_version_control()
+        for n_done, cell in enumerate(self._finished(todo, n_jobs), n_before + 1):
+            tell(f"{self.paper}: {n_done} of {len(self.wanted)} cells ({cell})")
+
+    def _finished(self, todo: Sequence[Cell], n_jobs: int) -> Iterator[Cell]:
+        """Cells as they are finished."""
+        if n_jobs == 1 or len(todo) < 2:
+            for cell in todo:
+                yield finish(self.paper, cell, self.sources, self.store)
+            return
+        # A forked process would inherit the threads of Arrow and Numba half alive.
+        executor = ProcessPoolExecutor(
+            min(n_jobs, len(todo)),
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_leave_interruption_to_the_parent,
+        )
+        try:
+            futures = [
+                executor.submit(finish, self.paper, cell, self.sources, self.store)
+                for cell in todo
+            ]
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+        executor.shutdown()
+
+
+def finish(paper: str, cell: Cell, sources: Sources, store: CellStore) -> Cell:
+    """Run one cell and keep its figures."""
+    # One thread, so that sums of linear algebra do not depend on the machine's cores.
+    with threadpool_limits(1):
+        figures = protocol_of(paper).run(cell, sources)
+    store.write(Result(cell, figures, sources.origins(cell.tables)))
+    return cell
+
+
+def _leave_interruption_to_the_parent() -> None:
+    """Ignore Ctrl-C, which a terminal sends to every process of the command."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,114 @@
+"""Whether a figure of ours is the one that a paper prints."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+# Differences up to so many standard deviations count as agreement.
+TOLERATED_SD = 2.0
+
+
+class Verdict(StrEnum):
+    """What a comparison comes to."""
+
+    AGREES = "within 2 sd"
+    BETTER = "better"
+    WORSE = "worse"
+    NOT_IDENTIFIABLE = "not identifiable"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A figure that a paper prints, beside ours.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        What the figure is of: table, method and so on.
+    printed : float
+        The paper's figure.
+    printed_sd : float or None
+        Standard deviation of that figure; None if the paper has none.
+    ours : sequence of float
+        Our figures, one for each seed; none if the cells were not run.
+    reason : str, default=""
+        Why the figure cannot come out, or cannot be run, as printed; its verdict is
+        then "not identifiable".
+    larger_is_better : bool, default=True
+        Which side of the paper's figure is the better one.
+    """
+
+    labels: tuple[str, ...]
+    printed: float
+    printed_sd: float | None
+    ours: Sequence[float]
+    reason: str = ""
+    larger_is_better: bool = True
+
+    @property
+    def mean(self) -> float:
+        """Mean of our figures; NaN if there are none."""
+        return float(np.mean(self.ours)) if len(self.ours) else math.nan
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of our figures over seeds (n - 1); NaN below two."""
+        return float(np.std(self.ours, ddof=1)) if len(self.ours) > 1 else math.nan
+
+    @property
+    def difference_in_sd(self) -> float:
+        """Ours minus the paper's, in units of both standard deviations together.
+
+        The unit is the root of the sum of squares of the printed standard deviation
+        and of our spread over seeds, or the one of them that is known; NaN if neither
+        is, or if the cells were not run.
+        """
+        known = [s for s in (self.printed_sd, self.spread) if s is not None]
+        known = [s for s in known if not math.isnan(s)]
+        if not known or not len(self.ours):
+            return math.nan
+        difference, unit = self.mean - self.printed, math.hypot(*known)
+        if unit == 0.0:
+            return 0.0 if difference == 0.0 else math.copysign(math.inf, difference)
+        return difference / unit
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the comparison comes to."""
+        if self.reason:
+            return Verdict.NOT_IDENTIFIABLE
+        if not len(self.ours):
+            return Verdict.NOT_RUN
+        difference = self.difference_in_sd
+        if math.isnan(difference):
+            # Without a spread only the very same figure agrees.
+            difference = math.copysign(math.inf, self.mean - self.printed)
+            if f"{self.mean:g}" == f"{self.printed:g}":
+                difference = 0.0
+        if abs(difference) <= TOLERATED_SD:
+            return Verdict.AGREES
+        return (
+            Verdict.BETTER
+            if (difference > 0.0) == self.larger_is_better
+            else Verdict.WORSE
+        )
+
+
+def count_verdicts(comparisons: Iterable[Comparison]) -> dict[Verdict, int]:
+    """How often each verdict was come to, in the order of `Verdict`."""
+    counts = Counter(comparison.verdict for comparison in comparisons)
+    return {verdict: counts[verdict] for verdict in Verdict if counts[verdict]}
+
+
+def verdict_sentence(comparisons: Sequence[Comparison]) -> str:
+    """Verdicts and how often each was come to, as a part of a sentence."""
+    counts = count_verdicts(comparisons)
+    parts = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    return f"{len(comparisons)} printed figures: {parts}"
