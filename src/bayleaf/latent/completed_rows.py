@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +15,10 @@ from bayleaf.models.row_densities import log_densities
 
 # Completions of one row that are all looked at; of rows with more, so many are drawn.
 MOST_COMPLETIONS = 1_024
-# Where many rows have holes each gets fewer, so that all together stay about as many.
+# Where these are too many together, rows with the most get fewer.
 _MOST_ROWS = 1 << 20
 _LEAST_COMPLETIONS = 16
+_LOG_OF_MANY = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +36,15 @@ class CompletedRows:
         The same rows, with the weights that `weighted` gave them last.
     weights : ndarray of shape (n_rows,), dtype float64
         Weights of the rows.
+    log_ways : ndarray of shape (n_rows,), dtype float64
+        Logarithm of the number of ways to fill a row that each of its completions
+        stands for: zero where all are listed.
     """
 
     listed: Completions
     codes: Codes
     weights: NDArray[np.float64]
+    log_ways: NDArray[np.float64]
 
     @classmethod
     def of_rows(cls, codes: Codes, partial: PartialValues, seed: int) -> CompletedRows:
@@ -56,27 +59,35 @@ class CompletedRows:
         seed : int
             Of the completions drawn for rows that have too many.
         """
-        cards = codes.cards
         rows, sets = _with_codes_for_sets(codes, partial)
         rows, _ = merged_rows(rows)
-        table = np.array([rows.column(v) for v in range(rows.n_variables)], np.intp)
-        is_open = np.asarray((table >= np.array(cards)[:, None]).any(axis=0))
-        most = min(MOST_COMPLETIONS, _MOST_ROWS // max(1, int(is_open.sum())))
-        generator = np.random.default_rng(seed)
-        blocks = []
-        for row in range(rows.n_rows):
-            block = table[:, row : row + 1]
-            if is_open[row]:
-                cells = [own[code] for own, code in zip(sets, block[:, 0], strict=True)]
-                block = _completions(cells, max(most, _LEAST_COMPLETIONS), generator)
-            blocks.append(block)
-        numbers = np.array([block.shape[1] for block in blocks])
-        source = np.repeat(np.arange(rows.n_rows), numbers)
-        completed = Codes.from_columns(
-            list(np.concatenate(blocks, axis=1)), cards, rows.weights[source]
+        cells = [rows.column(v).astype(np.intp) for v in range(rows.n_variables)]
+        sizes = np.array(
+            [
+                np.array([len(states) for states in own])[cell]
+                for own, cell in zip(sets, cells, strict=True)
+            ]
         )
-        listed = Completions(completed, source, np.cumsum(numbers) - numbers)
-        return cls(listed, listed.shared(), rows.weights)
+        log_ways = np.log(sizes).sum(axis=0)
+        # Huge numbers need not be exact, nor may they overflow.
+        ways = np.rint(np.exp(np.minimum(log_ways, _LOG_OF_MANY))).astype(np.intp)
+        most = _most_of_a_row(ways)
+        drawn = _drawn(sizes, np.flatnonzero(ways > most), most, seed)
+        numbers = ways.copy()
+        for row, digits in drawn.items():
+            numbers[row] = digits.shape[1]
+        source = np.repeat(np.arange(rows.n_rows), numbers)
+        starts = np.cumsum(numbers) - numbers
+        columns = [
+            _padded(own)[cell[source], digit]
+            for own, cell, digit in zip(
+                sets, cells, _digits(sizes, source, starts, drawn), strict=True
+            )
+        ]
+        completed = Codes.from_columns(columns, codes.cards, rows.weights[source])
+        listed = Completions(completed, source, starts)
+        unlisted = np.where(ways > numbers, log_ways - np.log(numbers), 0.0)
+        return cls(listed, listed.shared(), rows.weights, unlisted)
 
     def weighted(
         self, network: BayesianNetwork, n_jobs: int | None = None
@@ -88,11 +99,13 @@ class CompletedRows:
         CompletedRows
             The same rows with other weights.
         log_likelihood : float
-            Of the rows (nats), their holes summed out over the completions.
+            Of the rows (nats), their holes summed out over the completions. Where
+            these were drawn, each stands for equally many.
         """
         logs = log_densities(network, self.codes, n_jobs)
         found = replace(self, codes=self.listed.shared(logs))
-        return found, float(np.dot(self.weights, self.listed.log_sums(logs)))
+        sums = self.listed.log_sums(logs) + self.log_ways
+        return found, float(np.dot(self.weights, sums))
 
 
 def _with_codes_for_sets(
@@ -118,11 +131,57 @@ def _with_codes_for_sets(
     return Codes.from_columns(columns, cards, weights), sets
 
 
-def _completions(
-    cells: list[tuple[int, ...]], most: int, generator: np.random.Generator
-) -> NDArray[np.intp]:
-    """Completions of one row, shape (n_variables, n_completions)."""
-    if prod(map(len, cells)) <= most:
-        return np.array(list(product(*cells)), dtype=np.intp).T
-    drawn = [np.array(cell)[generator.integers(0, len(cell), most)] for cell in cells]
-    return np.unique(np.array(drawn, dtype=np.intp), axis=1)
+def _most_of_a_row(ways: NDArray[np.intp]) -> int:
+    """How many completions a row may have, so that all together are not too many."""
+    most = MOST_COMPLETIONS
+    while most > _LEAST_COMPLETIONS and np.minimum(ways, most).sum() > _MOST_ROWS:
+        most //= 2
+    return most
+
+
+def _drawn(
+    sizes: NDArray[np.intp], rows: NDArray[np.intp], most: int, seed: int
+) -> dict[int, NDArray[np.intp]]:
+    """Distinct completions of some rows: which of its states each cell holds.
+
+    Returns
+    -------
+    dict of int to ndarray of shape (n_variables, n_completions), dtype intp
+        By row.
+    """
+    generator = np.random.default_rng(seed)
+    found = {}
+    for row in rows.tolist():
+        digits = generator.integers(0, sizes[:, row, None], (len(sizes), most))
+        found[row] = np.unique(digits, axis=1)
+    return found
+
+
+def _digits(
+    sizes: NDArray[np.intp],
+    source: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    drawn: dict[int, NDArray[np.intp]],
+) -> list[NDArray[np.intp]]:
+    """Which of its states each cell of each completion holds, one array a variable.
+
+    All completions of a row stand in lexical order.
+    """
+    place = np.arange(len(source)) - starts[source]
+    found = []
+    for variable in reversed(range(len(sizes))):
+        size = sizes[variable, source]
+        digit = place % size
+        place //= size
+        for row, digits in drawn.items():
+            digit[starts[row] : starts[row] + digits.shape[1]] = digits[variable]
+        found.append(digit)
+    return found[::-1]
+
+
+def _padded(sets: list[tuple[int, ...]]) -> NDArray[np.intp]:
+    """Sets of states as the rows of a table, shape (n_sets, largest size)."""
+    table = np.zeros((len(sets), max(map(len, sets))), dtype=np.intp)
+    for place, states in enumerate(sets):
+        table[place, : len(states)] = states
+    return table

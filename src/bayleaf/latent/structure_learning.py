@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -17,10 +20,21 @@ from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.structured_network import network_from_structures
-from bayleaf.scores.local_score import LocalScore
+from bayleaf.models.structured_network import (
+    Structure,
+    network_from_structures,
+    structure_counts,
+)
+from bayleaf.scores.local_score import LocalScore, log_likelihood
 from bayleaf.search.local_hierarchies import LocalHierarchies
-from bayleaf.search.structure import Constraints, ProgressCallback, SearchResult
+from bayleaf.search.structure import (
+    LEAST_GAIN,
+    Constraints,
+    Deadline,
+    ProgressCallback,
+    SearchResult,
+    warn_if_stopped,
+)
 from bayleaf.search.table_climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 from bayleaf.search.value_clustering import Linkage, LinkageArity, learn_hierarchies
@@ -30,6 +44,10 @@ Name = str | int
 # When expectation maximisation stands still, and its most steps.
 _TOLERANCE = 1e-7
 _MOST_STEPS = 200
+# Share of the time limit for the network that rows are completed by at first.
+_FIRST_SHARE = 0.5
+# A search whose time is up makes no move, but its limit is above zero.
+_LEAST_SECONDS = 1e-9
 # Where the hierarchies of values come from, beside None.
 GIVEN, GLOBAL, LOCAL, REFRESHED = ABSTRACTIONS = (
     "given",
@@ -90,6 +108,11 @@ class StructureOptions:
     max_table_cells: int = 20_000_000
     progress: ProgressCallback | None = None
 
+    @property
+    def form(self) -> tuple[str, str | None]:
+        """What distributions look like: their structure and abstraction."""
+        return self.local_structure, self.abstraction
+
 
 @dataclass(frozen=True, eq=False)
 class LearnedStructure:
@@ -100,11 +123,17 @@ class LearnedStructure:
     network : BayesianNetwork
         Structure and probabilities.
     found : SearchResult
-        Structure, score and moves.
+        Structure, score and moves. With holes in the rows the score is that of the
+        expected counts which this search saw.
+    observed_score : float
+        Score on what the rows hold, by which networks from different expected counts
+        compare: the observed log-likelihood and what the structure scores. That of
+        `found` where nothing is missing.
     """
 
     network: BayesianNetwork
     found: SearchResult
+    observed_score: float
 
 
 def named_edges(
@@ -150,23 +179,144 @@ def learn_structure(
 
     Notes
     -----
-    Rows with holes enter the search as expected counts: as all their completions,
-    weighted by their probabilities under the network found before. The first one has
-    tables and counts in each family the rows that hold all of it. Final probabilities
-    are found by expectation maximisation (Friedman 1998, "The Bayesian structural EM
-    algorithm").
+    Rows with holes enter a search as expected counts: as all their completions,
+    weighted by their probabilities under a network (Friedman 1998, "The Bayesian
+    structural EM algorithm"). The first such network has tables, and counts in each
+    family the rows that hold all of it. Searches follow under the best network so far
+    until one finds nothing better. All of this is done with the first restart alone,
+    and if there are more once again with all of them. The restarts of one search see
+    the same counts: their scores compare, and nothing depends on threads. What a search
+    finds is fitted by expectation maximisation, and compares with the findings of other
+    searches, which saw other counts, by its observed score.
+
+    That is the log-likelihood of what the rows hold, plus what the structure scores:
+    the search's score less the largest log-likelihood of the counts that it saw. With
+    a penalised score it is the observed log-likelihood less the penalty; with a
+    marginal likelihood it is the approximation of Cheeseman and Stutz (1996, "Bayesian
+    classification (AutoClass)").
     """
     options.constraints.check(domain)
     if not any(codes.missing(v).any() for v in range(codes.n_variables)):
         return _learned(codes, domain, options)
-    first = _first_network(codes, domain, options)
-    completed = CompletedRows.of_rows(codes, partial, options.seed)
-    completed, _ = completed.weighted(first, options.n_jobs)
-    single = replace(options, n_restarts=1, merge_leaves=False)
-    found = _learned(completed.codes, domain, single)
-    found, completed = _refitted(found, completed, options)
-    found = _learned(completed.codes, domain, options)
-    return _refitted(found, completed, options)[0]
+    return _Rounds(codes, partial, domain, options).run()
+
+
+class _Rounds:
+    """Searches in rows with holes, and the best network that they have found."""
+
+    def __init__(
+        self,
+        codes: Codes,
+        partial: PartialValues,
+        domain: Domain,
+        options: StructureOptions,
+    ) -> None:
+        self.codes = codes
+        self.domain = domain
+        self.options = options
+        self.deadline = Deadline.after(options.constraints.time_limit)
+        self.rows = CompletedRows.of_rows(codes, partial, options.seed)
+        self.best: LearnedStructure | None = None
+        self.stopped = False
+
+    def run(self) -> LearnedStructure:
+        """Search with the first restart until that settles, and so with all."""
+        single = replace(self.options, n_restarts=1)
+        with warnings.catch_warnings():
+            # It would name what is left of the time limit.
+            warnings.filterwarnings("ignore", "the search stopped at", RuntimeWarning)
+            best = self._settle(single)
+            if self.options.n_restarts > 1 and not self.stopped:
+                best = self._settle(self.options)
+        found = replace(best.found, stopped_early=self.stopped)
+        warn_if_stopped(found, self.options.constraints)
+        return replace(best, found=found)
+
+    def _settle(self, asked: StructureOptions) -> LearnedStructure:
+        """Search anew with what the last search led to, until nothing is better."""
+        available = _of_available_cells(asked)
+        first = _learned(
+            self.codes, self.domain, self._in_time(available, _FIRST_SHARE)
+        )
+        # Unfitted, as a fitted network agrees too well with its own structure.
+        rows, _ = self.rows.weighted(first.network, asked.n_jobs)
+        if available.form == asked.form:
+            self._keep_if_better(first, self.codes)
+        best = self._search(rows, asked)
+        before = None
+        while best is not before and not self.stopped:
+            before, best = best, self._search(self.rows, asked)
+        return best
+
+    def _search(self, rows: CompletedRows, asked: StructureOptions) -> LearnedStructure:
+        """Search with these expected counts; the best network after that."""
+        learned = _learned(rows.codes, self.domain, self._in_time(asked))
+        self.stopped |= learned.found.stopped_early or self.deadline.has_passed
+        return self._keep_if_better(learned, rows.codes)
+
+    def _keep_if_better(
+        self, learned: LearnedStructure, counted: Codes
+    ) -> LearnedStructure:
+        """Fit a network and keep it if it scores more; the best network after that.
+
+        More is what exceeds rounding, and a step of expectation maximisation.
+        """
+        best = self.best
+        shapes = learned.found.cpd_structures
+        if best is not None and best.found.cpd_structures == shapes:
+            return best
+        found, rows = _fitted(learned, counted, self.rows, self.options)
+        if best is not None:
+            least = max(LEAST_GAIN, _TOLERANCE * abs(best.observed_score))
+            if found.observed_score <= best.observed_score + least:
+                return best
+        self.best, self.rows = found, rows
+        return found
+
+    def _in_time(
+        self, options: StructureOptions, share: float = 1.0
+    ) -> StructureOptions:
+        """The options with a share of the time that is left."""
+        if self.deadline.at is None:
+            return options
+        left = share * (self.deadline.at - time.monotonic())
+        limited = replace(options.constraints, time_limit=max(left, _LEAST_SECONDS))
+        return replace(options, constraints=limited)
+
+
+def _of_available_cells(options: StructureOptions) -> StructureOptions:
+    """How rows with holes are searched as they are, each family where it is whole."""
+    if options.form in (("table", None), ("table", GIVEN)):
+        return options
+    return replace(options, local_structure="table", abstraction=None)
+
+
+def _fitted(
+    learned: LearnedStructure,
+    counted: Codes,
+    rows: CompletedRows,
+    options: StructureOptions,
+) -> tuple[LearnedStructure, CompletedRows]:
+    """The network with its probabilities and its score on what the rows hold."""
+    found = learned.found
+    in_unit = 1 / math.log(2) if options.score.unit == "bits" else 1.0
+    largest = math.fsum(
+        _largest_log_likelihood(structure, counted)
+        for structure in found.cpd_structures
+    )
+    network, rows, observed = _refitted(learned, rows, options)
+    score = found.score + in_unit * (observed - largest)
+    return LearnedStructure(network, found, score), rows
+
+
+def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
+    """What the search took the data's share of a family's score for (nats)."""
+    counts = structure_counts(structure, codes)
+    counts = counts.reshape(-1, counts.shape[-1])
+    seen = float(counts.sum())
+    # Searches scale counts in rows with holes up to the weight of all rows.
+    scale = float(codes.weights.sum()) / seen if seen > 0 else 1.0
+    return float(log_likelihood(counts)) * scale
 
 
 def _learned(
@@ -182,29 +332,25 @@ def _learned(
     network = network_from_structures(
         domain, found.dag, found.cpd_structures, codes, options.smoothing
     )
-    return LearnedStructure(network, found)
-
-
-def _first_network(
-    codes: Codes, domain: Domain, options: StructureOptions
-) -> BayesianNetwork:
-    """A network of tables, by which holes are filled for the first time."""
-    plain = replace(options, local_structure="table", abstraction=None, n_restarts=1)
-    counts = UnclassedCounts(
-        codes, options.n_jobs, max_table_cells=options.max_table_cells
-    )
-    found = _search(counts, domain, plain)
-    return network_from_structures(
-        domain, found.dag, found.cpd_structures, codes, options.smoothing
-    )
+    return LearnedStructure(network, found, found.score)
 
 
 def _refitted(
     learned: LearnedStructure, completed: CompletedRows, options: StructureOptions
-) -> tuple[LearnedStructure, CompletedRows]:
-    """Expectation maximisation of the probabilities, and the rows it ends with."""
+) -> tuple[BayesianNetwork, CompletedRows, float]:
+    """Expectation maximisation of the probabilities.
+
+    Returns
+    -------
+    BayesianNetwork
+        The network that it ends with.
+    CompletedRows
+        The rows, weighted under it.
+    float
+        Their log-likelihood (nats).
+    """
     network, found = learned.network, learned.found
-    completed, log_likelihood = completed.weighted(network, options.n_jobs)
+    completed, observed = completed.weighted(network, options.n_jobs)
     for _ in range(_MOST_STEPS):
         network = network_from_structures(
             network.domain,
@@ -213,11 +359,11 @@ def _refitted(
             completed.codes,
             options.smoothing,
         )
-        before = log_likelihood
-        completed, log_likelihood = completed.weighted(network, options.n_jobs)
-        if abs(log_likelihood - before) <= _TOLERANCE * abs(log_likelihood):
+        before = observed
+        completed, observed = completed.weighted(network, options.n_jobs)
+        if abs(observed - before) <= _TOLERANCE * abs(observed):
             break
-    return replace(learned, network=network), completed
+    return network, completed, observed
 
 
 def _search(
