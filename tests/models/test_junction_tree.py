@@ -13,28 +13,11 @@ from oracles.small_networks import (
     joint_table,
     make_network,
     onto,
+    random_codes,
     random_likelihoods,
     random_network,
+    row_likelihoods,
 )
-
-
-def random_codes(rng, cards, n_rows, holes, weights=None) -> Codes:
-    columns = []
-    for card in cards:
-        column = rng.integers(card, size=n_rows)
-        column[rng.random(n_rows) < holes] = card
-        columns.append(column)
-    return Codes.from_columns(columns, cards, weights)
-
-
-def row_likelihoods(codes, row, skipped=None) -> dict[int, np.ndarray]:
-    cells = {v: int(codes.column(v)[row]) for v in range(codes.n_variables)}
-    return {
-        v: np.eye(codes.cards[v])[code]
-        for v, code in cells.items()
-        if code < codes.cards[v] and v != skipped
-    }
-
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayleaf.cpds.table import TableCPD
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -73,3 +74,23 @@ def random_likelihoods(rng, cards) -> dict[int, np.ndarray]:
         elif kind == 3:
             found[variable] = np.ones(card)
     return found
+
+
+def random_codes(rng, cards, n_rows, holes, weights=None) -> Codes:
+    """Rows of random states, a share of them missing."""
+    columns = []
+    for card in cards:
+        column = rng.integers(card, size=n_rows)
+        column[rng.random(n_rows) < holes] = card
+        columns.append(column)
+    return Codes.from_columns(columns, cards, weights)
+
+
+def row_likelihoods(codes, row, skipped=None) -> dict[int, np.ndarray]:
+    """What a row holds, as evidence; one variable may be skipped."""
+    cells = {v: int(codes.column(v)[row]) for v in range(codes.n_variables)}
+    return {
+        v: np.eye(codes.cards[v])[code]
+        for v, code in cells.items()
+        if code < codes.cards[v] and v != skipped
+    }

@@ -10,7 +10,7 @@ import heapq
 import itertools
 import math
 import random
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log, prod
 
@@ -83,10 +83,22 @@ def junction_forest(dag: DAG, cards: Sequence[int]) -> JunctionForest:
     Kjaerulff 1990, "Triangulation of graphs: algorithms giving small total state
     space", sections 3 and 5. Jensen & Jensen 1994 (maximum-weight separators).
     """
-    neighbours = moral_graph(dag)
+    return small_forest(moral_graph(dag), cards)
+
+
+def small_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionForest:
+    """Compile a graph without directions as `junction_forest` does.
+
+    Parameters
+    ----------
+    neighbours : sequence of int
+        As from `moral_graph` or `married`.
+    cards : sequence of int
+        Number of states of each node.
+    """
     best: JunctionForest | None = None
     least = math.inf
-    for priority in _priorities(_DISTURBED_NODES // max(len(dag), 1)):
+    for priority in _priorities(_DISTURBED_NODES // max(len(cards), 1)):
         if best is not None and priority not in _PLAIN and least <= _MANY_CELLS:
             break
         forest = _forest(*eliminate(neighbours, cards, priority))
@@ -95,6 +107,12 @@ def junction_forest(dag: DAG, cards: Sequence[int]) -> JunctionForest:
             best, least = forest, cells
     assert best is not None
     return best
+
+
+def plain_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionForest:
+    """Compile a graph by the two plain priorities alone, see `junction_forest`."""
+    forests = [_forest(*eliminate(neighbours, cards, p)) for p in _PLAIN]
+    return min(forests, key=lambda forest: sum(forest.table_cells(cards)))
 
 
 def forest_without(
@@ -176,8 +194,19 @@ def moral_graph(dag: DAG) -> list[int]:
     list of int
         Bit ``j`` of entry ``i`` tells whether ``i`` and ``j`` are neighbours.
     """
-    neighbours = [0] * len(dag)
-    for family in dag.families:
+    return married(dag.families, len(dag))
+
+
+def married(families: Iterable[Collection[int]], n_nodes: int) -> list[int]:
+    """Neighbours of each node once the members of every family are joined in pairs.
+
+    Returns
+    -------
+    list of int
+        Bits as from `moral_graph`.
+    """
+    neighbours = [0] * n_nodes
+    for family in families:
         members = sum(1 << node for node in family)
         for node in family:
             neighbours[node] |= members & ~(1 << node)

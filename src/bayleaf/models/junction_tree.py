@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from bayleaf.compiled import kernel_for
 from bayleaf.data.codes import Codes
-from bayleaf.graph.triangulation import JunctionForest, junction_forest, moral_graph
+from bayleaf.graph.triangulation import JunctionForest, married
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.decomposition import Form, Product, ProductBuilder
 from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedLayouts, Passes
 from bayleaf.models.junction_tree_schedule import (
     PASSES_TO_DECODE,
@@ -25,6 +26,7 @@ from bayleaf.models.junction_tree_schedule import (
     rooted,
     with_prior,
 )
+from bayleaf.models.smallest_product import smallest_product, triangulated
 from bayleaf.wording import name_list
 
 if TYPE_CHECKING:
@@ -46,8 +48,13 @@ class JunctionTree:
     ----------
     network : BayesianNetwork
         The network, as it was given.
+    product : Product
+        Its distributions as they are multiplied: wide trees and grouped tables with
+        auxiliary variables, numbered from the network's own on.
     forest : JunctionForest
-        Cliques and edges.
+        Cliques and edges, over auxiliary variables too.
+    max_table_cells : int
+        Most cells that the table of a clique may have.
 
     Notes
     -----
@@ -61,14 +68,23 @@ class JunctionTree:
     """
 
     network: BayesianNetwork
+    product: Product
     forest: JunctionForest
+    max_table_cells: int
     _rank: tuple[int, ...] = field(repr=False)
     _tables: tuple[NDArray[np.float64], ...] = field(repr=False)
     _layouts: dict[int | None, Layout] = field(default_factory=dict, repr=False)
+    _with_whole: dict[frozenset[int], JunctionTree] = field(
+        default_factory=dict, repr=False
+    )
 
     @classmethod
     def compile(
-        cls, network: BayesianNetwork, *, max_table_cells: int = 20_000_000
+        cls,
+        network: BayesianNetwork,
+        *,
+        max_table_cells: int = 20_000_000,
+        forms: Mapping[int, Form] | None = None,
     ) -> JunctionTree:
         """Triangulate a network and lay its tables out.
 
@@ -78,22 +94,23 @@ class JunctionTree:
             Rows of its tables that do not add up to one are normalised.
         max_table_cells : int, default=20_000_000
             Most cells that the table of a clique may have.
+        forms : mapping from int to Form, optional
+            How the families of trees and grouped tables enter; those that are not
+            mentioned are whole. By default as keeps the cliques small.
 
         Raises
         ------
         ValueError
             If a clique is larger, naming its variables.
         """
-        cards = network.domain.cards
-        forest = junction_forest(network.dag, cards)
-        for clique, cells in zip(forest.cliques, forest.table_cells(cards)):
-            if cells > max_table_cells:
-                names = name_list([str(network.domain[v].name) for v in clique])
-                raise ValueError(
-                    f"exact inference needs a table of {cells:.3g} cells over {names}, "
-                    f"more than max_table_cells={max_table_cells}; raise it, or give "
-                    "these variables fewer states or parents"
-                )
+        own_cards = network.domain.cards
+        if forms is None:
+            product, forest = smallest_product(own_cards, network.cpds, max_table_cells)
+        else:
+            product = ProductBuilder(own_cards, network.cpds).product(forms)
+            forest = triangulated(product)
+        cards = product.cards
+        _check_sizes(network, product, forest, max_table_cells)
         # The most states last, because the last axis is the one that runs fast.
         place = {node: i for i, node in enumerate(forest.order)}
         axes = sorted(range(len(cards)), key=lambda v: (cards[v], place[v]))
@@ -101,15 +118,17 @@ class JunctionTree:
         for i, variable in enumerate(axes):
             rank[variable] = i
         tables = []
-        for cpd in network.cpds:
-            table = cpd.probabilities / cpd.probabilities.sum(axis=-1, keepdims=True)
-            order = sorted(range(table.ndim), key=lambda j: rank[cpd.family[j]])
+        for term in product.terms:
+            table, family = term.make(), term.family
+            order = sorted(range(table.ndim), key=lambda j: rank[family[j]])
             tables.append(np.ascontiguousarray(np.transpose(table, order)))
-        return cls(network, forest, tuple(rank), tuple(tables))
+        return cls(
+            network, product, forest, max_table_cells, tuple(rank), tuple(tables)
+        )
 
     @property
     def cliques(self) -> tuple[tuple[int, ...], ...]:
-        """Variables of each clique, in increasing order."""
+        """Variables of each clique, auxiliary ones too, in increasing order."""
         return self.forest.cliques
 
     def propagate(self, likelihoods: Likelihoods) -> Propagation:
@@ -143,7 +162,8 @@ class JunctionTree:
             distribute(schedule, scratch, False, has_prior)
             read_marginals = kernel_for(kernels.read_marginals, work)
             read_marginals(schedule, scratch, has_prior, marginals)
-        return Propagation(self, log_evidence, layout, marginals, scratch)
+        given = dict(likelihoods)
+        return Propagation(self, log_evidence, given, layout, marginals, scratch)
 
     def log_evidence(self, likelihoods: Likelihoods) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
@@ -169,12 +189,13 @@ class JunctionTree:
 
         variables, values = self._flat(likelihoods)
         layout = self._cheapest(variables, values, Passes.UPWARDS)
-        states = np.zeros(len(self.network.domain), dtype=np.int64)
+        n_own = len(self.network.domain)
+        states = np.zeros(len(self.product.cards), dtype=np.int64)
         work = PROPAGATIONS.with_more(PASSES_TO_DECODE * layout.pass_work)
         scratch, log_most = _collected(layout, variables, values, True, work)
         if log_most > -np.inf:
             kernel_for(kernels.decode, work)(layout.schedule, scratch, states)
-        return states.astype(np.intp), log_most
+        return states[:n_own].astype(np.intp), log_most
 
     def log_evidence_rows(self, codes: Codes, n_jobs: int = 1) -> NDArray[np.float64]:
         """Log probability (nats) of the observed cells of each row, shape (n_rows,)."""
@@ -233,10 +254,53 @@ class JunctionTree:
         table = cells.reshape(self._tables[node].shape)
         return np.ascontiguousarray(np.transpose(table, np.argsort(order)))
 
+    def is_apart(self, node: int) -> bool:
+        """Whether a family is no clique's, being taken apart by auxiliary variables."""
+        return self.product.forms[node] is not Form.WHOLE
+
+    def with_whole(self, nodes: Iterable[int]) -> JunctionTree:
+        """The tree in which some families enter by their full tables, kept.
+
+        Raises
+        ------
+        ValueError
+            If a clique is then too large.
+        """
+        key = frozenset(nodes)
+        if key not in self._with_whole:
+            forms = {
+                node: form
+                for node, form in enumerate(self.product.forms)
+                if node not in key
+            }
+            self._with_whole[key] = JunctionTree.compile(
+                self.network, max_table_cells=self.max_table_cells, forms=forms
+            )
+        return self._with_whole[key]
+
+    def with_families(self) -> list[tuple[JunctionTree, list[int]]]:
+        """Trees from which the posteriors of all families can be read, some each.
+
+        Raises
+        ------
+        ValueError
+            If some family's full table makes a clique too large.
+        """
+        everything = range(len(self.network.domain))
+        apart = [node for node in everything if self.is_apart(node)]
+        if not apart:
+            return [(self, list(everything))]
+        try:
+            return [(self.with_whole(apart), list(everything))]
+        except ValueError:
+            here = [node for node in everything if not self.is_apart(node)]
+            alone = [(self.with_whole([node]), [node]) for node in apart]
+            return [(self, here), *alone]
+
     def layout(self, root_variable: int | None = None) -> Layout:
         """Arrays of the kernels; a root clique holds the variable, if one is given."""
         if root_variable not in self._layouts:
-            cards = self.network.domain.cards
+            cards = self.product.cards
             root = None
             if root_variable is not None:
                 sizes = self.forest.table_cells(cards)
@@ -248,6 +312,7 @@ class JunctionTree:
                 cards,
                 self._tables,
                 self._families,
+                unnormalised=self.product.unnormalised,
             )
             self._layouts[root_variable] = new_layout(
                 with_prior(schedule), has_prior=True
@@ -258,17 +323,18 @@ class JunctionTree:
     def _families(self) -> list[list[int]]:
         """Each variable's family along the axes of its table."""
         rank = self._rank.__getitem__
-        return [sorted(cpd.family, key=rank) for cpd in self.network.cpds]
+        return [sorted(family, key=rank) for family in self.product.families]
 
     @cached_property
     def _observed(self) -> ObservedLayouts:
         """Layouts of the graph without the variables that evidence fixes."""
         return ObservedLayouts(
-            moral_graph(self.network.dag),
-            self.network.domain.cards,
+            married(self.product.families, len(self.product.cards)),
+            self.product.cards,
             self._rank,
             self._tables,
             self._families,
+            self.product.unnormalised,
         )
 
     def _cheapest(
@@ -283,15 +349,14 @@ class JunctionTree:
     @cached_property
     def _is_large(self) -> bool:
         """Whether the tables have so many cells that a search for fewer pays."""
-        return sum(self.forest.table_cells(self.network.domain.cards)) > MANY_CELLS
+        return sum(self.forest.table_cells(self.product.cards)) > MANY_CELLS
 
     def _flat(
         self, likelihoods: Likelihoods
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The variables with evidence, and their vectors end to end, checked."""
-        variables = sorted(likelihoods)
-        vectors = []
-        for variable in variables:
+        vectors: dict[int, NDArray[np.float64]] = {}
+        for variable in sorted(likelihoods):
             vector = np.asarray(likelihoods[variable], dtype=np.float64)
             n_states = self.network.domain[variable].n_states
             if vector.shape != (n_states,):
@@ -300,11 +365,28 @@ class JunctionTree:
                     f"{self.network.domain[variable].name!r} have shape "
                     f"{vector.shape}; give one number for each of its {n_states} states"
                 )
-            vectors.append(vector)
-        values = np.concatenate(vectors) if vectors else np.zeros(0)
+            vectors[variable] = vector
+        if self.product.agreeing:
+            vectors = self.product.narrowed(vectors)
+        values = np.concatenate([np.zeros(0), *vectors.values()])
         if not (values >= 0).all() or not np.isfinite(values).all():
             raise ValueError("likelihoods must be finite and not negative")
-        return np.array(variables, dtype=np.int64), values
+        return np.array(list(vectors), dtype=np.int64), values
+
+
+def _check_sizes(
+    network: BayesianNetwork, product: Product, forest: JunctionForest, limit: int
+) -> None:
+    """Raise if a clique has too many cells, naming the network's variables in it."""
+    for clique, cells in zip(forest.cliques, forest.table_cells(product.cards)):
+        if cells > limit:
+            own = product.own_variables(clique)
+            names = name_list([str(network.domain[v].name) for v in own])
+            raise ValueError(
+                f"exact inference needs a table of {cells:.3g} cells over {names}, "
+                f"more than max_table_cells={limit}; raise it, or give these variables "
+                "fewer states or parents"
+            )
 
 
 def _collected(
@@ -338,6 +420,7 @@ class Propagation:
 
     tree: JunctionTree
     log_evidence: float
+    _given: dict[int, NDArray[np.float64]] = field(repr=False)
     _layout: Layout = field(repr=False)
     _marginals: NDArray[np.float64] = field(repr=False)
     _scratch: Scratch = field(repr=False)
@@ -361,11 +444,15 @@ class Propagation:
         Raises
         ------
         ValueError
-            If the evidence is impossible.
+            If the evidence is impossible, or the family's full table, which it does
+            not need as long as nobody asks for it, makes a clique too large.
         """
         from bayleaf.models import junction_tree_message_kernels as kernels
 
         self._check_possible()
+        if self.tree.is_apart(node):
+            whole = self.tree.with_whole([node])
+            return whole.propagate(self._given).family(node)
         schedule = self._layout.schedule
         first, end = self._layout.starts("fixed_offset")[node : node + 2]
         table = np.zeros(int(end - first))

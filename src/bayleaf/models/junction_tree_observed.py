@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import Enum
 from itertools import pairwise
 from math import prod
@@ -45,7 +45,7 @@ class ObservedLayouts:
     Parameters
     ----------
     neighbours : sequence of int
-        The moral graph, as from `moral_graph`.
+        The moral graph, as from `married`.
     cards : sequence of int
         Number of states of each variable.
     rank : sequence of int
@@ -54,6 +54,8 @@ class ObservedLayouts:
         Each variable's distribution, axes in the order of `rank`.
     families : sequence of sequence of int
         The variables along those axes.
+    unnormalised : collection of int
+        Variables whose tables are no distributions of them.
     """
 
     def __init__(
@@ -63,12 +65,14 @@ class ObservedLayouts:
         rank: Sequence[int],
         tables: Sequence[NDArray[np.float64]],
         families: Sequence[Sequence[int]],
+        unnormalised: Collection[int],
     ) -> None:
         self._neighbours = neighbours
         self._cards = cards
         self._rank = rank
         self._tables = tables
         self._families = families
+        self._unnormalised = unnormalised
         self._kept: OrderedDict[bytes, Layout] = OrderedDict()
 
     def cheapest(
@@ -128,6 +132,7 @@ class ObservedLayouts:
             self._tables,
             self._families,
             observed,
+            self._unnormalised,
         )
         return new_layout(schedule, has_prior=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -39,7 +39,7 @@ def log_evidence_rows(tree: JunctionTree, codes: Codes, n_jobs: int) -> Floats:
         fill(
             layout.schedule,
             layout.new_scratch(),
-            _matrix(codes, first, end),
+            _matrix(tree, codes, first, end),
             log_evidence[first:end],
         )
 
@@ -63,7 +63,7 @@ def posterior_rows(
         fill(
             layout.schedule,
             layout.new_scratch(),
-            _matrix(codes, first, end),
+            _matrix(tree, codes, first, end, hidden=target),
             target,
             posteriors[first:end],
             log_evidence[first:end],
@@ -77,8 +77,8 @@ def expected_counts(
     tree: JunctionTree, codes: Codes, n_jobs: int
 ) -> tuple[list[Floats], Floats]:
     """Sum the family posteriors of all rows, each times its weight."""
-    from bayleaf.models import junction_tree_message_kernels as kernels
-
+    # Before anything is counted, as it tells where a family's table is too wide.
+    holders = tree.with_families()
     log_evidence = log_evidence_rows(tree, codes, n_jobs)
     incomplete = np.zeros(codes.n_rows, dtype=bool)
     for variable in range(codes.n_variables):
@@ -88,9 +88,21 @@ def expected_counts(
     complete = codes.rows(possible & ~incomplete)
     counts = TableCounts(complete, n_jobs=n_jobs).family_counts(families)
     holed = codes.rows(possible & incomplete)
+    for whole, nodes in holders:
+        for node, more in _family_sums(whole, nodes, holed, n_jobs):
+            counts[node] = counts[node] + more
+    return counts, log_evidence
+
+
+def _family_sums(
+    tree: JunctionTree, nodes: Sequence[int], rows: Codes, n_jobs: int
+) -> Iterator[tuple[int, Floats]]:
+    """Sums over blocks of rows of some nodes' family posteriors, block by block."""
+    from bayleaf.models import junction_tree_message_kernels as kernels
+
     layout = tree.layout()
     n_cells = int(layout.starts("fixed_offset")[-1])
-    passes = PASSES_TO_PROPAGATE * holed.n_rows
+    passes = PASSES_TO_PROPAGATE * rows.n_rows
     add = kernel_for(
         kernels.families_of_rows, PROPAGATIONS.with_more(passes * layout.pass_work)
     )
@@ -100,17 +112,16 @@ def expected_counts(
         add(
             layout.schedule,
             layout.new_scratch(),
-            _matrix(holed, first, end),
-            np.ascontiguousarray(holed.weights[first:end]),
+            _matrix(tree, rows, first, end),
+            np.ascontiguousarray(rows.weights[first:end]),
             totals,
         )
         return totals
 
-    for totals in _over_blocks(tree, holed, n_jobs, answer):
-        for node in range(len(families)):
+    for totals in _over_blocks(tree, rows, n_jobs, answer):
+        for node in nodes:
             first, end = layout.starts("fixed_offset")[node : node + 2]
-            counts[node] = counts[node] + tree.shaped(node, totals[first:end])
-    return counts, log_evidence
+            yield node, tree.shaped(node, totals[first:end])
 
 
 def _over_blocks(
@@ -135,9 +146,18 @@ def _check(tree: JunctionTree, codes: Codes) -> None:
         )
 
 
-def _matrix(codes: Codes, first: int, end: int) -> NDArray[np.int64]:
-    """Codes of some rows, shape (n_rows, n_variables), C-contiguous."""
-    matrix = np.empty((end - first, codes.n_variables), dtype=np.int64)
+def _matrix(
+    tree: JunctionTree, codes: Codes, first: int, end: int, hidden: int | None = None
+) -> NDArray[np.int64]:
+    """Codes of some rows, those of auxiliary variables after them, C-contiguous.
+
+    The cells of the variable `hidden` are holes.
+    """
+    own = np.empty((end - first, codes.n_variables), dtype=np.int64)
     for variable in range(codes.n_variables):
-        matrix[:, variable] = codes.column(variable)[first:end]
-    return matrix
+        own[:, variable] = codes.column(variable)[first:end]
+    if hidden is not None:
+        own[:, hidden] = codes.cards[hidden]
+    if not tree.product.agreeing:
+        return own
+    return np.hstack([own, tree.product.auxiliary_codes(own)])

@@ -24,6 +24,8 @@ Lists = Sequence[Sequence[int]]
 PROPAGATIONS = RunningWork()
 PASSES_TO_PROPAGATE = 3
 PASSES_TO_DECODE = 5
+# Stands among the variables of a subtree for tables in it that do not sum to one.
+_NO_DISTRIBUTION = -1
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def build_schedule(
     tables: Sequence[NDArray[np.float64]],
     families: Lists,
     observed: Collection[int] = (),
+    unnormalised: Collection[int] = (),
 ) -> Schedule:
     """Lay a rooted forest and its distributions out for the kernels.
 
@@ -113,6 +116,8 @@ def build_schedule(
     observed : collection of int
         Variables that are always observed, so that only a clique of their own need
         hold them.
+    unnormalised : collection of int
+        Variables whose tables are no distributions of them given the others.
     """
     n, m = len(cards), len(forest.cliques)
     cliques = [sorted(clique, key=rank.__getitem__) for clique in forest.cliques]
@@ -135,7 +140,7 @@ def build_schedule(
         "fixed_offset": _starts(sizes[: n + m]),
         "parent": _integers(forest.parent),
         "home": _integers(home),
-        "barren": _barren(forest, home).astype(np.int64),
+        "barren": _barren(forest, home, unnormalised).astype(np.int64),
     }
     for start, name, items in (
         ("factor_start", "factor_variables", factors),
@@ -355,18 +360,22 @@ def _readers(
     return reads
 
 
-def _barren(forest: RootedForest, home: Sequence[int]) -> NDArray[np.bool_]:
+def _barren(
+    forest: RootedForest, home: Sequence[int], unnormalised: Collection[int]
+) -> NDArray[np.bool_]:
     """Cliques whose message is one everywhere as long as nothing below is observed.
 
     So it is if no distribution in the subtree is that of a variable which the parent
-    clique holds too (barren nodes; Shachter 1986).
+    clique holds too (barren nodes; Shachter 1986), and all are distributions.
     """
     below: list[set[int]] = [set() for _ in forest.parent]
     for variable, clique in enumerate(home):
         below[clique].add(variable)
     barren = np.zeros(len(forest.parent), dtype=np.bool_)
+    for variable in unnormalised:
+        below[home[variable]].add(_NO_DISTRIBUTION)
     for clique, parent in enumerate(forest.parent):
-        outside = below[clique] & set(forest.separators[clique])
+        outside = below[clique] & {*forest.separators[clique], _NO_DISTRIBUTION}
         barren[clique] = not outside
         if parent >= 0:
             # A variable outside the separator cannot come up in another one above.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.contexts import with_known_parents
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
@@ -79,7 +79,7 @@ class NetworkTrees:
 
     Where the whole network needs too large a table, a question is answered from the
     part that matters to it: arcs that leave variables with a known state are cut (the
-    children's tables are those of that state), then everything but ancestors of
+    children's distributions are those of that state), then everything but ancestors of
     targets and evidence is left out (Shachter 1988, "Probabilistic inference and
     influence diagrams", section 4). Both leave P(evidence) as it is.
 
@@ -221,17 +221,9 @@ def _cut_network(
 ) -> BayesianNetwork:
     """The network of some variables, known parents fixed at their state."""
     places = {member: place for place, member in enumerate(members)}
-    cpds = []
-    for member in members:
-        cpd = network.cpds[member]
-        index = tuple(hard.get(parent, slice(None)) for parent in cpd.parents)
-        family = (*(p for p in cpd.parents if p not in hard), member)
-        cpds.append(
-            TableCPD(
-                tuple(places[variable] for variable in family),
-                cpd.probabilities[index],
-            )
-        )
+    cpds = [
+        with_known_parents(network.cpds[member], hard, places) for member in members
+    ]
     domain = Domain(tuple(network.domain[member] for member in members))
     dag = DAG(tuple(cpd.parents for cpd in cpds))
     return BayesianNetwork(domain, dag, tuple(cpds))

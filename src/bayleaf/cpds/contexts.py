@@ -1,0 +1,184 @@
+"""Distributions as rows that hold in contexts: what makes them smaller than tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.grouped_table import GroupedTableCPD, StateGroups
+from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """Distributions of the child, each with the parents' states under which it holds.
+
+    Every configuration of the parents belongs to exactly one context.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_contexts, child card), dtype float64
+        The distributions.
+    allowed : tuple of ndarray of shape (n_contexts, parent card), dtype bool
+        For each parent, which of its states are part of each context.
+    """
+
+    rows: NDArray[np.float64]
+    allowed: tuple[NDArray[np.bool_], ...]
+
+
+def n_contexts(cpd: TreeCPD | GroupedTableCPD) -> int:
+    """Number of leaves of a tree, or of rows of a grouped table."""
+    if isinstance(cpd, TreeCPD):
+        return cpd.n_leaves
+    return prod(map(len, cpd.groups))
+
+
+def contexts(cpd: TreeCPD | GroupedTableCPD) -> Contexts:
+    """Paths of a tree from left to right, or rows of a grouped table in order."""
+    if isinstance(cpd, TreeCPD):
+        leaves = list(cpd.leaves())
+        rows = np.array([leaf.probabilities for leaf, _ in leaves])
+        allowed = tuple(
+            _members([context[parent] for _, context in leaves], card)
+            for parent, card in zip(cpd.parents, cpd.cards[:-1], strict=True)
+        )
+        return Contexts(rows, allowed)
+    sizes = cpd.table.shape[:-1]
+    places = np.indices(sizes).reshape(len(sizes), prod(sizes))
+    by_parent = zip(places, cpd.groups, cpd.cards[:-1], strict=True)
+    return Contexts(
+        cpd.table.reshape(-1, cpd.cards[-1]),
+        tuple(_members(groups, card)[own] for own, groups, card in by_parent),
+    )
+
+
+def _members(
+    groups: StateGroups | list[tuple[int, ...]], card: int
+) -> NDArray[np.bool_]:
+    """Which states belong to each group, shape (n_groups, card)."""
+    inside = np.zeros((len(groups), card), dtype=np.bool_)
+    for place, group in enumerate(groups):
+        inside[place, list(group)] = True
+    return inside
+
+
+def state_groups(cpd: TreeCPD | GroupedTableCPD) -> tuple[StateGroups, ...]:
+    """Groups of each parent's states that a distribution never tells apart.
+
+    Returns
+    -------
+    tuple of tuple of tuple of int
+        For each parent, groups in the order of their lowest states.
+    """
+    if isinstance(cpd, GroupedTableCPD):
+        return tuple(
+            tuple(sorted(tuple(sorted(group)) for group in groups))
+            for groups in cpd.groups
+        )
+    # Paths, and whether each state of the parent may take them.
+    found = []
+    for allowed in contexts(cpd).allowed:
+        alike: dict[bytes, list[int]] = {}
+        for state, taken in enumerate(allowed.T):
+            alike.setdefault(taken.tobytes(), []).append(state)
+        found.append(tuple(map(tuple, alike.values())))
+    return tuple(found)
+
+
+def grouped_probabilities(
+    cpd: TreeCPD | GroupedTableCPD, groups: tuple[StateGroups, ...]
+) -> NDArray[np.float64]:
+    """The table over groups of states that the distribution does not tell apart.
+
+    Parameters
+    ----------
+    cpd : TreeCPD or GroupedTableCPD
+        The distribution.
+    groups : tuple of tuple of tuple of int
+        As from `state_groups`.
+
+    Returns
+    -------
+    ndarray of shape (numbers of groups ..., child card), dtype float64
+    """
+    first = [[group[0] for group in own] for own in groups]
+    table = np.empty((*map(len, groups), cpd.cards[-1]))
+    if isinstance(cpd, GroupedTableCPD):
+        own = zip(cpd.groups, first, strict=True)
+        order = [
+            [next(i for i, group in enumerate(given) if state in group) for state in s]
+            for given, s in own
+        ]
+        return cpd.table[np.ix_(*order)] if order else cpd.table
+    known = contexts(cpd)
+    for row, *allowed in zip(known.rows, *known.allowed, strict=True):
+        where = [
+            np.flatnonzero(inside[states])
+            for inside, states in zip(allowed, first, strict=True)
+        ]
+        table[np.ix_(*where)] = row
+    return table
+
+
+def with_known_parents(
+    cpd: CPD, known: Mapping[int, int], places: Mapping[int, int]
+) -> CPD:
+    """The distribution once some parents are fixed, its variables numbered anew.
+
+    Parameters
+    ----------
+    cpd : CPD
+        Trees and grouped tables keep their form and are never expanded.
+    known : mapping from int to int
+        States by variable; variables that are no parents count for nothing.
+    places : mapping from int to int
+        New numbers of the child and of the parents that are not fixed.
+    """
+    open_parents = [parent for parent in cpd.parents if parent not in known]
+    family = tuple(places[variable] for variable in (*open_parents, cpd.child))
+    cards = tuple(
+        card
+        for variable, card in zip(cpd.family, cpd.cards, strict=True)
+        if variable == cpd.child or variable not in known
+    )
+    if isinstance(cpd, TreeCPD):
+        return TreeCPD(family, cards, _below(cpd.root, known, places))
+    if isinstance(cpd, GroupedTableCPD):
+        row = tuple(
+            next(i for i, group in enumerate(groups) if known[parent] in group)
+            if parent in known
+            else slice(None)
+            for parent, groups in zip(cpd.parents, cpd.groups, strict=True)
+        )
+        left = tuple(
+            groups
+            for parent, groups in zip(cpd.parents, cpd.groups, strict=True)
+            if parent not in known
+        )
+        return GroupedTableCPD(family, cards, left, cpd.table[row])
+    index = tuple(known.get(parent, slice(None)) for parent in cpd.parents)
+    return TableCPD(family, cpd.probabilities[index])
+
+
+def _below(
+    node: Leaf | Split, known: Mapping[int, int], places: Mapping[int, int]
+) -> Leaf | Split:
+    """What is left of a tree once some of its questions are answered."""
+    while isinstance(node, Split) and node.variable in known:
+        state = known[node.variable]
+        node = next(
+            branch
+            for branch, group in zip(node.branches, node.groups, strict=True)
+            if state in group
+        )
+    if isinstance(node, Leaf):
+        return node
+    branches = tuple(_below(branch, known, places) for branch in node.branches)
+    return replace(node, variable=places[node.variable], branches=branches)
