@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
 
 def describe_processor() -> str:
@@ -29,6 +30,19 @@ def markdown_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str
     lines = ["| " + " | ".join(heading) + " |", "|" + " --- |" * len(heading)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def paired_times(
+    first: Callable[[], object], second: Callable[[], object], repeats: int
+) -> tuple[float, float, float]:
+    """Least seconds of two calls taken in turn, and the median of their ratios.
+
+    Whatever slows the machine down for a while meets both, so that the ratio of a pair
+    tells more than that of the two least times.
+    """
+    pairs = [(best_time(first, 1), best_time(second, 1)) for _ in range(repeats)]
+    least = [min(times) for times in zip(*pairs, strict=True)]
+    return least[0], least[1], median(one / other for one, other in pairs)
 
 
 def best_time(action: Callable[[], object], repeats: int) -> float:

@@ -10,8 +10,8 @@ import pytest
 
 from bayleaf.counts.occupied import count_occupied
 from bayleaf.cpds import Backoff, Dirichlet, Lidstone, MEstimate
-from bayleaf.cpds.nested import NestedFamilies, PseudoCounts
-from bayleaf.cpds.random_network import OwnShares, mean_evidence
+from bayleaf.cpds.nested import PseudoCounts
+from bayleaf.cpds.random_network import FamilyBank, OwnShares, RandomNetwork
 from bayleaf.data.codes import Codes
 from oracles.nested import log_evidence
 
@@ -28,16 +28,24 @@ def _training(seed: int = 0, n_rows: int = 60, *, whole: bool = True) -> Codes:
     return Codes.from_columns(columns, (*CARDS, N_CLASSES), weights)
 
 
-def _families(codes: Codes, variables: tuple[int, ...]) -> NestedFamilies:
-    maps = [np.arange(card + 1, dtype=np.uint16) for card in codes.cards[:-1]]
-    (counts,) = count_occupied(codes, [variables], maps)
-    return NestedFamilies(variables, tuple(maps[v] for v in variables), counts)
+def _network(
+    codes: Codes, variables: tuple[int, ...], work: float = math.inf
+) -> RandomNetwork:
+    maps = tuple(np.arange(card + 1, dtype=np.uint16) for card in codes.cards[:-1])
+    return RandomNetwork(maps, count_occupied(codes, [variables], maps, work))
 
 
 def _evidence(
-    families: NestedFamilies, codes: Codes, rule: Any, depths: int, *left_out: Any
+    networks: list[RandomNetwork],
+    codes: Codes,
+    rule: Any,
+    depths: int,
+    *left_out: Any,
+    n_classes: int = N_CLASSES,
 ) -> Any:
-    evidence = mean_evidence([families], codes, rule, depths, N_CLASSES, *left_out)
+    evidence = np.empty((codes.n_rows, n_classes, depths))
+    bank = FamilyBank.from_networks(networks)
+    bank.write_evidence(0, codes, rule, evidence, *left_out)
     return np.moveaxis(evidence, 2, 0)
 
 
@@ -53,10 +61,11 @@ def test_left_out_evidence_equals_counting_without_the_row(
     rule: Any, whole: bool
 ) -> None:
     codes = _training(whole=whole)
-    families = _families(codes, (0, 2, 1, 3))
+    network = _network(codes, (0, 2, 1, 3))
+    (families,) = network.families
     own = codes.column(4).astype(np.int64)
     shares = np.minimum(codes.weights, 1.0)
-    found = _evidence(families, codes, rule, 4, OwnShares(own, shares))
+    found = _evidence([network], codes, rule, 4, OwnShares(own, shares))
     states = np.stack([codes.column(v) for v in families.variables])
     for row in range(codes.n_rows):
         weights = codes.weights.copy()
@@ -73,12 +82,13 @@ def test_tables_hold_the_weighted_evidence_relative_to_the_prior_share(
     rule: Any,
 ) -> None:
     codes, rows = _training(), _training(seed=1)
-    families = _families(codes, (0, 2, 1, 3))
+    network = _network(codes, (0, 2, 1, 3))
+    (families,) = network.families
     scales = [0.3, 0.0, 0.8, 0.5]
     scores = np.zeros((rows.n_rows, N_CLASSES))
     states = np.stack([rows.column(i).astype(np.uint16) for i in range(4)])
     families.tables(rule, scales, N_CLASSES).add(states, scores)
-    evidence = _evidence(families, rows, rule, 4)
+    evidence = _evidence([network], rows, rule, 4)
     _, shares = _shares(rule, codes, codes.weights)
     relative = evidence - np.log(shares[rows.column(0)])[None, :, None]
     expected = np.einsum("j,jrc->rc", scales, relative)
@@ -87,7 +97,8 @@ def test_tables_hold_the_weighted_evidence_relative_to_the_prior_share(
 
 def test_hashed_levels_equal_a_dense_table(monkeypatch: pytest.MonkeyPatch) -> None:
     codes, rows = _training(n_rows=40), _training(seed=1, n_rows=200)
-    families = _families(codes, (0, 2, 1, 3))
+    network = _network(codes, (0, 2, 1, 3))
+    (families,) = network.families
     states = np.stack([rows.column(i).astype(np.uint16) for i in range(4)])
     states[0, :9] = CARDS[0]
     found = []
@@ -102,7 +113,7 @@ def test_hashed_levels_equal_a_dense_table(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_unknown_state_of_the_child_says_nothing() -> None:
-    families = _families(_training(), (0, 2, 1))
+    (families,) = _network(_training(), (0, 2, 1)).families
     scores = np.zeros((1, N_CLASSES))
     states = np.array([[CARDS[0]], [0], [1], [0]], dtype=np.uint16)
     families.tables(Dirichlet(1.0), [1.0, 1.0, 1.0], N_CLASSES).add(states, scores)
@@ -112,17 +123,18 @@ def test_an_unknown_state_of_the_child_says_nothing() -> None:
 def test_parents_never_seen_together_say_nothing() -> None:
     columns = [[0, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 0]]
     codes = Codes.from_columns([np.array(c) for c in columns], (2, 2, 2, 2))
-    families = _families(codes, (0, 1, 2))
+    network = _network(codes, (0, 1, 2))
     row = Codes.from_columns([np.array([c]) for c in (0, 0, 1)], (2, 2, 2))
-    found = mean_evidence([families], row, Dirichlet(1.0), 3, 2)
-    assert found[0, :, 2].tolist() == [np.log(0.5)] * 2
-    assert found[0, 0, 1] != found[0, 1, 1]
+    found = _evidence([network], row, Dirichlet(1.0), 3, n_classes=2)
+    assert found[2, 0].tolist() == [np.log(0.5)] * 2
+    assert found[1, 0, 0] != found[1, 0, 1]
 
 
 def test_depths_beyond_the_last_parent_repeat_the_deepest() -> None:
     codes = _training()
-    families = _families(codes, (0, 2))
-    found = _evidence(families, codes, Dirichlet(1.0), 4)
+    network = _network(codes, (0, 2))
+    (families,) = network.families
+    found = _evidence([network], codes, Dirichlet(1.0), 4)
     np.testing.assert_array_equal(found[2], found[1])
     np.testing.assert_array_equal(found[3], found[1])
     one, other = np.zeros((2, codes.n_rows, N_CLASSES))
@@ -135,15 +147,15 @@ def test_depths_beyond_the_last_parent_repeat_the_deepest() -> None:
 def test_many_small_probabilities_do_not_underflow() -> None:
     columns = [np.array([0] * 999 + [1]), np.array([0] * 999 + [1])]
     codes = Codes.from_columns(columns, (2, 2))
-    families = _families(codes, (0,))
+    network = _network(codes, (0,))
     row = Codes.from_columns([np.array([1])], (2,))
-    found = mean_evidence([families] * 200, row, Dirichlet(1.0), 1, 2)
+    found = _evidence([network] * 200, row, Dirichlet(1.0), 1, n_classes=2)
     np.testing.assert_allclose(found[0, 0, 0], np.log(0.5 / 1000), rtol=1e-12)
 
 
 def test_configurations_are_counted_once() -> None:
     codes = _training()
-    families = _families(codes, (0, 2, 1))
+    (families,) = _network(codes, (0, 2, 1)).families
     pairs = set(zip(codes.column(2).tolist(), codes.column(1).tolist(), strict=True))
     found = [families.n_configurations(depth) for depth in (0, 1, 2, 3)]
     assert found == [1, 4, len(pairs), len(pairs)]
@@ -157,15 +169,13 @@ def test_a_rule_that_backs_off_is_refused() -> None:
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_interpreted_loops_give_the_bits_of_compiled_ones(rule: Any) -> None:
     codes = _training(whole=False)
-    maps = [np.arange(card + 1, dtype=np.uint16) for card in CARDS]
-    variables = (0, 2, 1, 3)
     shares = OwnShares(codes.column(4).astype(np.int64), codes.weights / 2)
     states = np.stack([codes.column(i).astype(np.uint16) for i in range(4)])
     found = []
     for work in (0.0, math.inf):
-        (counts,) = count_occupied(codes, [variables], maps, work)
-        families = NestedFamilies(variables, tuple(maps[v] for v in variables), counts)
-        evidence = mean_evidence([families], codes, rule, 4, N_CLASSES, shares, work)
+        network = _network(codes, (0, 2, 1, 3), work)
+        (families,), counts = network.families, network.counts
+        evidence = _evidence([network], codes, rule, 4, shares, work)
         scores = np.zeros((codes.n_rows, N_CLASSES))
         tables = families.tables(rule, [0.2, 0.5, 0.7, 0.9], N_CLASSES, work)
         tables.add(states, scores, work)

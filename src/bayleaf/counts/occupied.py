@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,12 +45,65 @@ class OccupiedCounts:
     weights: NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class OccupiedFamilies:
+    """Occupied counts of several families, laid out in one piece.
+
+    Parameters
+    ----------
+    families : ndarray of shape (n_families, n_places), dtype int64
+        The variables of each family, -1 after the last.
+    states : ndarray of shape (n_places, n_cells), dtype uint16
+        Code of each variable in each occupied cell, family after family; what stands
+        beyond a family's last variable has no meaning.
+    classes : ndarray of shape (n_cells,), dtype uint16
+        Class of each cell.
+    weights : ndarray of shape (n_cells,), dtype float64
+        Total weight of the rows in each cell, above zero.
+    starts : ndarray of shape (n_families + 1,), dtype int64
+        Where the cells of each family begin.
+    """
+
+    families: NDArray[np.int64]
+    states: NDArray[np.uint16]
+    classes: NDArray[np.uint16]
+    weights: NDArray[np.float64]
+    starts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.families)
+
+    def __getitem__(self, family: int) -> OccupiedCounts:
+        if not 0 <= family < len(self):
+            raise IndexError(f"there are {len(self)} families, got {family}")
+        cells = slice(self.starts[family], self.starts[family + 1])
+        return OccupiedCounts(
+            self.states[: len(self.variables(family)), cells],
+            self.classes[cells],
+            self.weights[cells],
+        )
+
+    def variables(self, family: int) -> tuple[int, ...]:
+        """The variables of a family."""
+        return tuple(
+            variable for variable in self.families[family].tolist() if variable >= 0
+        )
+
+
+def padded(families: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """Families as rows of one length, -1 after the last variable of each."""
+    places = np.full((len(families), max(map(len, families))), -1, dtype=np.int64)
+    for row, family in zip(places, families, strict=True):
+        row[: len(family)] = family
+    return places
+
+
 def count_occupied(
     codes: Codes,
     families: Sequence[Sequence[int]],
     maps: Sequence[NDArray[np.uint16]],
     work: float = math.inf,
-) -> list[OccupiedCounts]:
+) -> OccupiedFamilies:
     """Count the joint states of families of variables and the class that occur.
 
     Parameters
@@ -68,9 +120,7 @@ def count_occupied(
         Estimate of the steps that all counting takes, see `kernel_for`; much by
         default.
     """
-    places = np.full((len(families), max(map(len, families))), -1, dtype=np.int64)
-    for row, family in zip(places, families, strict=True):
-        row[: len(family)] = family
+    places = padded(families)
     states, classes, weights, starts = kernel_for(count_families, work)(
         codes.narrow,
         codes.wide,
@@ -82,14 +132,7 @@ def count_occupied(
         codes.cards[-1],
         max(_SMALL_TABLE, _CELLS_A_ROW * codes.n_rows),
     )
-    return [
-        OccupiedCounts(
-            states[: len(family), first:last],
-            classes[first:last],
-            weights[first:last],
-        )
-        for family, (first, last) in zip(families, pairwise(starts), strict=True)
-    ]
+    return OccupiedFamilies(places, states, classes, weights, starts)
 
 
 def mapped_states(

@@ -43,13 +43,10 @@ class PseudoCounts:
         Sum over the states.
     states : ndarray of shape (n_states + 1,)
         Of each state; zero for the reserved code past the last state.
-    is_marginal : bool
-        Whether they follow the training rows, so that a row has its share in them.
     """
 
     strength: float
     states: Floats
-    is_marginal: bool
 
     @classmethod
     def from_rule(cls, rule: Smoothing, marginal: Floats) -> PseudoCounts:
@@ -61,20 +58,33 @@ class PseudoCounts:
             If the rule does not pull towards fixed shares of the states.
         """
         n_states = len(marginal)
+        each, together, shared = pseudo_weights(rule)
         states = np.zeros(n_states + 1)
-        if isinstance(rule, Lidstone):
-            strength, states[:-1] = rule.alpha * n_states, rule.alpha
-        elif isinstance(rule, Dirichlet):
-            strength = rule.equivalent_sample_size
-            states[:-1] = strength / n_states
-        elif isinstance(rule, MEstimate):
-            strength, states[:-1] = rule.m, rule.m * marginal / marginal.sum()
-        else:
-            raise ValueError(
-                "averaged KDB knows the smoothing rules Lidstone, Dirichlet and "
-                f"MEstimate, got {rule!r}; choose one of these"
-            )
-        return cls(strength, states, isinstance(rule, MEstimate))
+        states[:-1] = each + together / n_states + shared * marginal / marginal.sum()
+        strength = each * n_states + together + shared
+        return cls(strength, states)
+
+
+def pseudo_weights(rule: Smoothing) -> tuple[float, float, float]:
+    """Prior weight that a rule gives each state, all alike, and all by their shares.
+
+    One of the three is above zero.
+
+    Raises
+    ------
+    ValueError
+        If the rule does not pull towards fixed shares of the states.
+    """
+    if isinstance(rule, Lidstone):
+        return float(rule.alpha), 0.0, 0.0
+    if isinstance(rule, Dirichlet):
+        return 0.0, float(rule.equivalent_sample_size), 0.0
+    if isinstance(rule, MEstimate):
+        return 0.0, 0.0, float(rule.m)
+    raise ValueError(
+        "averaged KDB knows the smoothing rules Lidstone, Dirichlet and MEstimate, "
+        f"got {rule!r}; choose one of these"
+    )
 
 
 @dataclass(frozen=True, eq=False)

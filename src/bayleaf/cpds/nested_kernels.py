@@ -88,21 +88,12 @@ def prior_weight(
 
 @compiled
 def multiply_families(
+    feature: int,
     narrow: NDArray[np.uint8],
     wide: States,
     slots: Whole,
-    variables: Whole,
-    values: States,
-    value_starts: Whole,
-    cell_states: States,
-    cell_classes: States,
-    cell_weights: Floats,
-    cell_starts: Whole,
-    by_state: Floats,
-    marginals: Floats,
-    state_starts: Whole,
-    strengths: Floats,
-    is_marginal: bool,
+    bank: tuple[Whole, States, Whole, States, States, Floats, Whole],
+    pseudo_weights: tuple[float, float, float],
     own: Whole,
     share_numbers: Whole,
     share_levels: Floats,
@@ -111,45 +102,65 @@ def multiply_families(
 ) -> None:
     """Multiply one feature's evidence in several networks, see `multiply_evidence`.
 
-    Rows are laid out as in `Codes`. Each row of `variables` lists the feature and its
-    parents in one network, -1 after the last; their codes stand for the states in
-    ``values[value_starts[k] : value_starts[k + 1]]``, k counting the variables of all
-    networks. `cell_starts` and `state_starts` tell where the occupied counts and the
-    prior weights of each network begin.
+    Rows are laid out as in `Codes`. The bank holds families, values and their starts,
+    then the cells' states, classes, weights and starts: ``families[m, feature]`` lists
+    the feature and its parents in network m, -1 after the last. There the codes of
+    variable v stand for the states in
+    ``values[value_starts[m, v] : value_starts[m, v + 1]]``, and the occupied counts of
+    a feature's family begin at ``cell_starts[m, feature]``.
+    `pseudo_weights` are the prior weight of each state, of all alike, and of all by
+    their shares of the training rows.
     """
-    n_rows = own.size
+    families, values, value_starts = bank[:3]
+    cell_states, cell_classes, cell_weights, cell_starts = bank[3:]
+    n_rows, n_places = own.size, families.shape[2]
     least = np.ones(products.shape[0])
-    place = 0
-    row_states = np.empty((variables.shape[1], n_rows), dtype=np.uint16)
-    radices = np.empty(variables.shape[1], dtype=np.int64)
-    for network in range(variables.shape[0]):
+    row_states = np.empty((n_places, n_rows), dtype=np.uint16)
+    radices = np.empty(n_places, dtype=np.int64)
+    for network in range(families.shape[0]):
         n_used = 0
-        while n_used < variables.shape[1] and variables[network, n_used] >= 0:
-            states = values[value_starts[place] : value_starts[place + 1]]
+        while n_used < n_places and families[network, feature, n_used] >= 0:
+            variable = families[network, feature, n_used]
+            first = value_starts[network, variable]
+            states = values[first : value_starts[network, variable + 1]]
             radices[n_used] = np.int64(states[-1]) + 1
-            slot = slots[variables[network, n_used]]
-            mapped_digits(narrow, wide, slot, states, row_states[n_used])
+            mapped_digits(narrow, wide, slots[variable], states, row_states[n_used])
             n_used += 1
-            place += 1
-        cells = slice(cell_starts[network], cell_starts[network + 1])
-        prior = slice(state_starts[network], state_starts[network + 1])
+        first = cell_starts[network, feature]
+        last = cell_starts[network, feature + 1]
         multiply_evidence(
-            cell_states[:n_used, cells].copy(),
-            cell_classes[cells],
-            cell_weights[cells],
+            cell_states[:n_used, first:last].copy(),
+            cell_classes[first:last],
+            cell_weights[first:last],
             row_states[:n_used],
             own,
             share_numbers,
             share_levels,
-            by_state[prior],
-            marginals[prior],
-            strengths[network],
-            is_marginal,
+            pseudo_weights,
             radices[:n_used],
             products,
             logs,
             least,
         )
+
+
+@compiled
+def prior_of_states(
+    children: States, weights: Floats, n_states: int, pseudo_weights: Any
+) -> tuple[Floats, Floats, float, float]:
+    """Prior weights of the child's states, their weights in training, and the sums.
+
+    The reserved code past the last state has neither. First the sum in training.
+    """
+    each, together, shared = pseudo_weights
+    marginal = np.zeros(n_states + 1)
+    total = 0.0
+    for i in range(weights.size):
+        marginal[children[i]] += weights[i]
+        total += weights[i]
+    by_state = each + together / n_states + shared * marginal / total
+    by_state[n_states] = 0.0
+    return by_state, marginal, total, each * n_states + together + shared
 
 
 @compiled
@@ -182,10 +193,7 @@ def multiply_evidence(
     own: Whole,
     share_numbers: Whole,
     share_levels: Floats,
-    by_state: Floats,
-    marginal: Floats,
-    strength: float,
-    is_marginal: bool,
+    pseudo_weights: tuple[float, float, float],
     radices: Whole,
     products: Floats,
     logs: Floats,
@@ -196,9 +204,8 @@ def multiply_evidence(
     `states` (n_variables, n_cells), `classes` and `weights` are occupied counts;
     `row_states` (n_variables, n_rows) the rows' states, each of which has its share,
     ``share_levels[share_numbers[i]]``, subtracted from the counts of its own class.
-    `by_state` (n_states + 1,) is the prior weight of each state of the child,
-    `strength` their sum; if they follow `marginal`, the weight of the states in
-    training, the share leaves that too. `products` has shape
+    Where the prior weights of the child's states follow their shares of the training
+    rows, a row's share leaves those too. `products` has shape
     (n_depths, n_classes, n_rows); depths beyond the last parent repeat the deepest.
     Before a product may fall below `least` (n_depths,), it moves to `logs`.
     """
@@ -216,10 +223,11 @@ def multiply_evidence(
     shares = share_levels[line_keys - joint_of_line * n_levels]
     children = joint[joint_of_line] // span
     joint_of_cell = numbers[:n_cells]
+    by_state, marginal, total, strength = prior_of_states(
+        states[0], weights, radices[0] - 1, pseudo_weights
+    )
+    is_marginal = pseudo_weights[2] > 0.0
     priors = np.empty(shares.size)
-    total = 0.0
-    for weight in marginal:
-        total += weight
     for k in range(shares.size):
         priors[k] = prior_weight(
             children[k], shares[k], by_state, marginal, total, strength, is_marginal
@@ -323,6 +331,22 @@ def multiply_rows(
             line = np.uint32(lines[i])
             ratio = left_out[c, line] if own[i] == c else whole[c, line]
             products[c, i] *= ratio
+
+
+@compiled
+def store_evidence(
+    products: Floats, logs: Floats, n_networks: int, values: NDArray[Any]
+) -> None:
+    """Store the mean of logarithms as (n_rows, n_classes, n_depths).
+
+    `products` holds the logarithm of what was not moved to `logs`.
+    """
+    n_depths, n_classes, n_rows = products.shape
+    for i in range(n_rows):
+        for c in range(n_classes):
+            for depth in range(n_depths):
+                value = products[depth, c, i] + logs[depth, c, i]
+                values[i, c, depth] = value / n_networks
 
 
 @compiled

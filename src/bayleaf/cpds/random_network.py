@@ -6,14 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.compiled import kernel_for
-from bayleaf.counts.occupied import mapped_states
-from bayleaf.cpds.nested import NestedFamilies, PseudoCounts
-from bayleaf.cpds.nested_kernels import multiply_families
+from bayleaf.counts.occupied import OccupiedFamilies, mapped_states
+from bayleaf.cpds.nested import NestedFamilies, pseudo_weights
+from bayleaf.cpds.nested_kernels import multiply_families, store_evidence
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 
@@ -23,6 +24,7 @@ _STEPS_A_STATE = 8
 Floats = NDArray[np.float64]
 States = NDArray[np.uint16]
 Whole = NDArray[np.int64]
+Bank = tuple[Whole, States, Whole, States, States, Floats, Whole]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +35,24 @@ class RandomNetwork:
     ----------
     maps : tuple of ndarray of dtype uint16
         For each feature, the state that each of its codes stands for.
-    families : tuple of NestedFamilies
-        For each feature, its counts with its parents.
+    counts : OccupiedFamilies
+        For each feature, the counts of its states, its parents' and the class.
     """
 
     maps: tuple[NDArray[np.uint16], ...]
-    families: tuple[NestedFamilies, ...]
+    counts: OccupiedFamilies
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @cached_property
+    def families(self) -> tuple[NestedFamilies, ...]:
+        """For each feature, its counts with its parents."""
+        return tuple(
+            NestedFamilies(family, tuple(self.maps[v] for v in family), self.counts[i])
+            for i in range(len(self.counts))
+            for family in [self.counts.variables(i)]
+        )
 
     def states(self, codes: Codes) -> NDArray[np.uint16]:
         """State of each feature in each row, shape (n_features, n_rows)."""
@@ -76,107 +90,98 @@ def evidence_work(
     return float(n_networks * n_features * n_depths * n_rows * steps)
 
 
-def mean_evidence(
-    families: Sequence[NestedFamilies],
-    codes: Codes,
-    smoothing: Smoothing,
-    n_depths: int,
-    n_classes: int,
-    left_out: OwnShares | None = None,
-    work: float = math.inf,
-) -> Floats:
-    """Mean over networks of one feature's log-probabilities at every depth.
+@dataclass(frozen=True, eq=False)
+class FamilyBank:
+    """The nested families of several networks, laid out for a kernel.
 
     Parameters
     ----------
-    families : sequence of NestedFamilies
-        The feature's families, one a network.
-    codes : Codes
-        The rows.
-    smoothing : Smoothing
-        Lidstone, Dirichlet or MEstimate.
-    n_depths : int
-        Numbers of parents looked at: 0, 1, ...; what is beyond the last parent repeats
-        the deepest.
-    n_classes : int
-        Number of classes.
-    left_out : OwnShares, optional
-        What is taken from the counts of each row's class: at the training rows this
-        leaves each row out.
-    work : float, optional
-        Estimate of the steps that all features take, see `kernel_for`; much by
-        default.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes, n_depths)
-        Nats.
+    arrays : tuple of ndarray
+        What `multiply_families` takes for them.
+    n_networks : int
+        Number of networks.
     """
-    if left_out is None:
-        nobody = np.full(codes.n_rows, -1, dtype=np.int64)
-        left_out = OwnShares(nobody, np.zeros(codes.n_rows))
-    shape = n_depths, n_classes, codes.n_rows
-    products, logs = np.ones(shape), np.zeros(shape)
-    kernel_for(multiply_families, work)(
-        codes.narrow,
-        codes.wide,
-        np.array(codes.slots, dtype=np.int64),
-        *_side_by_side(families),
-        *_prior_weights(families, smoothing),
-        left_out.own,
-        *left_out.numbered,
-        products,
-        logs,
-    )
-    np.log(products, out=products)
-    products += logs
-    products /= len(families)
-    return products.T
 
+    arrays: Bank
+    n_networks: int
 
-def _side_by_side(
-    families: Sequence[NestedFamilies],
-) -> tuple[Whole, States, Whole, States, States, Floats, Whole]:
-    """Variables, the maps of their codes and the counts, as a kernel takes them."""
-    n_places = max(len(family.variables) for family in families)
-    variables = np.full((len(families), n_places), -1, dtype=np.int64)
-    for row, family in zip(variables, families, strict=True):
-        row[: len(family.variables)] = family.variables
-    n_cells = [0, *(len(family.counts.weights) for family in families)]
-    starts = np.cumsum(n_cells, dtype=np.int64)
-    states = np.empty((n_places, starts[-1]), dtype=np.uint16)
-    for first, last, family in zip(starts, starts[1:], families, strict=False):
-        states[: len(family.variables), first:last] = family.counts.states
-    maps = [values for family in families for values in family.maps]
-    return (
-        variables,
-        np.concatenate(maps),
-        np.cumsum([0, *map(len, maps)], dtype=np.int64),
-        states,
-        np.concatenate([family.counts.classes for family in families]),
-        np.concatenate([family.counts.weights for family in families]),
-        starts,
-    )
+    @classmethod
+    def from_networks(cls, networks: Sequence[RandomNetwork]) -> FamilyBank:
+        """Lay the families of networks over the same features side by side."""
+        counts = [network.counts for network in networks]
+        n_places = max(each.families.shape[1] for each in counts)
+        families = np.full((len(counts), len(counts[0]), n_places), -1, dtype=np.int64)
+        for place, each in zip(families, counts, strict=True):
+            place[:, : each.families.shape[1]] = each.families
+        n_cells = [0, *(len(each.weights) for each in counts)]
+        states = np.empty((n_places, sum(n_cells)), dtype=np.uint16)
+        firsts = np.cumsum(n_cells, dtype=np.int64)
+        for first, last, each in zip(firsts, firsts[1:], counts, strict=False):
+            states[: len(each.states), first:last] = each.states
+        # Networks mostly share codings: each stands here once.
+        codings = {id(network.maps): network.maps for network in networks}
+        values = [coding for maps in codings.values() for coding in maps]
+        ends = np.cumsum([0, *map(len, values)], dtype=np.int64)
+        n_maps = len(networks[0].maps)
+        begin = {coding: n * n_maps for n, coding in enumerate(codings)}
+        starts = [begin[id(network.maps)] for network in networks]
+        arrays = (
+            families,
+            np.concatenate(values),
+            ends[np.add.outer(starts, np.arange(n_maps + 1))],
+            states,
+            np.concatenate([each.classes for each in counts]),
+            np.concatenate([each.weights for each in counts]),
+            np.stack(
+                [first + e.starts for first, e in zip(firsts, counts, strict=False)]
+            ),
+        )
+        return cls(arrays, len(networks))
 
+    def write_evidence(
+        self,
+        feature: int,
+        codes: Codes,
+        smoothing: Smoothing,
+        values: NDArray[np.floating[Any]],
+        left_out: OwnShares | None = None,
+        work: float = math.inf,
+    ) -> None:
+        """Write the mean over networks of a feature's log-probabilities.
 
-def _prior_weights(
-    families: Sequence[NestedFamilies], smoothing: Smoothing
-) -> tuple[Floats, Floats, Whole, Floats, bool]:
-    """Prior weights of the child's states in each network, as a kernel takes them."""
-    # Networks that share the child's coding share its marginal.
-    known: dict[int, PseudoCounts] = {}
-    marginals: dict[int, Floats] = {}
-    for family in families:
-        coding = id(family.maps[0])
-        if coding not in known:
-            known[coding] = PseudoCounts.from_rule(smoothing, family.marginal)
-            marginals[coding] = np.append(family.marginal, 0.0)
-    codings = [id(family.maps[0]) for family in families]
-    priors = [known[coding] for coding in codings]
-    return (
-        np.concatenate([prior.states for prior in priors]),
-        np.concatenate([marginals[coding] for coding in codings]),
-        np.cumsum([0, *(len(prior.states) for prior in priors)], dtype=np.int64),
-        np.array([prior.strength for prior in priors]),
-        priors[0].is_marginal,
-    )
+        Parameters
+        ----------
+        feature : int
+            Its number.
+        codes : Codes
+            The rows.
+        smoothing : Smoothing
+            Lidstone, Dirichlet or MEstimate.
+        values : ndarray of shape (n_rows, n_classes, n_depths)
+            Takes the nats at each number of parents: 0, 1, ...; what is beyond the
+            last parent repeats the deepest.
+        left_out : OwnShares, optional
+            What is taken from the counts of each row's class: at the training rows
+            this leaves each row out.
+        work : float, optional
+            Estimate of the steps that all features take, see `kernel_for`; much by
+            default.
+        """
+        if left_out is None:
+            nobody = np.full(codes.n_rows, -1, dtype=np.int64)
+            left_out = OwnShares(nobody, np.zeros(codes.n_rows))
+        products, logs = np.ones(values.T.shape), np.zeros(values.T.shape)
+        kernel_for(multiply_families, work)(
+            feature,
+            codes.narrow,
+            codes.wide,
+            np.array(codes.slots, dtype=np.int64),
+            self.arrays,
+            pseudo_weights(smoothing),
+            left_out.own,
+            *left_out.numbered,
+            products,
+            logs,
+        )
+        np.log(products, out=products)
+        kernel_for(store_evidence, work)(products, logs, self.n_networks, values)

@@ -297,28 +297,31 @@ def _series_column(series: nw.Series[Any]) -> Column:
     """One column of a data frame."""
     name = _plain_name(series.name)
     dtype = series.dtype
-    if dtype in (nw.Int128, nw.UInt128):
-        # Neither NumPy nor Arrow has integers that wide.
-        series, dtype = series.cast(nw.Float64), nw.Float64()
-    # What polars has no type for, such as a column of nulls, Arrow may know.
-    unknown = dtype == nw.Unknown and not series.implementation.is_polars()
-    if dtype == nw.Object or unknown:
-        return _array_column(name, series.to_numpy())
-    if dtype.is_numeric() and not dtype.is_decimal() and series.null_count() == 0:
-        return _array_column(name, series.to_numpy())
-    if dtype == nw.String and series.implementation.is_pandas():
+    is_pandas = series.implementation.is_pandas()
+    if is_pandas and isinstance(dtype, nw.String):
         # pandas numbers Python strings twice as fast as they are turned into Arrow's.
         codes, values = series.to_native().factorize()
         return ValueColumn(name, codes.astype(np.int32), values.tolist())
-    if dtype in (nw.Categorical, nw.Enum) and series.implementation.is_pandas():
+    if isinstance(dtype, nw.Int128 | nw.UInt128):
+        # Neither NumPy nor Arrow has integers that wide.
+        series, dtype = series.cast(nw.Float64), nw.Float64()
+    # What polars has no type for, such as a column of nulls, Arrow may know.
+    unknown = isinstance(dtype, nw.Unknown) and not series.implementation.is_polars()
+    if isinstance(dtype, nw.Object) or unknown:
+        return _array_column(name, series.to_numpy())
+    if dtype.is_numeric() and not dtype.is_decimal() and series.null_count() == 0:
+        return _array_column(name, series.to_numpy())
+    if is_pandas and isinstance(dtype, nw.Categorical | nw.Enum):
         numbered = series.to_native().array
         values = numbered.categories.tolist()
         if all(isinstance(value, str) for value in values):
             # Texts that are numbered already need no way through Arrow.
             codes = np.array(numbered.codes, dtype=np.int32)
-            return ValueColumn(name, codes, values, dtype == nw.Enum)
+            return ValueColumn(name, codes, values, isinstance(dtype, nw.Enum))
     try:
-        return _arrow_column(name, series.to_arrow(), ordered=dtype == nw.Enum)
+        return _arrow_column(
+            name, series.to_arrow(), ordered=isinstance(dtype, nw.Enum)
+        )
     except _NO_ARROW_TYPE:
         return _array_column(name, series.to_numpy())
 

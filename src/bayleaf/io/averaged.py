@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import MAX_CELLS, OccupiedCounts
+from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies, padded
 from bayleaf.cpds.nested import NestedFamilies, radices_of
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
@@ -148,17 +148,18 @@ def _network_from(value: Any, domain: Domain, arrays: ArrayReader) -> RandomNetw
         raise ModelFileError("a network has a cell without weight or of no class")
     if (weights > _MOST).any():
         raise ModelFileError("a network has a cell of a weight too large to count with")
-    learned, first, place = [], 0, 0
-    for variables, size in zip(families, sizes, strict=True):
+    places = padded(families)
+    cell_states = np.zeros((places.shape[1], total), dtype=np.uint16)
+    starts, place = np.cumsum([0, *sizes], dtype=np.int64), 0
+    for first, size, variables in zip(starts, sizes, families, strict=False):
         used = states[place : place + size * len(variables)]
-        counts = OccupiedCounts(
-            used.reshape(len(variables), size),
-            classes[first : first + size],
-            weights[first : first + size],
-        )
-        learned.append(_family(variables, maps, counts))
-        first, place = first + size, place + size * len(variables)
-    return RandomNetwork(maps, tuple(learned))
+        cell_states[: len(variables), first : first + size] = used.reshape(-1, size)
+        place += size * len(variables)
+    counts = OccupiedFamilies(places, cell_states, classes, weights, starts)
+    network = RandomNetwork(maps, counts)
+    for family in network.families:
+        _check_family(family)
+    return network
 
 
 def _map_from(
@@ -185,18 +186,13 @@ def _variables(feature: int, parents: Any, maps: Maps) -> tuple[int, ...]:
     return variables
 
 
-def _family(
-    variables: tuple[int, ...], maps: Maps, counts: OccupiedCounts
-) -> NestedFamilies:
-    """Nested families whose cells lie within the states of their variables."""
-    chosen = tuple(maps[v] for v in variables)
-    limits = np.array(radices_of(chosen))[:, None] - 1
-    if not counts.weights.size or (counts.states >= limits).any():
+def _check_family(family: NestedFamilies) -> None:
+    """Raise unless the cells lie within the states of their variables."""
+    limits = np.array(family.radices)[:, None] - 1
+    if not family.counts.weights.size or (family.counts.states >= limits).any():
         raise ModelFileError("a network has a family with no cell or a strange state")
-    family = NestedFamilies(variables, chosen, counts)
     if not family.marginal.all():
         raise ModelFileError("a network has a state that no cell holds")
-    return family
 
 
 def _whole(value: Any, what: str, most: int) -> int:

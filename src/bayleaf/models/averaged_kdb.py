@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.nested import NestedTables
-from bayleaf.cpds.random_network import RandomNetwork, evidence_work, mean_evidence
+from bayleaf.cpds.random_network import FamilyBank, RandomNetwork, evidence_work
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -240,6 +240,11 @@ class AveragedKDBModel:
 
     # ---- explanation
 
+    @cached_property
+    def _bank(self) -> FamilyBank:
+        """The families of all networks side by side."""
+        return FamilyBank.from_networks(self.networks)
+
     def evidence(self, codes: Codes) -> Floats:
         """Mean log-probabilities of the networks, without the weights.
 
@@ -253,14 +258,8 @@ class AveragedKDBModel:
             (codes.n_rows, self.n_classes, len(self.domain) - 1, n_depths)
         )
         for i in range(len(self.domain) - 1):
-            families = [network.families[i] for network in self.networks]
-            values[:, :, i] = mean_evidence(
-                families,
-                codes,
-                self.smoothing,
-                n_depths,
-                self.n_classes,
-                work=self._work(codes.n_rows),
+            self._bank.write_evidence(
+                i, codes, self.smoothing, values[:, :, i], work=self._work(codes.n_rows)
             )
         return values
 
@@ -270,15 +269,9 @@ class AveragedKDBModel:
         columns = [np.zeros(n_states, dtype=np.uint16)] * (len(self.domain) - 1)
         columns[feature] = np.arange(n_states, dtype=np.uint16)
         codes = Codes.from_columns(columns, self.domain.cards[:-1])
-        families = [network.families[feature] for network in self.networks]
-        evidence = mean_evidence(
-            families,
-            codes,
-            self.smoothing,
-            1,
-            self.n_classes,
-            work=self._work(n_states),
-        )
+        evidence = np.empty((n_states, self.n_classes, 1))
+        work = self._work(n_states)
+        self._bank.write_evidence(feature, codes, self.smoothing, evidence, work=work)
         return evidence[:, :, 0]
 
     def contributions(

@@ -2,7 +2,8 @@
 
 The descent is compiled as a whole so that several, under different penalties, run side
 by side: a minimiser that comes back to the interpreter at every step would make their
-threads wait for one another.
+threads wait for one another. One that runs alone is better led step by step, its rows
+shared between threads.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from bayleaf.compiled import compiled_sums
 
 Floats = NDArray[np.float64]
 
+# Rows of a descent's points: where it is, what it tries, the slopes there, the way.
+HERE, THERE, SLOPE, NEW_SLOPE, DIRECTION = range(5)
 # Pairs of steps and gradient changes that a descent remembers.
-_MEMORY = 20
+MEMORY = 20
 # A step has to gain this share of what the slope promises, else it is shortened.
 _SUFFICIENT = 1e-4
-_SHORTENINGS = 30
+_SHORTENINGS = 29
 # A slope below this in every direction that is open ends a descent.
 _FLAT = 1e-5
 
@@ -75,35 +78,15 @@ def add_losses(
 
 
 @compiled_sums
-def penalised_loss(
-    contrasts: NDArray[np.float32],
-    own: NDArray[np.int64],
-    row_weights: Floats,
-    ranges: NDArray[np.int64],
-    parameters: Floats,
-    centre: Floats,
-    pull: Floats,
-    gradient: Floats,
+def add_penalty(
+    parameters: Floats, centre: Floats, pull: Floats, slope: Floats
 ) -> float:
-    """Log-loss of the rows in `ranges` (n, 2) plus ``pull / 2 * (p - centre)**2``.
-
-    Writes the gradient.
-    """
+    """Write the slope of ``pull / 2 * (parameters - centre)**2``; returns the sum."""
     loss = 0.0
     for f in range(parameters.size):
         off = parameters[f] - centre[f]
-        gradient[f] = pull[f] * off
+        slope[f] = pull[f] * off
         loss += 0.5 * pull[f] * off * off
-    for r in range(ranges.shape[0]):
-        loss += add_losses(
-            contrasts,
-            own,
-            row_weights,
-            parameters,
-            ranges[r, 0],
-            ranges[r, 1],
-            gradient,
-        )
     return loss
 
 
@@ -113,66 +96,118 @@ def descend(
     own: NDArray[np.int64],
     row_weights: Floats,
     ranges: NDArray[np.int64],
-    start: Floats,
+    points: Floats,
+    curvature: Floats,
+    numbers: Floats,
+    counts: NDArray[np.int64],
     centre: Floats,
     pull: Floats,
     max_steps: int,
     tolerance: float,
-) -> Floats:
-    """Parameters of least penalised loss whose weights are not negative.
+) -> None:
+    """Follow `advance` to the least penalised loss of the rows in `ranges` (n, 2)."""
+    there, slope = points[THERE], points[NEW_SLOPE]
+    is_open = True
+    while is_open:
+        loss = add_penalty(there, centre, pull, slope)
+        for r in range(ranges.shape[0]):
+            first, last = ranges[r, 0], ranges[r, 1]
+            loss += add_losses(contrasts, own, row_weights, there, first, last, slope)
+        is_open = advance(
+            loss,
+            points,
+            curvature,
+            numbers,
+            counts,
+            contrasts.shape[2],
+            max_steps,
+            tolerance,
+        )
 
-    A projected quasi-Newton descent with limited memory: curvature counts among the
-    parameters that are free to move, steps are cut off at zero and shortened until they
-    gain enough (Bertsekas 1982; Nocedal & Wright 2006, section 7.2). It ends when a
-    step gains less than `tolerance` of the loss.
+
+@compiled_sums
+def advance(
+    loss: float,
+    points: Floats,
+    curvature: Floats,
+    numbers: Floats,
+    counts: NDArray[np.int64],
+    n_weights: int,
+    max_steps: int,
+    tolerance: float,
+) -> bool:
+    """Take what a point costs, and set the next one, ``points[THERE]``.
+
+    A projected quasi-Newton descent with limited memory, of which the first `n_weights`
+    parameters may not be negative: curvature counts among the parameters that are free
+    to move, steps are cut off at zero and shortened until they gain enough (Bertsekas
+    1982; Nocedal & Wright 2006, section 7.2). Returns False once `max_steps` are done
+    or a step gains less than `tolerance` of the loss; ``points[HERE]`` is the end.
+
+    `points` has a row for each of the places named above, `curvature` holds past steps
+    and changes of slope (2, memory, n), `numbers` the loss here, the step's length and
+    what it promises, `counts` the steps taken and the tries at this one. All begin at
+    zero, but for ``points[THERE]``, the start, and ``counts[1]``, -1.
     """
-    n, n_weights = start.size, contrasts.shape[2]
-    steps = np.zeros((_MEMORY, n))
-    changes = np.zeros((_MEMORY, n))
-    here = start.copy()
-    slope = np.zeros(n)
-    loss = penalised_loss(
-        contrasts, own, row_weights, ranges, here, centre, pull, slope
+    here, there, slope, new_slope = (
+        points[HERE],
+        points[THERE],
+        points[SLOPE],
+        points[NEW_SLOPE],
     )
-    new_slope = np.zeros(n)
-    free = np.zeros(n)
-    for n_kept in range(max_steps):
-        steepest = 0.0
-        for f in range(n):
-            is_held = f < n_weights and here[f] <= 0.0 and slope[f] >= 0.0
-            free[f] = 0.0 if is_held else 1.0
-            steepest = max(steepest, free[f] * abs(slope[f]))
-        if steepest <= _FLAT:
-            break
-        direction = quasi_newton(slope, free, steps, changes, n_kept)
-        length = 1.0 if n_kept > 0 else min(1.0, 1.0 / np.abs(slope * free).sum())
-        there = here.copy()
-        new_loss = loss
-        for _ in range(_SHORTENINGS):
-            promised = 0.0
-            for f in range(n):
-                there[f] = here[f] + length * direction[f]
-                if f < n_weights:
-                    there[f] = max(there[f], 0.0)
-                promised += slope[f] * (there[f] - here[f])
-            new_loss = penalised_loss(
-                contrasts, own, row_weights, ranges, there, centre, pull, new_slope
-            )
-            if new_loss <= loss + _SUFFICIENT * promised:
-                break
-            length *= 0.5
-        if not new_loss < loss:
-            break
-        gain = loss - new_loss
-        last = n_kept % _MEMORY
-        steps[last] = there - here
-        changes[last] = new_slope - slope
-        here, there = there, here
-        slope, new_slope = new_slope, slope
-        loss = new_loss
-        if gain <= tolerance * max(loss, 1.0):
-            break
-    return here
+    if counts[1] >= 0:
+        if loss > numbers[0] + _SUFFICIENT * numbers[2] and counts[1] < _SHORTENINGS:
+            numbers[1] *= 0.5
+            counts[1] += 1
+            numbers[2] = step_along(points, numbers[1], n_weights)
+            return True
+        gain = numbers[0] - loss
+        if not gain > 0.0:
+            return False
+        last = counts[0] % MEMORY
+        curvature[0, last] = there - here
+        curvature[1, last] = new_slope - slope
+        counts[0] += 1
+        numbers[0] = loss
+        here[:] = there
+        slope[:] = new_slope
+        if gain <= tolerance * max(loss, 1.0) or counts[0] >= max_steps:
+            return False
+    else:
+        numbers[0] = loss
+        here[:] = there
+        slope[:] = new_slope
+    free = np.zeros(here.size)
+    steepest = 0.0
+    for f in range(here.size):
+        is_held = f < n_weights and here[f] <= 0.0 and slope[f] >= 0.0
+        free[f] = 0.0 if is_held else 1.0
+        steepest = max(steepest, free[f] * abs(slope[f]))
+    if steepest <= _FLAT:
+        return False
+    points[DIRECTION] = quasi_newton(slope, free, curvature[0], curvature[1], counts[0])
+    numbers[1] = 1.0 if counts[0] > 0 else min(1.0, 1.0 / np.abs(slope * free).sum())
+    counts[1] = 0
+    numbers[2] = step_along(points, numbers[1], n_weights)
+    return True
+
+
+@compiled_sums
+def step_along(points: Floats, length: float, n_weights: int) -> float:
+    """Set the point that far along the direction; what the slope promises there."""
+    here, there, slope, direction = (
+        points[HERE],
+        points[THERE],
+        points[SLOPE],
+        points[DIRECTION],
+    )
+    promised = 0.0
+    for f in range(here.size):
+        there[f] = here[f] + length * direction[f]
+        if f < n_weights:
+            there[f] = max(there[f], 0.0)
+        promised += slope[f] * (there[f] - here[f])
+    return promised
 
 
 @compiled_sums

@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from bayleaf.compiled import kernel_for
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
-from bayleaf.search.evidence_kernels import add_losses, descend
+from bayleaf.search.evidence_kernels import (
+    HERE,
+    MEMORY,
+    NEW_SLOPE,
+    THERE,
+    add_losses,
+    add_penalty,
+    advance,
+    descend,
+)
 
 # Strengths of the pull towards equal weights, the strongest first.
 PENALTIES = (256.0, 64.0, 16.0, 4.0, 1.0)
@@ -31,6 +40,8 @@ MIN_ROWS = 12
 _TRIAL, _FINAL = (40, 1e-5), (100, 1e-6)
 # Rows whose losses are added up at a time, whatever the number of threads.
 _BLOCK_ROWS = 512
+# Stretches of rows that threads share when one descent runs alone.
+_SHARES = 4
 # Products, about a tenth of a millisecond's work, for which a thread is started.
 _LEAST_WORK = 100_000
 
@@ -142,6 +153,8 @@ class Evidence:
         centre: Floats,
         penalty: float,
         patience: tuple[int, float],
+        *,
+        alone: bool = False,
     ) -> Floats:
         """Weights, none negative, and biases of least penalised loss of some rows.
 
@@ -157,19 +170,57 @@ class Evidence:
             Strength of the pull on weights; biases are pulled with strength 1.
         patience : (int, float)
             Most steps, and the relative gain of a step below which the descent ends.
+        alone : bool, default=False
+            Whether no other descent runs meanwhile, so that threads may share the
+            ranges; the result is the same.
         """
         n_weights = self.values.shape[2]
         pull = np.append(np.full(n_weights, penalty), np.ones(len(start) - n_weights))
-        return kernel_for(descend, self.work)(
-            self.contrasts,
-            self.own,
-            np.ascontiguousarray(self.weights),
-            np.array(ranges, dtype=np.int64),
-            start,
-            centre,
-            pull,
-            *patience,
+        points = np.zeros((5, len(start)))
+        points[THERE] = start
+        path = (
+            points,
+            np.zeros((2, MEMORY, len(start))),
+            np.zeros(3),
+            np.array([0, -1]),
         )
+        n_rows = sum(last - first for first, last in ranges)
+        # Whatever the number of threads: compiled apart, sums may be added in another
+        # order.
+        if alone and n_rows * n_weights > _LEAST_WORK:
+            self._descend_together(ranges, path, centre, pull, patience)
+        else:
+            kernel_for(descend, self.work)(
+                self.contrasts,
+                self.own,
+                np.ascontiguousarray(self.weights),
+                np.array(ranges, dtype=np.int64),
+                *path,
+                centre,
+                pull,
+                *patience,
+            )
+        return points[HERE]
+
+    def _descend_together(
+        self,
+        ranges: Ranges,
+        path: tuple[Floats, Floats, Floats, NDArray[np.int64]],
+        centre: Floats,
+        pull: Floats,
+        patience: tuple[int, float],
+    ) -> None:
+        """Descend as the kernel does, the ranges of rows side by side."""
+        there, slope = path[0][THERE], path[0][NEW_SLOPE]
+        is_open = True
+        while is_open:
+            tasks = [partial(self.loss, there, [each]) for each in ranges]
+            parts = run_tasks(tasks, self.n_threads)
+            loss = add_penalty(there, centre, pull, slope)
+            for each, its_slope in parts:
+                loss += each
+                slope += its_slope
+            is_open = advance(loss, *path, self.values.shape[2], *patience)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,11 +267,11 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     """
     n_weights, n_classes = evidence.values.shape[2], evidence.values.shape[1]
     start = np.concatenate([[1.0], np.full(n_weights - 1, centre), np.zeros(n_classes)])
-    whole = [(0, evidence.n_rows)]
+    whole = stretches(evidence.n_rows, _SHARES)
     # Once, before trials that run side by side ask for them.
     _ = evidence.contrasts
     penalty, nearby = _best_penalty(evidence, start)
-    found = evidence.least_loss(whole, nearby, start, penalty, _FINAL)
+    found = evidence.least_loss(whole, nearby, start, penalty, _FINAL, alone=True)
     loss, _ = evidence.loss(found, whole)
     return EvidenceWeights(
         prior=float(found[0]),

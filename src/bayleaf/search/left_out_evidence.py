@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MAX_CELLS, count_occupied, mapped_states
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
-from bayleaf.cpds.nested import NestedFamilies, radices_of
-from bayleaf.cpds.random_network import OwnShares, RandomNetwork, mean_evidence
+from bayleaf.cpds.nested import radices_of
+from bayleaf.cpds.random_network import FamilyBank, OwnShares, RandomNetwork
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.search.evidence_weights import Evidence
@@ -61,17 +61,12 @@ def left_out_evidence(
 
     shares = OwnShares(own, left_out.shares)
 
+    bank = FamilyBank.from_networks(networks)
+
     def fill(feature: int) -> None:
         first = 1 + feature * n_depths
-        values[:, :, first : first + n_depths] = mean_evidence(
-            [network.families[feature] for network in networks],
-            codes,
-            rule,
-            n_depths,
-            n_classes,
-            shares,
-            work,
-        )
+        its_values = values[:, :, first : first + n_depths]
+        bank.write_evidence(feature, codes, rule, its_values, shares, work)
 
     run_tasks([partial(fill, i) for i in range(n_features)], counts.n_jobs)
     return Evidence(values, own, codes.weights, counts.n_jobs, work)
@@ -131,10 +126,4 @@ def count_network(
                 break
             family.append(parent)
         chosen.append(tuple(family))
-    families = tuple(
-        NestedFamilies(family, tuple(maps[v] for v in family), counts)
-        for family, counts in zip(
-            chosen, count_occupied(codes, chosen, maps, work), strict=True
-        )
-    )
-    return RandomNetwork(maps, families)
+    return RandomNetwork(maps, count_occupied(codes, chosen, maps, work))
