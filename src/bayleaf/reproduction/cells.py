@@ -144,10 +144,15 @@ class CellStore:
         with replacing(self.folder / result.cell.file_name) as path:
             path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
-    def hide_from_version_control(self) -> None:
-        """Keep the files of single cells out of a repository: the CSV has them all."""
+    def prepare(self) -> None:
+        """Make the folder, and keep it out of repositories: the CSV has all cells."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+    def remove_partial_files(self) -> None:
+        """Remove what processes that were stopped while they wrote have left."""
+        for path in self.folder.glob(".*.part"):
+            path.unlink(missing_ok=True)
 
     def read(self, cells: Sequence[Cell]) -> dict[Cell, Result]:
         """Those of the cells that are finished.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
@@ -89,11 +90,15 @@ class Reproduction:
         n_before = len(self.wanted) - len(todo)
         if todo:
             self.output.mkdir(parents=True, exist_ok=True)
-            self.store.hide_from_version_control()
-        for n_done, cell in enumerate(self._finished(todo, n_jobs), n_before + 1):
-            tell(f"{self.paper}: {n_done} of {len(self.wanted)} cells ({cell})")
+            self.store.prepare()
+        # Closing stops the processes, wherever an interruption struck.
+        with contextlib.closing(self._finished(todo, n_jobs)) as finished:
+            for n_done, cell in enumerate(finished, n_before + 1):
+                tell(f"{self.paper}: {n_done} of {len(self.wanted)} cells ({cell})")
 
-    def _finished(self, todo: Sequence[Cell], n_jobs: int) -> Iterator[Cell]:
+    def _finished(
+        self, todo: Sequence[Cell], n_jobs: int
+    ) -> Generator[Cell, None, None]:
         """Cells as they are finished."""
         if n_jobs == 1 or len(todo) < 2:
             for cell in todo:
@@ -116,6 +121,8 @@ class Reproduction:
             executor.shutdown(wait=False, cancel_futures=True)
             for process in multiprocessing.active_children():
                 process.terminate()
+                process.join()
+            self.store.remove_partial_files()
             raise
         executor.shutdown()
 
