@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError
 
 import bayleaf
 from bayleaf.cli import BAD_INPUT
+from bayleaf.cli.compare import compare
 from bayleaf.cli.convert import convert
 from bayleaf.cli.demo import demo
 from bayleaf.cli.evaluate import evaluate
@@ -40,6 +41,7 @@ for _command in (
     fit,
     predict,
     evaluate,
+    compare,
     inspect,
     explain,
     query,

@@ -12,23 +12,16 @@ def demo() -> int:
 
     from bayleaf.classifiers import CLASSIFIERS, HNBClassifier
     from bayleaf.datasets import load_heart, load_mushroom
-    from bayleaf.evaluation.cross_validation import comparison_table, cross_validate
+    from bayleaf.evaluation import compare
+    from bayleaf.evaluation.result_table import print_tables, title_of
 
     console = Console()
     folds, seed = 5, 0
     for table in (load_heart(), load_mushroom()):
-        results = cross_validate(
-            {name: kind(random_state=seed) for name, kind in CLASSIFIERS.items()},
-            table.X,
-            table.y,
-            n_folds=folds,
-            random_state=seed,
+        found = compare(
+            table.X, table.y, list(CLASSIFIERS), n_folds=folds, random_state=seed
         )
-        title = (
-            f"{table.name}: {table.X.num_rows} rows, {table.X.num_columns} features, "
-            f"{folds} stratified folds, seed {seed}"
-        )
-        console.print(comparison_table(results, title))
+        print_tables(found, console, f"{table.name}: {title_of(found)}")
     heart = load_heart()
     model = CLASSIFIERS["auto"]().fit(heart.X, heart.y)
     console.print(

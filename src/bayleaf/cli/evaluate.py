@@ -1,12 +1,22 @@
-"""``bayleaf evaluate``: cross-validated accuracy and log-loss."""
+"""``bayleaf evaluate``: cross-validated scores, model by model."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.cli.compare import (
+    compare_models,
+    points_of,
+    print_comparison,
+    print_points,
+)
 from bayleaf.cli.options import MODELS, ModelOptions, Source, Strings, print_json
+
+if TYPE_CHECKING:
+    from bayleaf.evaluation.compare import Comparison
+    from bayleaf.evaluation.held_out import CrossValidation
 
 
 def evaluate(
@@ -14,6 +24,8 @@ def evaluate(
     *,
     target: str,
     model: Strings = MODELS,
+    loss: str | None = None,
+    positive: str | None = None,
     folds: int = 10,
     repeats: int = 1,
     drop: Strings = (),
@@ -32,7 +44,15 @@ def evaluate(
     target
         Column to predict.
     model
-        nb, tan, kdb, aode or auto; may be repeated. All of them by default.
+        nb, tan, kdb, hnb, aode, auto, mixture, latent_class or network; may be
+        repeated. All of them by default.
+    loss
+        CSV file of costs, class names as header row and first column; rows are
+        predicted, columns true classes. Adds the expected cost a row and, for two
+        classes, a table of thresholds.
+    positive
+        Of two classes, the one that thresholds are for, by default the second; adds
+        the table of thresholds.
     folds
         Number of folds.
     repeats
@@ -44,31 +64,53 @@ def evaluate(
     json
         Print the figures as JSON.
     """
-    from bayleaf.cli.progress import progress
-    from bayleaf.cli.training import training_table
-    from bayleaf.evaluation.cross_validation import comparison_table, cross_validate
-
     options = options or ModelOptions()
-    estimators = {
-        name: options.build(name, shared_only=len(model) > 1) for name in model
-    }
-    table = training_table(data, target, drop=drop, missing_values=na)
-    with progress() as tell:
-        results = cross_validate(
-            estimators,
-            table.features,
-            table.target,
-            n_folds=folds,
-            n_repeats=repeats,
-            random_state=options.seed,
-            tell=tell,
-        )
+    found = compare_models(
+        {name: options.build(name, shared_only=len(model) > 1) for name in model},
+        data,
+        target,
+        (folds, repeats, options.seed),
+        loss=loss,
+        drop=drop,
+        missing_values=na,
+    )
+    place = _positive_place(found, positive)
     if json:
-        print_json([result.to_dict() for result in results])
-    else:
-        from rich.console import Console
-
-        times = f"repeated {repeats} times, " if repeats > 1 else ""
-        title = f"{folds}-fold cross-validation, {times}seed {options.seed}"
-        Console().print(comparison_table(results, title))
+        print_json([_as_dict(found, result, place) for result in found.results])
+        return 0
+    print_comparison(found, data, target)
+    if place is not None:
+        for result in found.results:
+            print_points(found, result, place)
     return 0
+
+
+def _positive_place(found: Comparison, positive: str | None) -> int | None:
+    """Which class thresholds are for; None where no thresholds are shown."""
+    from bayleaf.evaluation.operating_points import class_names
+
+    names = class_names(found.classes)
+    if positive is None:
+        return 1 if found.loss is not None and len(names) == 2 else None
+    if len(names) != 2 or positive not in names:
+        from bayleaf.wording import name_list
+
+        raise ValueError(
+            f"--positive must be one of two classes, but the target has "
+            f"{name_list(names)} and --positive is {positive!r}"
+        )
+    return names.index(positive)
+
+
+def _as_dict(
+    found: Comparison, result: CrossValidation, positive: int | None
+) -> dict[str, Any]:
+    """One model's figures as plain values, with the thresholds if there are any."""
+    figures = {**result.to_dict(), "seed": found.random_state}
+    if positive is None:
+        return figures
+    points = points_of(found, result, positive)
+    return figures | {
+        "positive": found.classes[positive],
+        "thresholds": [point.to_dict() for point in points],
+    }

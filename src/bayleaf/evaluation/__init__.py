@@ -1,6 +1,15 @@
 """How well a model does on rows that it has not seen, and whether models differ."""
 
-from bayleaf.evaluation.cross_validation import CrossValidation, cross_validate
+from bayleaf.evaluation.compare import Comparison, compare
+from bayleaf.evaluation.cross_validation import cross_validate
+from bayleaf.evaluation.held_out import CrossValidation, HeldOut
+from bayleaf.evaluation.operating_points import (
+    LossMatrix,
+    OperatingPoint,
+    implied_threshold,
+    operating_points,
+    read_loss,
+)
 from bayleaf.evaluation.statistics import (
     TestResult,
     accuracy_sd,
@@ -19,17 +28,25 @@ from bayleaf.evaluation.statistics_datasets import (
 )
 
 __all__ = [
+    "Comparison",
     "CrossValidation",
+    "HeldOut",
+    "LossMatrix",
+    "OperatingPoint",
     "RankTest",
     "TestResult",
     "accuracy_sd",
+    "compare",
     "corrected_t_test",
     "cross_validate",
     "error_reduction",
     "friedman_test",
+    "implied_threshold",
     "lambda_test",
     "mean_ranks",
     "nemenyi_critical_difference",
+    "operating_points",
+    "read_loss",
     "unpaired_t_test",
     "wilcoxon_signed_rank",
     "wins_and_losses",

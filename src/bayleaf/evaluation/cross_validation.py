@@ -5,62 +5,21 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from bayleaf.data.labels import encode_labels
+from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores, score_predictions
+from bayleaf.evaluation.statistics import Floats
 
-
-@dataclass(frozen=True)
-class CrossValidation:
-    """Scores of one classifier over all folds and repeats.
-
-    Parameters
-    ----------
-    name : str
-        What the classifier is called.
-    folds : tuple of Scores
-        One a fold, repeat after repeat.
-    fit_seconds, predict_seconds : float
-        Mean time a fold.
-    n_parameters : float
-        Mean number of free parameters.
-    """
-
-    name: str
-    folds: tuple[Scores, ...]
-    fit_seconds: float
-    predict_seconds: float
-    n_parameters: float
-
-    def mean(self, score: str) -> float:
-        """Mean of a score over the folds."""
-        return float(np.mean([getattr(fold, score) for fold in self.folds]))
-
-    def sd(self, score: str) -> float:
-        """Standard deviation of a score over the folds."""
-        return float(np.std([getattr(fold, score) for fold in self.folds], ddof=1))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Means, standard deviations and folds as plain values."""
-        names = ("accuracy", "balanced_accuracy", "log_loss", "brier")
-        return {
-            "model": self.name,
-            **{name: {"mean": self.mean(name), "sd": self.sd(name)} for name in names},
-            "n_clipped": sum(fold.n_clipped for fold in self.folds),
-            "n_parameters": self.n_parameters,
-            "fit_seconds": self.fit_seconds,
-            "predict_seconds": self.predict_seconds,
-            "folds": [asdict(fold) for fold in self.folds],
-        }
+Rows = NDArray[np.intp]
+Tell = Callable[[str], None]
 
 
 def cross_validate(
@@ -71,7 +30,8 @@ def cross_validate(
     n_folds: int = 10,
     n_repeats: int = 1,
     random_state: int = 0,
-    tell: Callable[[str], None] | None = None,
+    loss: Floats | None = None,
+    tell: Tell | None = None,
 ) -> list[CrossValidation]:
     """Score classifiers on the same stratified, shuffled folds.
 
@@ -80,7 +40,8 @@ def cross_validate(
     Parameters
     ----------
     estimators : mapping of str to classifier
-        Each is cloned for every fold.
+        Each is cloned for every fold; any classifier of scikit-learn that predicts
+        probabilities may take part.
     X : data frame or ndarray of shape (n_rows, n_features)
         The features.
     y : array-like of shape (n_rows,)
@@ -91,6 +52,9 @@ def cross_validate(
         Number of shuffles; shuffle r uses the seed ``random_state + r``.
     random_state : int, default=0
         Seed of the first shuffle.
+    loss : ndarray of shape (n_classes, n_classes), optional
+        Cost of each prediction (rows) where a class (columns) is true, classes in
+        increasing order; the folds then have a cost.
     tell : callable, optional
         Gets a line of text before each fit, for a progress display.
 
@@ -102,11 +66,32 @@ def cross_validate(
     Raises
     ------
     ValueError
-        If the target has one class only, or there are fewer rows than folds.
+        If the target has one class only, there are fewer rows than folds, or a
+        classifier cannot learn from the table (naming it).
+    TypeError
+        If a classifier predicts no probabilities.
     """
     classes, truth = encode_labels(y)
     _check_folds(classes, truth, n_folds, n_repeats)
-    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+    task = _Task(
+        X, classes, truth, deal_folds(truth, n_folds, n_repeats, random_state), loss
+    )
+    return [_validate(name, one, task, tell) for name, one in estimators.items()]
+
+
+def deal_folds(
+    truth: Rows, n_folds: int, n_repeats: int, random_state: int
+) -> list[tuple[Rows, Rows]]:
+    """Training and test rows of each stratified fold, repeat after repeat.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,)
+        Class indices.
+    n_folds, n_repeats, random_state : int
+        As for `cross_validate`.
+    """
+    splits: list[tuple[Rows, Rows]] = []
     for repeat in range(n_repeats):
         dealer = StratifiedKFold(
             n_folds, shuffle=True, random_state=random_state + repeat
@@ -115,14 +100,40 @@ def cross_validate(
             # A class with fewer rows than folds is scored where it occurs.
             warnings.filterwarnings("ignore", message="The least populated class")
             splits += list(dealer.split(np.zeros(len(truth)), truth))
-    return [
-        _validate(name, estimator, X, classes, truth, splits, tell)
-        for name, estimator in estimators.items()
-    ]
+    return splits
+
+
+def take_rows(X: Any, rows: Rows) -> Any:
+    """Some rows of an array or a data frame."""
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    frame = nw.from_native(X, eager_only=True)
+    return frame[rows.tolist()].to_native()
+
+
+class _Task(NamedTuple):
+    """What every classifier is given: the same table and folds."""
+
+    X: Any
+    classes: NDArray[Any]
+    truth: Rows
+    splits: list[tuple[Rows, Rows]]
+    loss: Floats | None
+
+
+class _Fold(NamedTuple):
+    """What one classifier did with one fold."""
+
+    scores: Scores
+    proba: Floats
+    fit_seconds: float
+    predict_seconds: float
+    n_parameters: int | None
+    n_arcs: int | None
 
 
 def _check_folds(
-    classes: NDArray[Any], truth: NDArray[np.intp], n_folds: int, n_repeats: int
+    classes: NDArray[Any], truth: Rows, n_folds: int, n_repeats: int
 ) -> None:
     """Raise unless the rows can be dealt into the folds."""
     if len(classes) < 2:
@@ -143,74 +154,82 @@ def _check_folds(
 
 
 def _validate(
-    name: str,
-    estimator: Any,
-    X: Any,
-    classes: NDArray[Any],
-    truth: NDArray[np.intp],
-    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-    tell: Callable[[str], None] | None,
+    name: str, estimator: Any, task: _Task, tell: Tell | None
 ) -> CrossValidation:
     """Scores of one classifier on all splits."""
-    index = {label: i for i, label in enumerate(classes.tolist())}
-    folds: list[Scores] = []
-    fit_seconds = predict_seconds = 0.0
-    n_parameters = 0
-    for place, (train, test) in enumerate(splits, 1):
+    folds: list[_Fold] = []
+    for place, (train, test) in enumerate(task.splits, 1):
         if tell is not None:
-            tell(f"{name}: fold {place} of {len(splits)}")
-        start = time.perf_counter()
-        fitted = clone(estimator).fit(_take(X, train), classes[truth[train]])
-        middle = time.perf_counter()
-        # A class without a training row in this fold keeps probability zero.
-        proba = np.zeros((len(test), len(classes)))
-        held_out = _take(X, test)
-        seen = [index[label] for label in fitted.classes_.tolist()]
-        proba[:, seen] = fitted.predict_proba(held_out)
-        fit_seconds += middle - start
-        predict_seconds += time.perf_counter() - middle
-        chosen = np.array([index[c] for c in fitted.predict(held_out).tolist()])
-        n_parameters += fitted.model_.n_parameters if hasattr(fitted, "model_") else 0
-        folds.append(score_predictions(truth[test], chosen, proba))
-    count = len(splits)
+            tell(f"{name}: fold {place} of {len(task.splits)}")
+        folds.append(_run_fold(name, estimator, task, train, test))
+    rows = np.concatenate([test for _, test in task.splits])
+    proba = np.concatenate([fold.proba for fold in folds])
     return CrossValidation(
         name,
-        tuple(folds),
-        fit_seconds / count,
-        predict_seconds / count,
-        n_parameters / count,
+        tuple(fold.scores for fold in folds),
+        float(np.mean([fold.fit_seconds for fold in folds])),
+        float(np.mean([fold.predict_seconds for fold in folds])),
+        _mean([fold.n_parameters for fold in folds]),
+        _mean([fold.n_arcs for fold in folds]),
+        HeldOut(rows, task.truth[rows], proba),
     )
 
 
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Some rows of an array or a data frame."""
-    if isinstance(X, np.ndarray):
-        return X[rows]
-    frame = nw.from_native(X, eager_only=True)
-    return frame[rows.tolist()].to_native()
-
-
-def comparison_table(results: list[CrossValidation], title: str) -> Table:
-    """The results as a table for the terminal."""
-    table = Table(title=title, title_justify="left")
-    table.add_column("model")
-    for heading in (
-        "accuracy",
-        "log-loss",
-        "Brier",
-        "parameters",
-        "fit s",
-        "predict s",
-    ):
-        table.add_column(heading, justify="right")
-    for result in results:
-        table.add_row(
-            result.name,
-            f"{100 * result.mean('accuracy'):.1f} ± {100 * result.sd('accuracy'):.1f}",
-            f"{result.mean('log_loss'):.3f} ± {result.sd('log_loss'):.3f}",
-            f"{result.mean('brier'):.3f}",
-            f"{result.n_parameters:.0f}",
-            f"{result.fit_seconds:.3f}",
-            f"{result.predict_seconds:.3f}",
+def _run_fold(name: str, estimator: Any, task: _Task, train: Rows, test: Rows) -> _Fold:
+    """Fit a clone on the training rows, then predict and score the others."""
+    labels = task.classes[task.truth[train]]
+    training, held_out = take_rows(task.X, train), take_rows(task.X, test)
+    model = clone(estimator)
+    start = time.perf_counter()
+    try:
+        model.fit(training, labels)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} cannot learn from this table: {error}") from error
+    middle = time.perf_counter()
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"{name} has no predict_proba; wrap it in scikit-learn's "
+            "CalibratedClassifierCV"
         )
-    return table
+    index = {label: i for i, label in enumerate(task.classes.tolist())}
+    # A class without a training row in this fold keeps probability zero.
+    proba = np.zeros((len(test), len(task.classes)))
+    seen = [index[label] for label in np.asarray(model.classes_).tolist()]
+    proba[:, seen] = model.predict_proba(held_out)
+    end = time.perf_counter()
+    chosen = np.array([index[c] for c in np.asarray(model.predict(held_out)).tolist()])
+    _check_probabilities(name, proba)
+    return _Fold(
+        score_predictions(task.truth[test], chosen, proba, task.loss),
+        proba,
+        middle - start,
+        end - middle,
+        getattr(getattr(model, "model_", None), "n_parameters", None),
+        _n_arcs(model),
+    )
+
+
+def _check_probabilities(name: str, proba: Floats) -> None:
+    """Raise if a classifier gave no distribution over the classes."""
+    sums = proba.sum(axis=1)
+    # Written so that NaN is refused as well; single precision sums to 1 less closely.
+    wrong = ~((proba >= 0).all(axis=1) & (np.abs(sums - 1) < 1e-4))
+    if wrong.any():
+        raise ValueError(
+            f"{name} gave {int(wrong.sum())} held-out rows probabilities that are no "
+            "distribution over the classes (negative, NaN, or not summing to 1)"
+        )
+
+
+def _n_arcs(model: Any) -> int | None:
+    """Number of arcs of a fitted model; None where it has no arcs to show."""
+    try:
+        return len(model.edges_)
+    except AttributeError:
+        return None
+
+
+def _mean(values: list[int | None]) -> float | None:
+    """Mean over the folds; None if a fold has no value."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None

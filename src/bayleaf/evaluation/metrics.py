@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.metrics import recall_score
 
 # Probabilities below this count as this in the log-loss.
 SMALLEST = 1e-15
+CALIBRATION_BINS = 15
 
 
 @dataclass(frozen=True)
@@ -28,19 +30,36 @@ class Scores:
     brier : float
         Mean squared distance of the probabilities from the true class, summed over
         classes (Brier 1950).
+    roc_auc : float or None
+        Area under the ROC curve of each class against the others, mean over the
+        classes that have an area; None where no class has.
+    calibration_error : float
+        Expected calibration error of the most probable class, see
+        `expected_calibration_error`.
     n_clipped : int
         Rows whose true class had a probability below 1e-15.
+    n_classes_without_auc : int
+        Classes that all or none of the rows have, which leaves no area.
+    cost : float or None
+        Mean cost a row of predicting for least expected cost; None without a loss.
     """
 
     accuracy: float
     balanced_accuracy: float
     log_loss: float
     brier: float
+    roc_auc: float | None
+    calibration_error: float
     n_clipped: int
+    n_classes_without_auc: int
+    cost: float | None = None
 
 
 def score_predictions(
-    truth: NDArray[np.intp], chosen: NDArray[np.intp], proba: NDArray[np.float64]
+    truth: NDArray[np.intp],
+    chosen: NDArray[np.intp],
+    proba: NDArray[np.float64],
+    loss: NDArray[np.float64] | None = None,
 ) -> Scores:
     """Score predictions.
 
@@ -50,10 +69,14 @@ def score_predictions(
         True and predicted class indices.
     proba : ndarray of shape (n_rows, n_classes)
         Predicted probabilities.
+    loss : ndarray of shape (n_classes, n_classes), optional
+        Cost of each prediction (rows) where a class (columns) is true.
     """
     rows = np.arange(len(truth))
     of_truth = proba[rows, truth]
     squared = (proba**2).sum(axis=1) - 2 * of_truth + 1
+    areas = roc_areas(truth, proba)
+    defined = areas[~np.isnan(areas)]
     return Scores(
         accuracy=float(np.mean(chosen == truth)),
         balanced_accuracy=float(
@@ -63,5 +86,87 @@ def score_predictions(
         ),
         log_loss=float(-np.log(np.maximum(of_truth, SMALLEST)).mean()),
         brier=float(squared.mean()),
+        roc_auc=float(defined.mean()) if len(defined) else None,
+        calibration_error=expected_calibration_error(truth, proba),
         n_clipped=int((of_truth < SMALLEST).sum()),
+        n_classes_without_auc=len(areas) - len(defined),
+        cost=None if loss is None else mean_cost(truth, proba, loss),
     )
+
+
+def roc_areas(
+    truth: NDArray[np.intp], proba: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Area under the ROC curve of each class against all others.
+
+    The share of pairs of a row of the class and another row in which the former has
+    the larger probability, ties counted half (Hanley & McNeil 1982).
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,)
+        True class indices.
+    proba : ndarray of shape (n_rows, n_classes)
+        Predicted probabilities.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        NaN for a class that all rows or none have.
+    """
+    areas = np.full(proba.shape[1], np.nan)
+    for label in range(proba.shape[1]):
+        own = truth == label
+        n_own = int(own.sum())
+        n_pairs = n_own * (len(truth) - n_own)
+        if n_pairs:
+            above = rankdata(proba[:, label])[own].sum() - n_own * (n_own + 1) / 2
+            areas[label] = above / n_pairs
+    return areas
+
+
+def expected_calibration_error(
+    truth: NDArray[np.intp], proba: NDArray[np.float64]
+) -> float:
+    """How far the probability of the most probable class is from its accuracy.
+
+    Rows are put into 15 bins of equal width by that probability; the absolute
+    differences of mean probability and accuracy are averaged by the bins' rows
+    (Naeini et al. 2015; Guo et al. 2017, section 2).
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,)
+        True class indices.
+    proba : ndarray of shape (n_rows, n_classes)
+        Predicted probabilities; a bin includes its upper end.
+    """
+    confidence = proba.max(axis=1)
+    right = proba.argmax(axis=1) == truth
+    bins = np.ceil(confidence * CALIBRATION_BINS).astype(np.intp) - 1
+    bins = bins.clip(0, CALIBRATION_BINS - 1)
+    # Rows times the difference in a bin is the difference of the bin's sums.
+    gaps = np.bincount(bins, weights=confidence - right)
+    return float(np.abs(gaps).sum() / len(truth))
+
+
+def least_cost(
+    proba: NDArray[np.float64], loss: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Class of least expected cost for each row, ties to the earlier class.
+
+    Parameters
+    ----------
+    proba : ndarray of shape (n_rows, n_classes)
+        Predicted probabilities.
+    loss : ndarray of shape (n_classes, n_classes)
+        Cost of each prediction (rows) where a class (columns) is true.
+    """
+    return np.asarray((proba @ loss.T).argmin(axis=1))
+
+
+def mean_cost(
+    truth: NDArray[np.intp], proba: NDArray[np.float64], loss: NDArray[np.float64]
+) -> float:
+    """Mean cost a row if the class of least expected cost is predicted."""
+    return float(loss[least_cost(proba, loss), truth].mean())

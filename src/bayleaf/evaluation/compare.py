@@ -1,0 +1,327 @@
+"""Several classifiers on the same folds, and which differences are more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.classifiers.parameters import checked_loss
+from bayleaf.data.labels import encode_labels
+from bayleaf.evaluation import result_table
+from bayleaf.evaluation.cross_validation import Tell, cross_validate
+from bayleaf.evaluation.held_out import LARGER_IS_BETTER, SCORES, CrossValidation
+from bayleaf.evaluation.operating_points import LossMatrix, implied_threshold
+from bayleaf.evaluation.statistics import Floats, TestResult, corrected_t_test
+from bayleaf.wording import near_names
+
+BEST = "best"
+DEFAULT_MODELS = ("nb", "tan", "kdb", "hnb", "auto")
+# Differences with a smaller p-value count as significant.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Scores of several classifiers on the same folds.
+
+    Parameters
+    ----------
+    results : tuple of CrossValidation
+        One a classifier.
+    classes : tuple
+        Labels of the target, in increasing order.
+    n_rows : int
+        Rows of the table.
+    n_folds, n_repeats, random_state : int
+        How rows were dealt.
+    baseline : str
+        The classifier that the others are tested against, or "best": for each score
+        the one with the best mean.
+    loss : ndarray of shape (n_classes, n_classes), optional
+        Cost of each prediction (rows) where a class (columns) is true.
+    """
+
+    results: tuple[CrossValidation, ...]
+    classes: tuple[Any, ...]
+    n_rows: int
+    n_folds: int
+    n_repeats: int
+    random_state: int
+    baseline: str = BEST
+    loss: Floats | None = None
+
+    def __getitem__(self, name: str) -> CrossValidation:
+        """The scores of one classifier."""
+        for result in self.results:
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the classifiers are called."""
+        return tuple(result.name for result in self.results)
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Scores that at least one fold has."""
+        first = self.results[0]
+        return tuple(score for score in SCORES if len(first.values(score)))
+
+    @property
+    def threshold(self) -> float | None:
+        """Probability of the second class above which the loss says to predict it.
+
+        None without a loss, or with more than two classes.
+        """
+        if self.loss is None or len(self.classes) != 2:
+            return None
+        return implied_threshold(self.loss)
+
+    def reference(self, score: str) -> str:
+        """The classifier that the others are tested against."""
+        return self.best(score) if self.baseline == BEST else self.baseline
+
+    def best(self, score: str) -> str:
+        """The classifier with the best mean of a score, the first of several."""
+        choose = max if score in LARGER_IS_BETTER else min
+        return choose(self.results, key=lambda result: result.mean(score)).name
+
+    def test(self, score: str, first: str, second: str) -> TestResult:
+        """Corrected paired t-test over the folds that have the score.
+
+        Nadeau & Bengio's correction (2003) for overlapping training sets, see
+        `corrected_t_test`; positive where `first` has the larger score. One fold alone
+        gives no evidence: a statistic of 0 and a p-value of 1.
+        """
+        a, b = self[first].values(score), self[second].values(score)
+        if len(a) < 2:
+            return TestResult(0.0, 1.0)
+        n_test = self.n_rows / self.n_folds
+        return corrected_t_test(a, b, n_train=self.n_rows - n_test, n_test=n_test)
+
+    def mark(self, score: str, name: str) -> str:
+        """How a classifier's score stands to the reference's.
+
+        Returns
+        -------
+        str
+            ``*`` for the reference, ``=`` if the difference is not significant at .05,
+            else ``+`` for a better and ``-`` for a worse score.
+        """
+        reference = self.reference(score)
+        if name == reference:
+            return "*"
+        result = self.test(score, name, reference)
+        if result.p_value >= LEVEL:
+            return "="
+        better = (result.statistic > 0) == (score in LARGER_IS_BETTER)
+        return "+" if better else "-"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, with the tests against the reference."""
+        return {
+            "n_rows": self.n_rows,
+            "classes": list(self.classes),
+            "n_folds": self.n_folds,
+            "n_repeats": self.n_repeats,
+            "seed": self.random_state,
+            "baseline": self.baseline,
+            "loss": None if self.loss is None else self.loss.tolist(),
+            "threshold": self.threshold,
+            "models": [
+                {**result.to_dict(), "tests": self._tests(result.name)}
+                for result in self.results
+            ],
+        }
+
+    def _tests(self, name: str) -> dict[str, dict[str, Any]]:
+        """Difference from the reference and its p-value, by score."""
+        found = {}
+        for score in self.scores:
+            other = self.reference(score)
+            p_value = self.test(score, name, other).p_value
+            found[score] = {
+                "against": other,
+                "difference": self[name].mean(score) - self[other].mean(score),
+                "p_value": p_value,
+                "significant": p_value < LEVEL,
+            }
+        return found
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One flat row a classifier, such as a data frame takes."""
+        return result_table.flat_rows(self)
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The rows of `to_rows` as CSV text, written to a file if one is named."""
+        return result_table.csv_text(self, path)
+
+    def to_markdown(self) -> str:
+        """Mean and standard deviation of every score as a Markdown table."""
+        return result_table.markdown(self)
+
+    def to_tables(self, title: str | None = None) -> list[Table]:
+        """Tables for a terminal of 80 columns: the scores, then what they cost."""
+        return result_table.terminal_tables(self, title)
+
+    def legend(self) -> list[str]:
+        """What the marks in the tables mean, and what is missing from means."""
+        return result_table.legend(self)
+
+    def __str__(self) -> str:
+        return result_table.plain_text(self)
+
+
+def compare(
+    X: Any,
+    y: Any,
+    models: Any = DEFAULT_MODELS,
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    random_state: int = 0,
+    loss: Any = None,
+    baseline: str = BEST,
+    tell: Tell | None = None,
+) -> Comparison:
+    """Compare classifiers on the same stratified, shuffled folds.
+
+    Everything (cut points, encoders, hierarchies, calibration) is learned inside the
+    training folds.
+
+    Parameters
+    ----------
+    X : data frame or ndarray of shape (n_rows, n_features)
+        The features.
+    y : array-like of shape (n_rows,)
+        The class labels.
+    models : sequence of str or classifier, or mapping of str to either
+        Names as on the command line (``"nb"``, ``"tan"`` ..) or any classifier of
+        scikit-learn with ``predict_proba``; a mapping says what they are called.
+    n_folds : int, default=10
+        Number of folds.
+    n_repeats : int, default=1
+        Number of shuffles; shuffle r uses the seed ``random_state + r``.
+    random_state : int, default=0
+        Seed of the first shuffle and of models given by name.
+    loss : LossMatrix or array-like of shape (n_classes, n_classes), optional
+        Cost of each prediction (rows) where a class (columns) is true; adds the
+        expected cost a row of predictions made for least expected cost.
+    baseline : str, default="best"
+        The model that the others are tested against, or "best".
+    tell : callable, optional
+        Gets a line of text before each fit.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If a model, the baseline, the loss or the folds do not fit.
+    TypeError
+        If a model is neither a name nor a classifier with probabilities.
+
+    Examples
+    --------
+    >>> from bayleaf.datasets import load_heart
+    >>> X, y = load_heart(return_X_y=True)
+    >>> found = compare(X, y, ["nb", "tan"], n_folds=5)
+    >>> found.best("accuracy"), found.mark("accuracy", "tan")
+    ('nb', '=')
+    """
+    estimators = named_models(models, random_state)
+    if baseline != BEST and baseline not in estimators:
+        raise ValueError(
+            f"baseline must be {BEST!r} or one of the models, got {baseline!r}; "
+            f"{near_names(baseline, estimators)}"
+        )
+    classes, codes = encode_labels(y)
+    costs = checked_loss(
+        loss.for_classes(classes) if isinstance(loss, LossMatrix) else loss, classes
+    )
+    results = cross_validate(
+        estimators,
+        X,
+        y,
+        n_folds=n_folds,
+        n_repeats=n_repeats,
+        random_state=random_state,
+        loss=costs,
+        tell=tell,
+    )
+    return Comparison(
+        tuple(results),
+        tuple(classes.tolist()),
+        len(codes),
+        n_folds,
+        n_repeats,
+        random_state,
+        baseline,
+        costs,
+    )
+
+
+def named_models(models: Any, random_state: int) -> dict[str, Any]:
+    """Estimators by what they are called.
+
+    Parameters
+    ----------
+    models : sequence or mapping
+        As for `compare`.
+    random_state : int
+        For models given by name.
+
+    Raises
+    ------
+    ValueError
+        If there is none, a name is unknown, or two models are called the same.
+    TypeError
+        If a model is no estimator.
+    """
+    if isinstance(models, str):
+        models = [models]
+    given = models.items() if isinstance(models, Mapping) else _with_names(models)
+    found: dict[str, Any] = {}
+    for name, model in given:
+        if name in found:
+            raise ValueError(
+                f"two models are called {name!r}; give a mapping with names of their "
+                "own"
+            )
+        found[name] = _estimator(model, random_state)
+    if not found:
+        raise ValueError("there is no model to compare; name at least one")
+    return found
+
+
+def _with_names(models: Iterable[Any]) -> list[tuple[str, Any]]:
+    """Models with their names: an estimator is called as its class."""
+    return [
+        (model if isinstance(model, str) else type(model).__name__, model)
+        for model in models
+    ]
+
+
+def _estimator(model: Any, random_state: int) -> Any:
+    """The estimator that a name stands for, or the estimator itself."""
+    if isinstance(model, str):
+        if model not in CLASSIFIERS:
+            raise ValueError(
+                f"models must be among {', '.join(CLASSIFIERS)} or be classifiers, got "
+                f"{model!r}; {near_names(model, CLASSIFIERS)}"
+            )
+        return CLASSIFIERS[model](random_state=random_state)
+    if isinstance(model, type) or not hasattr(model, "fit"):
+        raise TypeError(
+            f"models must be names or classifiers, got {model!r}; make an instance of "
+            "a class"
+        )
+    return model

@@ -1,0 +1,163 @@
+"""Nothing but the training rows of a fold reaches a model, and all see the same."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from bayleaf import (
+    BayesianNetworkClassifier,
+    KDBClassifier,
+    NaiveBayesClassifier,
+    TANClassifier,
+)
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.evaluation import compare, cross_validate, cross_validation
+
+N_ROWS = 60
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Notes the rows and labels that it is given; the feature is the row's number."""
+
+    seen: ClassVar[list[tuple[int, str, list[int], list[Any]]]] = []
+
+    def __init__(self, number: int = 0) -> None:
+        self.number = number
+
+    def fit(self, X: Any, y: Any) -> Recorder:
+        self.classes_ = np.unique(y)
+        self.seen.append((self.number, "fit", X[:, 0].tolist(), list(y)))
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        self.seen.append((self.number, "predict", X[:, 0].tolist(), []))
+        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+@pytest.fixture
+def recorded() -> list[tuple[int, str, list[int], list[Any]]]:
+    Recorder.seen.clear()
+    X = np.arange(N_ROWS)[:, None]
+    y = np.array(["p", "q", "q"] * (N_ROWS // 3))
+    models = {"one": Recorder(1), "two": Recorder(2)}
+    compare(X, y, models, n_folds=4, n_repeats=2, random_state=9)
+    return list(Recorder.seen)
+
+
+def test_all_models_get_the_same_folds(recorded: list[Any]) -> None:
+    own = {k: [entry[1:] for entry in recorded if entry[0] == k] for k in (1, 2)}
+    assert own[1] == own[2]
+    assert len([kind for kind, *_ in own[1] if kind == "fit"]) == 8
+
+
+def test_no_test_row_is_in_the_training_fold(recorded: list[Any]) -> None:
+    fits = [rows for number, kind, rows, _ in recorded if (number, kind) == (1, "fit")]
+    tests = [rows for number, kind, rows, _ in recorded if (number, kind) != (1, "fit")]
+    for train, test in zip(fits, tests[::2], strict=False):
+        assert sorted(train + test) == list(range(N_ROWS))
+
+
+def test_every_row_is_held_out_once_a_repeat(recorded: list[Any]) -> None:
+    tests = [
+        rows for number, kind, rows, _ in recorded if (number, kind) == (1, "predict")
+    ]
+    # Probabilities and labels are asked for one after the other.
+    first, second = tests[:8:2], tests[8::2]
+    for repeat in (first, second):
+        assert sorted(row for rows in repeat for row in rows) == list(range(N_ROWS))
+    assert sorted(map(sorted, first)) != sorted(map(sorted, second))
+
+
+def test_labels_stay_with_their_rows(recorded: list[Any]) -> None:
+    for _, kind, rows, labels in recorded:
+        if kind == "fit":
+            assert labels == ["p" if row % 3 == 0 else "q" for row in rows]
+
+
+def table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    """Numbers, words and holes, and labels that depend on them."""
+    rng = np.random.default_rng(2)
+    number = rng.normal(size=N_ROWS)
+    frame = pd.DataFrame(
+        {
+            "number": number,
+            "word": rng.choice(["a", "b", "c"], N_ROWS),
+            "hole": np.where(
+                rng.random(N_ROWS) < 0.2, None, rng.choice(["u", "v"], N_ROWS)
+            ),
+        }
+    )
+    return frame, np.where(number + rng.normal(scale=0.7, size=N_ROWS) > 0, "yes", "no")
+
+
+MODELS: dict[str, Any] = {
+    **{name: kind(random_state=0) for name, kind in CLASSIFIERS.items()},
+    "equal width": NaiveBayesClassifier(discretizer="equal_width"),
+    "equal frequency": TANClassifier(discretizer="equal_frequency"),
+    "calibrated": KDBClassifier(calibration="leave_one_out"),
+    "hierarchies": BayesianNetworkClassifier(
+        local_structure="tree", abstraction="global", random_state=0
+    ),
+}
+TRAIN, TEST = np.arange(0, 45), np.arange(45, N_ROWS)
+
+
+def probabilities(
+    monkeypatch: pytest.MonkeyPatch, model: Any, frame: pd.DataFrame, y: Any
+) -> Any:
+    """What a model gives the held-out rows of one fixed split."""
+    monkeypatch.setattr(cross_validation, "deal_folds", lambda *_: [(TRAIN, TEST)])
+    [result] = cross_validate({"it": model}, frame, y)
+    return result.held_out.proba
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_labels_of_held_out_rows_change_no_prediction(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    frame, y = table()
+    scrambled = y.copy()
+    scrambled[TEST] = np.where(y[TEST] == "yes", "no", "yes")
+    before = probabilities(monkeypatch, MODELS[name], frame, y)
+    after = probabilities(monkeypatch, MODELS[name], frame, scrambled)
+    assert np.array_equal(before, after)
+    # The labels of the training rows do matter, so the test could have failed.
+    turned = y.copy()
+    turned[TRAIN] = np.where(y[TRAIN] == "yes", "no", "yes")
+    assert not np.array_equal(
+        before, probabilities(monkeypatch, MODELS[name], frame, turned)
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_held_out_rows_move_no_cut_point_nor_code(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    frame, y = table()
+    strange = frame.copy()
+    # Outliers and new words in all held-out rows but the first.
+    strange.loc[TEST[1:], "number"] = 1e6
+    strange.loc[TEST[1:], "word"] = "new"
+    before = probabilities(monkeypatch, MODELS[name], frame, y)
+    after = probabilities(monkeypatch, MODELS[name], strange, y)
+    assert np.array_equal(before[0], after[0])
+
+
+def test_a_column_that_names_the_rows_is_no_help() -> None:
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 200)
+    # Each name stands for one row, and so for its label, once a model has seen it.
+    frame = pd.DataFrame({"name": [f"row {i}" for i in range(200)]})
+    model = NaiveBayesClassifier()
+    assert (model.fit(frame, y).predict(frame) == y).all()
+    found = compare(frame, y, {"nb": model}, n_folds=5)
+    assert abs(found["nb"].mean("accuracy") - 0.5) < 0.12
+    assert abs(found["nb"].mean("roc_auc") - 0.5) < 0.01
