@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def loss(tmp_path: Path) -> Path:
+    """Missing a disease costs 5, a false alarm 1."""
+    path = tmp_path / "loss.csv"
+    path.write_text(",absent,present\nabsent,0,5\npresent,1,0\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def compare(run: Run, heart: Path) -> Run:
+    """Run ``bayleaf compare`` on the heart table with few folds."""
+
+    def call(*words: object) -> Any:
+        return run("compare", heart, "--target", "disease", "--folds", 3, *words)
+
+    return call
+
+
+def check_refused(done: Any, *parts: str) -> None:
+    """The run failed with exit code 2 and one sentence that holds some parts."""
+    assert done.code == 2
+    assert done.out == ""
+    sentence = done.err
+    assert sentence.count("\n") == 1
+    for part in parts:
+        assert part in sentence
+
+
+def test_help_has_an_example(run: Run) -> None:
+    done = run("compare", "--help")
+    assert "bayleaf compare heart.csv --target" in done.out
+
+
+def test_the_table_fits_80_columns_and_explains_its_marks(
+    compare: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = compare("--models", "nb,tan,kdb,hnb")
+    assert done.code == 0, done.err
+    out = done.out
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
+    assert "disease of heart.csv: 270 rows, 3-fold cross-validation, seed 0" in out
+    for name in ("nb", "tan", "kdb", "hnb"):
+        [line] = [line for line in out.splitlines() if line.startswith(f" {name} ")][:1]
+        assert line.count("±") == 4
+    assert "= not significantly different" in out
+
+
+def test_json_holds_every_fold_and_the_seed(compare: Run) -> None:
+    words = ("--models", "nb, tan", "--repeats", 2, "--seed", 7, "--json")
+    found = json.loads(compare(*words).out)
+    assert (found["seed"], found["n_repeats"], found["target"]) == (7, 2, "disease")
+    assert [len(model["folds"]) for model in found["models"]] == [6, 6]
+
+
+def test_csv_goes_to_a_file_beside_the_table_or_to_standard_output(
+    compare: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "out.csv"
+    shown = compare("--models", "nb,tan", "--csv", path).out
+    assert "accuracy %" in shown
+    printed = compare("--models", "nb,tan", "--csv", "-").out
+    for text in (path.read_text("utf-8"), printed):
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert [row["model"] for row in rows] == ["nb", "tan"]
+
+
+def test_markdown_is_printed_instead_of_the_table(compare: Run) -> None:
+    out = compare("--models", "nb,tan", "--markdown").out
+    assert "| model | accuracy % |" in out
+
+
+def test_a_loss_adds_cost_and_thresholds(compare: Run, loss: Path) -> None:
+    out = compare("--models", "nb,tan", "--loss", loss).out
+    assert "cost/row" in out
+    assert "predict present where its probability is above 0.167" in out
+    assert "0.167 <" in out
+
+
+def test_evaluate_reports_cost_and_thresholds_of_its_model(
+    run: Run, heart: Path, loss: Path
+) -> None:
+    words = ("evaluate", heart, "--target", "disease", "--model", "nb", "--folds", 3)
+    [found] = json.loads(run(*words, "--loss", loss, "--json").out)
+    assert found["positive"] == "present"
+    [point] = [
+        point for point in found["thresholds"] if abs(point["threshold"] - 1 / 6) < 1e-9
+    ]
+    assert point["cost"] == pytest.approx(found["cost"]["mean"])
+    out = run(*words, "--positive", "absent").out
+    assert "nb: predict absent above the threshold" in out
+    assert "cost/row" not in out
+
+
+def test_a_loss_over_three_classes_gives_a_cost_and_no_thresholds(
+    run: Run, tmp_path: Path
+) -> None:
+    data, costs = tmp_path / "data.csv", tmp_path / "costs.csv"
+    data.write_text("x,y\n" + "0,1\n1,2\n2,3\n" * 6, "utf-8")
+    costs.write_text(",3,2,1\n1,9,1,0\n2,1,0,1\n3,0,1,9\n", "utf-8")
+    words = (data, "--target", "y", "--folds", 3, "--loss", costs)
+    done = run("compare", *words, "--models", "nb")
+    assert "cost/row" in done.out
+    assert "threshold" not in done.out
+    done = run("evaluate", *words, "--model", "nb")
+    assert "threshold" not in done.out
+    done = run("evaluate", *words, "--model", "nb", "--positive", "1")
+    check_refused(done, "--positive must be one of two classes", "1, 2, 3")
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (("--models", "nb,svm"), ("--models must be among nb", "'svm'")),
+        (("--models", "nb,tna"), ("did you mean tan?",)),
+        (("--models", "nb,,tan"), ("joined by commas", "'nb,,tan'")),
+        (("--models", "nb,nb"), ("names 'nb' twice",)),
+        (("--models", "nb", "--baseline", "tan"), ("baseline must be",)),
+        (("--models", "nb", "--max-k", 2), ("--max-k is no setting of the nb model",)),
+        (("--json", "--markdown"), ("only one of --markdown, --json",)),
+        (("--loss", "nowhere.csv"), ("cannot use nowhere.csv",)),
+        (("--repeats", 0), ("repeats at least 1",)),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(
+    compare: Run, words: tuple[object, ...], parts: tuple[str, ...]
+) -> None:
+    check_refused(compare(*words), *parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        (
+            ",absent,present\nabsent,0,many\npresent,1,0\n",
+            "must be a number, got 'many'",
+        ),
+        (",absent,gone\nabsent,0,1\ngone,1,0\n", "the target has absent, present"),
+    ],
+)
+def test_a_malformed_loss_ends_in_one_sentence(
+    compare: Run, loss: Path, text: str, part: str
+) -> None:
+    loss.write_text(text, "utf-8")
+    check_refused(compare("--models", "nb", "--loss", loss), part)
+
+
+def test_a_csv_file_that_cannot_be_written_ends_in_one_sentence(
+    compare: Run, tmp_path: Path
+) -> None:
+    done = compare("--models", "nb", "--csv", tmp_path / "no" / "out.csv")
+    check_refused(done, "cannot write")
