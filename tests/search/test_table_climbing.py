@@ -153,6 +153,30 @@ def test_impossible_constraints_are_named() -> None:
         climb(0, n_restarts=0)
 
 
+@pytest.mark.parametrize("seed", FIVE_TABLES)
+def test_the_second_climb_goes_on_from_the_end_of_the_first(seed: int) -> None:
+    first, table = climb(seed, "aic", 60)
+    second, _ = climb(seed, "aic", 60, n_restarts=2)
+    assert second.trace[: len(first.trace)] == first.trace
+    path = replayed(second, ({},) * 4, table[2])
+    totals = [naive_score(structure, *table) for structure in path]
+    assert [m.gain for m in second.trace] == pytest.approx(np.diff(totals), abs=1e-6)
+    assert changed_like(path[-1], structure_of(second))
+
+
+@pytest.mark.parametrize("score", LOCAL_SCORES)
+@pytest.mark.parametrize("seed", FIVE_TABLES)
+def test_no_move_gains_after_several_climbs(seed: int, score: str) -> None:
+    result, table = climb(seed, score, 60, n_restarts=6)
+    final = structure_of(result)
+    gains = [
+        naive_score(other, *table) - result.score
+        for _, other in neighbours(final, table[2], regroup=True)
+        if is_legal(other, set(), set(), None)
+    ]
+    assert max(gains) <= 2e-7
+
+
 def test_restarts_never_make_the_score_worse_and_may_better_it() -> None:
     alone = [climb(seed, "aic", 60)[0].score for seed in range(12)]
     several = [climb(seed, "aic", 60, n_restarts=6)[0] for seed in range(12)]

@@ -187,7 +187,8 @@ class SearchResult:
     score : float
         Its score; larger is better.
     trace : tuple of Move
-        The moves that led there from the start of this restart.
+        The moves that led there from the start of this restart, those that lost
+        included. A restart that went on from the end of another has that one's first.
     stopped_early : bool
         Whether the time limit ended some restart, or kept it from starting.
     restart : int
