@@ -97,3 +97,29 @@ def test_few_rows_are_pulled_towards_the_centre() -> None:
     found = learn_evidence_weights(_evidence(5), 0.5)
     assert found.penalty == PENALTIES[0]
     np.testing.assert_allclose(found.pieces, 0.5, atol=0.1)
+
+
+def test_a_helping_thread_changes_no_bit() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(3000, 3, 40)).astype(np.float32)
+    own, weights = rng.integers(3, size=3000), rng.random(3000)
+    start = np.concatenate([np.ones(40) / 40, np.zeros(3)])
+    found = [
+        Evidence(values, own, weights, n_threads).least_loss(
+            None, start, start, 1.0, (60, 1e-9)
+        )
+        for n_threads in (1, 2, 2, 2, 4)
+    ]
+    assert not np.array_equal(found[0], start)
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+def test_halves_of_the_rows_give_what_all_of_them_give() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(501, 2, 6)).astype(np.float32)
+    evidence = Evidence(values, rng.integers(2, size=501), np.ones(501))
+    start = np.concatenate([np.ones(6), np.zeros(2)])
+    halves = evidence.least_loss(None, start, start, 1.0, (200, 1e-15))
+    whole = evidence.least_loss([(0, 501)], start, start, 1.0, (200, 1e-15))
+    np.testing.assert_allclose(halves, whole, atol=1e-6)

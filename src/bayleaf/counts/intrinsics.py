@@ -1,4 +1,4 @@
-"""Instructions that counting needs and numba has no name for.
+"""Instructions that kernels need and numba has no name for.
 
 Everything is written with vectors of 512 bits, which LLVM cuts to what the processor
 has; the one instruction that only some processors know is asked for by `HAS_COMPRESS`.
@@ -121,6 +121,36 @@ def lowest_bit(typingctx: Any, word: Any) -> tuple[Any, Codegen]:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), codegen
+
+
+@_instruction
+def load_acquired(typingctx: Any, values: Any, place: Any) -> tuple[Any, Codegen]:
+    """Read a whole number that another thread may just have stored.
+
+    Whatever that thread wrote before `store_released` is seen afterwards.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = _pointer(builder, array, args[1], _I64)
+        return builder.load_atomic(pointer, "acquire", align=8)
+
+    return types.int64(values, types.int64), codegen
+
+
+@_instruction
+def store_released(
+    typingctx: Any, values: Any, place: Any, value: Any
+) -> tuple[Any, Codegen]:
+    """Store a whole number for another thread, see `load_acquired`."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Sequence[Any]) -> Any:
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = _pointer(builder, array, args[1], _I64)
+        builder.store_atomic(args[2], pointer, "release", align=8)
+        return context.get_dummy_value()
+
+    return types.void(values, types.int64, types.int64), codegen
 
 
 @_instruction

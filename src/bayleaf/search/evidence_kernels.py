@@ -2,8 +2,7 @@
 
 The descent is compiled as a whole so that several, under different penalties, run side
 by side: a minimiser that comes back to the interpreter at every step would make their
-threads wait for one another. One that runs alone is better led step by step, its rows
-shared between threads.
+threads wait for one another.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 from bayleaf.compiled import compiled_sums
 
 Floats = NDArray[np.float64]
+Path = tuple[Floats, Floats, Floats, NDArray[np.int64]]
+Aim = tuple[Floats, Floats, int, float]
 
 # Rows of a descent's points: where it is, what it tries, the slopes there, the way.
 HERE, THERE, SLOPE, NEW_SLOPE, DIRECTION = range(5)
@@ -96,45 +97,28 @@ def descend(
     own: NDArray[np.int64],
     row_weights: Floats,
     ranges: NDArray[np.int64],
-    points: Floats,
-    curvature: Floats,
-    numbers: Floats,
-    counts: NDArray[np.int64],
-    centre: Floats,
-    pull: Floats,
-    max_steps: int,
-    tolerance: float,
+    path: Path,
+    aim: Aim,
 ) -> None:
-    """Follow `advance` to the least penalised loss of the rows in `ranges` (n, 2)."""
-    there, slope = points[THERE], points[NEW_SLOPE]
+    """Follow `advance` to the least penalised loss of the rows in `ranges` (n, 2).
+
+    `aim` holds the centre and the strength of the pull, the most steps and the relative
+    gain of a step that is too little.
+    """
+    there, slope = path[0][THERE], path[0][NEW_SLOPE]
+    centre, pull, max_steps, tolerance = aim
     is_open = True
     while is_open:
         loss = add_penalty(there, centre, pull, slope)
         for r in range(ranges.shape[0]):
             first, last = ranges[r, 0], ranges[r, 1]
             loss += add_losses(contrasts, own, row_weights, there, first, last, slope)
-        is_open = advance(
-            loss,
-            points,
-            curvature,
-            numbers,
-            counts,
-            contrasts.shape[2],
-            max_steps,
-            tolerance,
-        )
+        is_open = advance(loss, path, contrasts.shape[2], max_steps, tolerance)
 
 
 @compiled_sums
 def advance(
-    loss: float,
-    points: Floats,
-    curvature: Floats,
-    numbers: Floats,
-    counts: NDArray[np.int64],
-    n_weights: int,
-    max_steps: int,
-    tolerance: float,
+    loss: float, path: Path, n_weights: int, max_steps: int, tolerance: float
 ) -> bool:
     """Take what a point costs, and set the next one, ``points[THERE]``.
 
@@ -144,11 +128,11 @@ def advance(
     1982; Nocedal & Wright 2006, section 7.2). Returns False once `max_steps` are done
     or a step gains less than `tolerance` of the loss; ``points[HERE]`` is the end.
 
-    `points` has a row for each of the places named above, `curvature` holds past steps
-    and changes of slope (2, memory, n), `numbers` the loss here, the step's length and
-    what it promises, `counts` the steps taken and the tries at this one. All begin at
-    zero, but for ``points[THERE]``, the start, and ``counts[1]``, -1.
+    The path holds points, a row for each of the places named above, past steps and
+    changes of slope (2, memory, n), three numbers, the loss here, the step's length and
+    what it promises, and two counts, of steps taken and of tries at this one.
     """
+    points, curvature, numbers, counts = path
     here, there, slope, new_slope = (
         points[HERE],
         points[THERE],

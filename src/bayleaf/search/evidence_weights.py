@@ -15,16 +15,15 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
+from bayleaf.compiled import is_little, kernel_for
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.search.evidence_kernels import (
     HERE,
     MEMORY,
-    NEW_SLOPE,
     THERE,
+    Aim,
+    Path,
     add_losses,
-    add_penalty,
-    advance,
     descend,
 )
 
@@ -40,8 +39,6 @@ MIN_ROWS = 12
 _TRIAL, _FINAL = (40, 1e-5), (100, 1e-6)
 # Rows whose losses are added up at a time, whatever the number of threads.
 _BLOCK_ROWS = 512
-# Stretches of rows that threads share when one descent runs alone.
-_SHARES = 4
 # Products, about a tenth of a millisecond's work, for which a thread is started.
 _LEAST_WORK = 100_000
 
@@ -133,35 +130,26 @@ class Evidence:
         gradient = np.zeros(len(parameters))
         add = kernel_for(add_losses, self.work)
         loss = sum(
-            add(
-                self.contrasts,
-                self.own,
-                np.ascontiguousarray(self.weights),
-                parameters,
-                first,
-                last,
-                gradient,
-            )
+            add(*self._rows, parameters, first, last, gradient)
             for first, last in ranges
         )
         return loss, gradient
 
     def least_loss(
         self,
-        ranges: Ranges,
+        ranges: Ranges | None,
         start: Floats,
         centre: Floats,
         penalty: float,
         patience: tuple[int, float],
-        *,
-        alone: bool = False,
     ) -> Floats:
         """Weights, none negative, and biases of least penalised loss of some rows.
 
         Parameters
         ----------
-        ranges : sequence of (first, last)
-            Which rows.
+        ranges : sequence of (first, last), or None
+            Which rows; None for all of them, which two threads may share: no other
+            descent should run meanwhile.
         start : ndarray of shape (1 + n_pieces + n_classes,)
             Where the descent begins.
         centre : ndarray of the same shape
@@ -170,57 +158,42 @@ class Evidence:
             Strength of the pull on weights; biases are pulled with strength 1.
         patience : (int, float)
             Most steps, and the relative gain of a step below which the descent ends.
-        alone : bool, default=False
-            Whether no other descent runs meanwhile, so that threads may share the
-            ranges; the result is the same.
         """
         n_weights = self.values.shape[2]
         pull = np.append(np.full(n_weights, penalty), np.ones(len(start) - n_weights))
         points = np.zeros((5, len(start)))
         points[THERE] = start
-        path = (
-            points,
-            np.zeros((2, MEMORY, len(start))),
-            np.zeros(3),
-            np.array([0, -1]),
-        )
-        n_rows = sum(last - first for first, last in ranges)
-        # Whatever the number of threads: compiled apart, sums may be added in another
-        # order.
-        if alone and n_rows * n_weights > _LEAST_WORK:
-            self._descend_together(ranges, path, centre, pull, patience)
+        curvature = np.zeros((2, MEMORY, len(start)))
+        path = points, curvature, np.zeros(3), np.array([0, -1])
+        aim = centre, pull, *patience
+        if ranges is None and not is_little(self.work):
+            self._descend_together(path, aim)
         else:
+            every = [(0, self.n_rows)] if ranges is None else ranges
             kernel_for(descend, self.work)(
-                self.contrasts,
-                self.own,
-                np.ascontiguousarray(self.weights),
-                np.array(ranges, dtype=np.int64),
-                *path,
-                centre,
-                pull,
-                *patience,
+                *self._rows, np.array(every, dtype=np.int64), path, aim
             )
-        return points[HERE]
+        end: Floats = points[HERE]
+        return end
 
-    def _descend_together(
-        self,
-        ranges: Ranges,
-        path: tuple[Floats, Floats, Floats, NDArray[np.int64]],
-        centre: Floats,
-        pull: Floats,
-        patience: tuple[int, float],
-    ) -> None:
-        """Descend as the kernel does, the ranges of rows side by side."""
-        there, slope = path[0][THERE], path[0][NEW_SLOPE]
-        is_open = True
-        while is_open:
-            tasks = [partial(self.loss, there, [each]) for each in ranges]
-            parts = run_tasks(tasks, self.n_threads)
-            loss = add_penalty(there, centre, pull, slope)
-            for each, its_slope in parts:
-                loss += each
-                slope += its_slope
-            is_open = advance(loss, *path, self.values.shape[2], *patience)
+    @property
+    def _rows(self) -> tuple[NDArray[np.float32], NDArray[np.int64], Floats]:
+        """What a kernel takes of the rows."""
+        return self.contrasts, self.own, np.ascontiguousarray(self.weights)
+
+    def _descend_together(self, path: Path, aim: Aim) -> None:
+        """Descend over all rows, half of which another thread may see to."""
+        from bayleaf.search.evidence_team_kernels import N_SIGNALS, help_out, lead
+
+        middle = self.n_rows // 2
+        signals = np.zeros(N_SIGNALS, dtype=np.int64)
+        share = np.zeros(path[0].shape[1] + 1)
+        tasks = [
+            partial(lead, *self._rows, middle, path, aim, signals, share),
+            partial(help_out, *self._rows, middle, path[0], signals, share),
+        ]
+        threads = worthwhile(self.n_threads, self.values.size, _LEAST_WORK)
+        run_tasks(tasks[:threads], threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,11 +240,11 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     """
     n_weights, n_classes = evidence.values.shape[2], evidence.values.shape[1]
     start = np.concatenate([[1.0], np.full(n_weights - 1, centre), np.zeros(n_classes)])
-    whole = stretches(evidence.n_rows, _SHARES)
+    whole = [(0, evidence.n_rows)]
     # Once, before trials that run side by side ask for them.
     _ = evidence.contrasts
     penalty, nearby = _best_penalty(evidence, start)
-    found = evidence.least_loss(whole, nearby, start, penalty, _FINAL, alone=True)
+    found = evidence.least_loss(None, nearby, start, penalty, _FINAL)
     loss, _ = evidence.loss(found, whole)
     return EvidenceWeights(
         prior=float(found[0]),
