@@ -191,21 +191,45 @@ def test_rounds_score_no_less_than_available_cells_or_one_refresh(seed: int) -> 
     assert score >= once - 0.01
 
 
-def test_the_search_ends_where_its_own_counts_lead_to_nothing_better() -> None:
-    codes, domain = rows_of_network(3)
+@pytest.mark.parametrize("seed", [3, 26])
+def test_the_search_ends_where_its_own_counts_lead_to_nothing_better(
+    seed: int,
+) -> None:
+    codes, domain = rows_of_network(seed)
     learned = learn_structure(codes, NO_SETS, domain, options("table"))
     rows, _ = CompletedRows.of_rows(codes, NO_SETS, 0).weighted(learned.network)
     again = searched(rows.codes, domain)
-    if again[1].cpd_structures != learned.found.cpd_structures:
-        score = observed_score(fitted(*again, codes), again[1], codes)
-        assert score <= learned.observed_score + 0.05
+    score = observed_score(fitted(*again, codes), again[1], codes)
+    assert score <= learned.observed_score + 0.01
 
 
-def test_further_restarts_see_counts_under_the_best_network() -> None:
+def test_counts_under_the_best_network_lead_to_better_ones() -> None:
+    # Here the counts of available cells mislead the first search.
+    codes, domain = rows_of_network(26)
+    learned = learn_structure(codes, NO_SETS, domain, options("table"))
+    rows, _ = CompletedRows.of_rows(codes, NO_SETS, 0).weighted(
+        searched(codes, domain)[0]
+    )
+    refreshed = searched(rows.codes, domain)
+    once = observed_score(fitted(*refreshed, codes), refreshed[1], codes)
+    assert learned.observed_score > once + 1.0
+
+
+def test_further_restarts_find_better_networks() -> None:
     codes, domain = rows_of_network(10)
     one = learn_structure(codes, NO_SETS, domain, options("table"))
     five = learn_structure(codes, NO_SETS, domain, options("table", n_restarts=5))
     assert five.observed_score > one.observed_score + 1.0
+    assert 0 < five.found.restart < 5
+
+
+def test_restarts_see_the_counts_under_the_best_network() -> None:
+    codes, domain = rows_of_network(7)
+    one = learn_structure(codes, NO_SETS, domain, options("table"))
+    five = learn_structure(codes, NO_SETS, domain, options("table", n_restarts=5))
+    # Restarts in the rows as they are, and with the counts that these lead to, find
+    # nothing better than the first alone does: only a further round gains.
+    assert five.observed_score > one.observed_score + 0.02
 
 
 @pytest.mark.parametrize("local_structure", ["table", "tree"])
@@ -311,6 +335,7 @@ def test_rounds_share_the_time_limit_and_warn_of_it() -> None:
     with pytest.warns(RuntimeWarning, match="time_limit=1e-06 seconds"):
         learned = learn_structure(codes, NO_SETS, domain, limited)
     assert learned.found.stopped_early
+    assert not learned.found.trace
     ample = replace(limited, constraints=Constraints(time_limit=1e3))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
