@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from bayleaf.models.predictor import Predictor
 
 if TYPE_CHECKING:
     from bayleaf.classifiers.base import BayesianClassifier
+    from bayleaf.classifiers.table_estimator import TableEstimator
+
+Estimator = TypeVar("Estimator", bound="TableEstimator")
 
 # What stands for a mapping, such as value hierarchies by column.
 _MAPPING = "mapping"
@@ -90,29 +94,13 @@ def load(path: str | Path) -> BayesianClassifier:
             f"model file {Path(path).name} holds a {saved.classifier[:60]!r}; "
             f"known are {', '.join(kinds)}"
         )
-    try:
+    with telling_wrong_parameters(path):
         return _fitted(kinds[saved.classifier], saved)
-    except ModelFileError:
-        raise
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise ModelFileError(
-            f"a parameter in model file {Path(path).name} is wrong: {error}"
-        ) from error
 
 
 def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassifier:
     """A classifier as it was when it was saved."""
-    parameters = {
-        str(name): parameter_from(value) for name, value in saved.parameters.items()
-    }
-    strange = sorted(set(parameters) - set(kind().get_params()))
-    if strange:
-        raise ModelFileError(
-            f"the model file has parameters that {saved.classifier} lacks: "
-            f"{', '.join(strange)}"
-        )
-    classifier = kind(**parameters)
-    classifier._check_parameters()
+    classifier = unfitted(kind, saved.parameters)
     predictor = saved.predictor
     classifier.classes_ = predictor.classes
     classifier.encoder_ = predictor.encoder
@@ -124,13 +112,63 @@ def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassi
     classifier.__dict__.update(
         _training_codes=None, _loo_score=None, _prior_shift=predictor.prior_shift
     )
-    names = predictor.encoder.domain.names
-    classifier.n_features_in_ = len(names)
-    if saved.named_features:
-        classifier.feature_names_in_ = np.array(names, dtype=object)
+    restore_columns(classifier, saved.named_features)
     # A loss must fit the classes.
     classifier._predictor()
     return classifier
+
+
+@contextlib.contextmanager
+def telling_wrong_parameters(path: str | Path) -> Iterator[None]:
+    """Turn what an estimator says of parameters from a file into one sentence.
+
+    Raises
+    ------
+    ModelFileError
+        If the block raises anything that a wrong parameter may bring about.
+    """
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ModelFileError(
+            f"a parameter in model file {Path(path).name} is wrong: {error}"
+        ) from error
+
+
+def unfitted(
+    kind: type[Estimator], values: Mapping[str, Any], **others: Any
+) -> Estimator:
+    """An estimator with the parameters of a file, checked.
+
+    `others` are parameters that need not be made from JSON values.
+
+    Raises
+    ------
+    ModelFileError
+        If it has no such parameter.
+    TypeError, ValueError
+        If a parameter has a value that is not allowed.
+    """
+    parameters = {str(name): parameter_from(value) for name, value in values.items()}
+    strange = sorted(set(parameters) - set(kind().get_params()))
+    if strange:
+        raise ModelFileError(
+            f"the model file has parameters that {kind.__name__} lacks: "
+            f"{', '.join(strange)}"
+        )
+    estimator = kind(**parameters, **others)
+    estimator._check_parameters()
+    return estimator
+
+
+def restore_columns(estimator: TableEstimator, named: bool) -> None:
+    """Tell an estimator from a file the columns of its training table."""
+    names = estimator.encoder_.domain.names
+    estimator.n_features_in_ = len(names)
+    if named:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def parameter_to(name: str, value: Any) -> Any:

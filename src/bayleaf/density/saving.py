@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayleaf.classifiers.saving import load as load_classifier
-from bayleaf.classifiers.saving import parameter_from, parameter_to
+from bayleaf.classifiers.saving import (
+    parameter_to,
+    restore_columns,
+    telling_wrong_parameters,
+    unfitted,
+)
 from bayleaf.data.hierarchy_files import hierarchies_text, resolve_hierarchies
 from bayleaf.io.density import (
     SavedDensity,
@@ -91,14 +94,8 @@ def load_density(path: str | Path) -> BayesianNetworkEstimator:
             f"model file {Path(path).name} holds a {saved.estimator[:60]!r}; known is "
             f"{BayesianNetworkEstimator.__name__}"
         )
-    try:
+    with telling_wrong_parameters(path):
         return _fitted(saved)
-    except ModelFileError:
-        raise
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise ModelFileError(
-            f"a parameter in model file {Path(path).name} is wrong: {error}"
-        ) from error
 
 
 def _fitted(saved: SavedDensity) -> BayesianNetworkEstimator:
@@ -108,20 +105,9 @@ def _fitted(saved: SavedDensity) -> BayesianNetworkEstimator:
     hierarchies = saved.parameters.get("hierarchies")
     if hierarchies is not None and not isinstance(hierarchies, Mapping):
         raise ModelFileError("the hierarchies of a model file should be an object")
-    parameters = {
-        str(name): parameter_from(value)
-        for name, value in saved.parameters.items()
-        if name != "hierarchies"
-    }
-    known = BayesianNetworkEstimator().get_params()
-    strange = sorted(set(parameters) - set(known))
-    if strange:
-        raise ModelFileError(
-            "the model file has parameters that BayesianNetworkEstimator lacks: "
-            f"{', '.join(strange)}"
-        )
-    estimator = BayesianNetworkEstimator(**parameters, hierarchies=hierarchies)
-    estimator._check_parameters()
+    # Hierarchies are written as in files of their own, unlike other parameters.
+    others = {k: v for k, v in saved.parameters.items() if k != "hierarchies"}
+    estimator = unfitted(BayesianNetworkEstimator, others, hierarchies=hierarchies)
     estimator.encoder_ = saved.encoder
     estimator.network_ = saved.network
     estimator.score_ = saved.score
@@ -131,9 +117,7 @@ def _fitted(saved: SavedDensity) -> BayesianNetworkEstimator:
     estimator.trace_ = ()
     names = saved.encoder.domain.names
     estimator.hierarchies_ = resolve_hierarchies(hierarchies, names)
-    estimator.n_features_in_ = len(names)
-    if saved.named_features:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
+    restore_columns(estimator, saved.named_features)
     return estimator
 
 

@@ -7,14 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.data.encoder import TableEncoder
-from bayleaf.io.documents import (
-    MAX_BYTES,
-    read_document,
-    telling_damage,
-    write_document,
-)
+from bayleaf.io.documents import MAX_BYTES, read_document, reading, write_document
 from bayleaf.io.domains import domain_from, domain_to
-from bayleaf.io.encoders import notes_from, rules_from, rules_to
+from bayleaf.io.encoders import encoder_from, encoder_to
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.networks import network_from, network_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
@@ -73,8 +68,7 @@ def write_density(saved: SavedDensity, path: str | Path) -> None:
         "score": saved.score,
         "log_likelihood": saved.log_likelihood,
         "named_features": saved.named_features,
-        "rules": rules_to(saved.encoder.rules),
-        "notes": [[name, note] for name, note in saved.encoder.notes.items()],
+        **encoder_to(saved.encoder),
         "domain": domain_to(saved.network.domain),
         "network": network_to(saved.network, arrays),
     }
@@ -91,10 +85,8 @@ def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensit
     OSError
         If the file cannot be read.
     """
-    path = Path(path)
-    document = read_document(path, max_bytes, (FORMAT,))
-    with telling_damage(path):
-        return _saved_density(document, ArrayReader.beside(path, document, max_bytes))
+    with reading(path, max_bytes, (FORMAT,)) as (document, arrays):
+        return _saved_density(document, arrays)
 
 
 def is_density(path: str | Path) -> bool:
@@ -115,11 +107,9 @@ def is_density(path: str | Path) -> bool:
 def _saved_density(document: Fields, arrays: ArrayReader) -> SavedDensity:
     """Build the model from a document whose header is right."""
     domain = domain_from(document.list("domain"))
-    network = network_from(document.object("network"), domain, arrays)
-    rules = rules_from(document.object("rules"))
     return SavedDensity(
-        encoder=TableEncoder(domain, rules, notes_from(document)),
-        network=network,
+        encoder=encoder_from(document, domain),
+        network=network_from(document.object("network"), domain, arrays),
         estimator=document.text("estimator"),
         parameters=document.object("parameters").values,
         score=document.number("score"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from bayleaf.io.atomic import replacing
 from bayleaf.io.fields import Fields, ModelFileError
-from bayleaf.io.sidecar import ArrayWriter, archive_path
+from bayleaf.io.sidecar import ArrayReader, ArrayWriter, archive_path
 
 SCHEMA_VERSION = 2
 MAX_BYTES = 1 << 30
@@ -89,16 +89,23 @@ def read_document(path: Path, max_bytes: int, kinds: tuple[str, ...]) -> Fields:
 
 
 @contextlib.contextmanager
-def telling_damage(path: Path) -> Iterator[None]:
-    """Turn what goes wrong while a document is taken apart into one sentence.
+def reading(
+    path: str | Path, max_bytes: int, kinds: tuple[str, ...]
+) -> Iterator[tuple[Fields, ArrayReader]]:
+    """A document and its arrays, to be taken apart inside a ``with`` block.
 
     Raises
     ------
     ModelFileError
-        If the block raises anything that a damaged document may bring about.
+        If the file holds no such document, or the block raises anything that a
+        damaged one may bring about: one sentence says what.
+    OSError
+        If the file cannot be read.
     """
+    path = Path(path)
+    document = read_document(path, max_bytes, kinds)
     try:
-        yield
+        yield document, ArrayReader.beside(path, document, max_bytes)
     except ModelFileError:
         raise
     except (ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:

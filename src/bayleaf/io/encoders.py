@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.data.encoder import EncoderRules
+from bayleaf.data.domain import Domain
+from bayleaf.data.encoder import EncoderRules, TableEncoder
 from bayleaf.io.fields import Fields
 
 
@@ -35,10 +36,19 @@ def rules_from(values: Fields) -> EncoderRules:
     )
 
 
-def notes_from(document: Fields) -> dict[str | int, str]:
-    """Remarks on single columns from the pairs in a document."""
+def encoder_to(encoder: TableEncoder) -> dict[str, Any]:
+    """What a document holds of an encoder beside its domain."""
     return {
+        "rules": rules_to(encoder.rules),
+        "notes": [[name, note] for name, note in encoder.notes.items()],
+    }
+
+
+def encoder_from(document: Fields, domain: Domain) -> TableEncoder:
+    """The encoder over a domain, from a document with rules and remarks on columns."""
+    notes = {
         Fields.name(entry[0]): str(entry[1])
         for entry in document.list("notes")
         if isinstance(entry, list) and len(entry) == 2
     }
+    return TableEncoder(domain, rules_from(document.object("rules")), notes)

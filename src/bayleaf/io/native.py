@@ -15,15 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.encoder import TableEncoder
-from bayleaf.io.documents import (
-    MAX_BYTES,
-    read_document,
-    telling_damage,
-    write_document,
-)
+from bayleaf.io.documents import MAX_BYTES, reading, write_document
 from bayleaf.io.domains import domain_from, domain_to
-from bayleaf.io.encoders import notes_from, rules_from, rules_to
+from bayleaf.io.encoders import encoder_from, encoder_to
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.models import model_from, model_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
@@ -84,8 +78,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         "prior_shift": None
         if predictor.prior_shift is None
         else predictor.prior_shift.tolist(),
-        "rules": rules_to(predictor.encoder.rules),
-        "notes": [[name, note] for name, note in predictor.encoder.notes.items()],
+        **encoder_to(predictor.encoder),
         "domain": domain_to(predictor.model.domain),
         "model": model_to(predictor.model, arrays),
     }
@@ -110,10 +103,8 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
     OSError
         If the file cannot be read.
     """
-    path = Path(path)
-    document = read_document(path, max_bytes, (FORMAT,))
-    with telling_damage(path):
-        return _saved_model(document, ArrayReader.beside(path, document, max_bytes))
+    with reading(path, max_bytes, (FORMAT,)) as (document, arrays):
+        return _saved_model(document, arrays)
 
 
 def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
@@ -125,12 +116,10 @@ def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
         raise ModelFileError("the class needs at least one state, and none for missing")
     model = model_from(document.object("model"), domain, arrays)
     classes = _labels(document, domain[-1].states)
-    rules = rules_from(document.object("rules"))
     features = type(domain)(domain.variables[:-1])
-    encoder = TableEncoder(features, rules, notes_from(document))
     return SavedModel(
         predictor=Predictor(
-            encoder,
+            encoder_from(document, features),
             model,
             classes,
             _loss(document, len(classes)),

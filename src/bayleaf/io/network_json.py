@@ -8,18 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from bayleaf.io.density import FORMAT as DENSITY_FORMAT
-from bayleaf.io.documents import (
-    MAX_BYTES,
-    read_document,
-    telling_damage,
-    write_document,
-)
+from bayleaf.io.documents import MAX_BYTES, reading, write_document
 from bayleaf.io.domains import domain_from, domain_to
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.models import model_from
 from bayleaf.io.native import FORMAT as MODEL_FORMAT
 from bayleaf.io.networks import network_from, network_to
-from bayleaf.io.sidecar import ArrayReader, ArrayWriter
+from bayleaf.io.sidecar import ArrayWriter
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 FORMAT = "bayleaf-network"
@@ -57,9 +52,8 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
         If the file cannot be read.
     """
     path = Path(path)
-    document = read_document(path, max_bytes, (FORMAT, MODEL_FORMAT, DENSITY_FORMAT))
-    with telling_damage(path):
-        arrays = ArrayReader.beside(path, document, max_bytes)
+    kinds = (FORMAT, MODEL_FORMAT, DENSITY_FORMAT)
+    with reading(path, max_bytes, kinds) as (document, arrays):
         domain = domain_from(document.list("domain"))
         if document.text("format") in (FORMAT, DENSITY_FORMAT):
             return network_from(document.object("network"), domain, arrays)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +11,19 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
+from bayleaf.models.class_network import ClassNetwork
 from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.inference import Eliminator
 from bayleaf.wording import name_list
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkModel:
+class NetworkModel(ClassNetwork):
     """Class scores from a network whose last variable is the class.
 
-    Naive Bayes, TAN and KDB are such networks; they differ in their arcs alone.
+    Naive Bayes, TAN and KDB are such networks; they differ in their arcs alone. A class
+    that has parents, and distributions that are trees, are for `NetworkPosteriorModel`.
 
     Parameters
     ----------
@@ -39,9 +38,6 @@ class NetworkModel:
         If the class has parents.
     """
 
-    network: BayesianNetwork
-    max_table_cells: int = 20_000_000
-
     def __post_init__(self) -> None:
         parents = self.network.cpds[-1].parents
         if parents:
@@ -52,16 +48,6 @@ class NetworkModel:
             )
 
     @property
-    def domain(self) -> Domain:
-        """Features, then the class."""
-        return self.network.domain
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters."""
-        return self.network.n_parameters
-
-    @property
     def class_prior(self) -> NDArray[np.float64]:
         """Prior probability of each class, shape (n_classes,)."""
         return self.network.cpds[-1].probabilities
@@ -70,11 +56,6 @@ class NetworkModel:
     def log_likelihood_scope(self) -> str:
         """What the training log-likelihood sums over."""
         return "observed families of the training rows"
-
-    @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """All (parent, child) pairs of indices, by child."""
-        return list(self.network.dag.arcs)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
@@ -103,10 +84,6 @@ class NetworkModel:
         """Sums missing features out."""
         features = Domain(self.domain.variables[:-1])
         return Eliminator(self.factors, features, self.max_table_cells)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Derived tables are made anew, so that a pickled model stays small.
-        return {"network": self.network, "max_table_cells": self.max_table_cells}
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
@@ -177,11 +154,6 @@ class NetworkModel:
         terms = np.zeros(n_features)
         terms[order] = steps
         return terms
-
-    def feature_parents(self, feature: int) -> Sequence[int]:
-        """Features among the parents of a feature."""
-        class_index = len(self.domain) - 1
-        return [p for p in self.network.dag.parents[feature] if p != class_index]
 
     def with_class_prior(self, class_prior: NDArray[np.float64]) -> NetworkModel:
         """Return the same model under another class prior, shape (n_classes,)."""

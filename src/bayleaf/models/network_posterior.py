@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain
-from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
+from bayleaf.models.class_network import ClassNetwork
 from bayleaf.models.row_densities import log_densities
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkPosteriorModel:
+class NetworkPosteriorModel(ClassNetwork):
     """Class scores from a network whose last variable, the class, may have parents.
+
+    It stands beside `NetworkModel`, which is ten times as fast and more, but looks up
+    tables with the class as one axis, which trees would have to be expanded to, and
+    takes another prior as its class's own table, which needs a class without parents.
+    This one takes the density of each row with each class, whatever form the
+    distributions have and wherever the class stands.
 
     Parameters
     ----------
@@ -32,19 +35,7 @@ class NetworkPosteriorModel:
         of P(features | class) under it.
     """
 
-    network: BayesianNetwork
-    max_table_cells: int = 20_000_000
     given_prior: NDArray[np.float64] | None = None
-
-    @property
-    def domain(self) -> Domain:
-        """Features, then the class."""
-        return self.network.domain
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters."""
-        return self.network.n_parameters
 
     @property
     def class_prior(self) -> NDArray[np.float64]:
@@ -56,11 +47,6 @@ class NetworkPosteriorModel:
         """What the training log-likelihood sums over."""
         return "training rows"
 
-    @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """All (parent, child) pairs of indices, by child."""
-        return list(self.network.dag.arcs)
-
     @cached_property
     def _own_prior(self) -> NDArray[np.float64]:
         """The class's marginal distribution in the network."""
@@ -69,14 +55,6 @@ class NetworkPosteriorModel:
         rows = Codes.from_columns([*columns, np.arange(cards[-1])], cards)
         prior = np.exp(self._log_densities(rows))
         return np.asarray(prior / prior.sum())
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What is derived is made anew, so that a pickled model stays small.
-        return {
-            "network": self.network,
-            "max_table_cells": self.max_table_cells,
-            "given_prior": self.given_prior,
-        }
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
@@ -137,11 +115,6 @@ class NetworkPosteriorModel:
             terms[:, feature] = now - odds
             odds = now
         return prior, terms
-
-    def feature_parents(self, feature: int) -> Sequence[int]:
-        """Features among the parents of a feature."""
-        class_index = len(self.domain) - 1
-        return [p for p in self.network.dag.parents[feature] if p != class_index]
 
     def with_class_prior(
         self, class_prior: NDArray[np.float64]
