@@ -39,6 +39,7 @@ SHARED_CLASSIFIER_MODULES = {
     "base",
     "incremental",
     "leave_one_out",
+    "mixture_parameters",
     "mixture_progress",
     "parameters",
     "saving",

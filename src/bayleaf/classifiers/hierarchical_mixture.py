@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,15 +15,15 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.mixture_progress import Reports
-from bayleaf.classifiers.parameters import (
-    AUTO,
-    check_choice,
-    check_count,
-    check_flag,
-    check_generative,
-    check_threshold,
+from bayleaf.classifiers.mixture_parameters import (
+    BATCH,
+    ONLINE,
+    check_mixture,
+    checked_architecture,
+    is_to_grow,
 )
+from bayleaf.classifiers.mixture_progress import Reports
+from bayleaf.classifiers.parameters import check_generative
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes
@@ -38,7 +37,6 @@ from bayleaf.latent.architecture_growth import (
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
 from bayleaf.latent.mixture_experts import (
     ExpertMixtureModel,
-    check_expert,
     learn_with_experts,
 )
 from bayleaf.latent.online_mixture import (
@@ -56,10 +54,6 @@ from bayleaf.models.hierarchical_mixture import (
 from bayleaf.models.mixture_text import mixture_text
 from bayleaf.search.temperature import best_temperature
 
-LEARNING = ONLINE, BATCH = ("online", "batch")
-DENOMINATORS = ("rows_with_value", "all_rows")
-# Beyond this an expert that is wrong would be worth nothing at all.
-_MOST_SIGMA = 500.0
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5
 
@@ -163,33 +157,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_generative(self)
-        if not self._grows:
-            checked_architecture(self.architecture)
-        check_choice("learning", self.learning, LEARNING)
-        if self.expert is not None:
-            check_expert(self.expert)
-            if self.learning != BATCH:
-                raise ValueError(
-                    f"learning={self.learning!r} changes counters row by row, which an "
-                    f"expert of another kind has none of; take learning={BATCH!r}"
-                )
-        check_count("n_init", self.n_init, 1)
-        check_count("n_passes", self.n_passes, 1)
-        for name in ("sigma", "gamma", "noise"):
-            check_threshold(name, getattr(self, name), none_too=False)
-        if self.sigma > _MOST_SIGMA:
-            raise ValueError(
-                f"sigma must be at most {_MOST_SIGMA:g}, got {self.sigma!r}"
-            )
-        if self.gamma == 0:
-            raise ValueError("gamma must be above 0, so that no probability is zero")
-        check_choice("missing_denominator", self.missing_denominator, DENOMINATORS)
-        check_flag("merge_rows", self.merge_rows)
-        if isinstance(self.smoothing, str) and self.smoothing == AUTO:
-            raise ValueError(
-                "smoothing='auto' leaves single rows out of counts, but a mixture's "
-                "counters remember no rows; leave smoothing alone and set gamma"
-            )
+        check_mixture(self)
 
     def _init_callback_context(
         self,
@@ -230,7 +198,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     ) -> tuple[int, ...]:
         """The architecture asked for, or the one that held-out rows ask for."""
         self.__dict__.pop("growth_", None)
-        if self._grows:
+        if is_to_grow(self.architecture):
             seed = int(rng.integers(1 << 63))
 
             def judge(rows: Codes, architecture: tuple[int, ...], others: Codes) -> Any:
@@ -287,7 +255,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
 
     def _work(self, codes: Codes) -> float:
         """Estimate of the steps that all mixtures take, see `kernel_for`."""
-        if self._grows or self.calibration is not None:
+        if is_to_grow(self.architecture) or self.calibration is not None:
             return math.inf
         architecture = checked_architecture(self.architecture)
         return self.n_init * learning_steps(codes, architecture, int(self.n_passes))
@@ -370,39 +338,10 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         return mixture_text(self._mixture)
 
     @property
-    def _grows(self) -> bool:
-        """Whether the architecture is to be found."""
-        return isinstance(self.architecture, str) and self.architecture == AUTO
-
-    @property
     def _mixture(self) -> HierarchicalMixtureModel:
         """The fitted model."""
         check_is_fitted(self, "model_")
         return cast(HierarchicalMixtureModel, self.model_)
-
-
-def checked_architecture(architecture: Any) -> tuple[int, ...]:
-    """An architecture as a tuple, once it is one.
-
-    Raises
-    ------
-    TypeError
-        If it is no sequence of integers.
-    ValueError
-        If a gate has no child.
-    """
-    refusal = (
-        "architecture must be a tuple of integers >= 1, the number of children of the "
-        f"gates of each level such as (2, 2), or 'auto', got {architecture!r}"
-    )
-    if not isinstance(architecture, tuple | list):
-        raise TypeError(refusal)
-    for width in architecture:
-        if not isinstance(width, numbers.Integral) or isinstance(width, bool):
-            raise TypeError(refusal)
-        if width < 1:
-            raise ValueError(refusal)
-    return tuple(int(width) for width in architecture)
 
 
 def _told_of_codes(expert: Any, n_features: int) -> Any:
