@@ -230,7 +230,7 @@ def test_what_is_no_classifier_with_probabilities_is_refused(
         compare(X, ["p", "q"] * 10, [model])
 
 
-class Broken(DummyClassifier):
+class Broken(NaiveBayesClassifier):
     """Gives probabilities that are none."""
 
     def predict_proba(self, X: Any) -> Any:

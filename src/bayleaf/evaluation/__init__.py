@@ -2,6 +2,12 @@
 
 from bayleaf.evaluation.compare import Comparison, compare
 from bayleaf.evaluation.cross_validation import cross_validate
+from bayleaf.evaluation.density import (
+    DensityScores,
+    DensityValidation,
+    cross_validate_density,
+    entropy_bound,
+)
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
@@ -30,6 +36,8 @@ from bayleaf.evaluation.statistics_datasets import (
 __all__ = [
     "Comparison",
     "CrossValidation",
+    "DensityScores",
+    "DensityValidation",
     "HeldOut",
     "LossMatrix",
     "OperatingPoint",
@@ -39,6 +47,8 @@ __all__ = [
     "compare",
     "corrected_t_test",
     "cross_validate",
+    "cross_validate_density",
+    "entropy_bound",
     "error_reduction",
     "friedman_test",
     "implied_threshold",

@@ -1,0 +1,262 @@
+"""Held-out log-likelihood of density models, against the most that any could reach."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.columns import take_apart
+from bayleaf.density.encoding import read_table
+from bayleaf.evaluation.cross_validation import Rows, Tell, take_rows
+from bayleaf.evaluation.statistics import Floats
+
+
+@dataclass(frozen=True)
+class DensityScores:
+    """What a density model makes of one set of held-out rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    log_likelihood : float
+        Sum of the rows' log probabilities, in nats; minus infinity if a row is
+        impossible.
+    bound : float
+        The most that any distribution reaches on these rows, see `entropy_bound`.
+    n_impossible : int
+        Rows of probability zero.
+    """
+
+    n_rows: int
+    log_likelihood: float
+    bound: float
+    n_impossible: int
+
+    @property
+    def nats_per_row(self) -> float:
+        """Mean log probability of a row, in nats."""
+        return self.log_likelihood / self.n_rows
+
+
+@dataclass(frozen=True)
+class DensityValidation:
+    """Held-out log-likelihood of one density model over all folds and repeats.
+
+    Parameters
+    ----------
+    name : str
+        What the model is called.
+    folds : tuple of DensityScores
+        One a fold, repeat after repeat.
+    n_repeats : int
+        How often every row was held out.
+    fit_seconds : float
+        Mean time a fold.
+    n_parameters, n_arcs : float
+        Means over the folds.
+    """
+
+    name: str
+    folds: tuple[DensityScores, ...]
+    n_repeats: int
+    fit_seconds: float
+    n_parameters: float
+    n_arcs: float
+
+    @property
+    def log_likelihood(self) -> float:
+        """Sum over the rows of the table, each held out, in nats; repeats averaged."""
+        return math.fsum(f.log_likelihood for f in self.folds) / self.n_repeats
+
+    @property
+    def bound(self) -> float:
+        """Sum of the folds' bounds, in nats; repeats averaged."""
+        return math.fsum(fold.bound for fold in self.folds) / self.n_repeats
+
+    @property
+    def n_impossible(self) -> int:
+        """Held-out rows of probability zero, over all folds."""
+        return sum(fold.n_impossible for fold in self.folds)
+
+    @property
+    def nats_per_row(self) -> float:
+        """Mean log probability of a held-out row, in nats."""
+        n_rows = sum(fold.n_rows for fold in self.folds) / self.n_repeats
+        return self.log_likelihood / n_rows
+
+    @property
+    def sd_per_row(self) -> float:
+        """Standard deviation over folds of the nats a row; infinite where a fold is."""
+        if self.n_impossible:
+            return math.inf
+        return float(np.std([fold.nats_per_row for fold in self.folds], ddof=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values; null where a likelihood is infinite."""
+        return {
+            "model": self.name,
+            "log_likelihood": _finite(self.log_likelihood),
+            "bound": self.bound,
+            "nats_per_row": {
+                "mean": _finite(self.nats_per_row),
+                "sd": _finite(self.sd_per_row),
+            },
+            "n_impossible": self.n_impossible,
+            "n_parameters": self.n_parameters,
+            "n_arcs": self.n_arcs,
+            "fit_seconds": self.fit_seconds,
+            "folds": [
+                asdict(fold) | {"log_likelihood": _finite(fold.log_likelihood)}
+                for fold in self.folds
+            ],
+        }
+
+
+def cross_validate_density(
+    estimators: Mapping[str, Any],
+    X: Any,
+    *,
+    n_folds: int = 10,
+    n_repeats: int = 1,
+    random_state: int = 0,
+    tell: Tell | None = None,
+) -> list[DensityValidation]:
+    """Score density models on the same shuffled folds.
+
+    Everything, cut points and hierarchies included, is learned inside the training
+    folds. Log probabilities are those of the coded cells: of an interval where a
+    column of numbers was cut, so that models with other cut points do not compare.
+
+    Parameters
+    ----------
+    estimators : mapping of str to BayesianNetworkEstimator
+        Each is cloned for every fold.
+    X : data frame or ndarray of shape (n_rows, n_columns)
+        The table.
+    n_folds : int, default=10
+        Number of folds.
+    n_repeats : int, default=1
+        Number of shuffles; shuffle r uses the seed ``random_state + r``.
+    random_state : int, default=0
+        Seed of the first shuffle.
+    tell : callable, optional
+        Gets a line of text before each fit.
+
+    Returns
+    -------
+    list of DensityValidation
+        In the order of `estimators`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer rows than folds, or fewer than 2 folds or 1 repeat.
+    """
+    splits = _deal(_n_rows(X), n_folds, n_repeats, random_state)
+    return [
+        _validate(name, estimator, X, splits, n_repeats, tell)
+        for name, estimator in estimators.items()
+    ]
+
+
+def entropy_bound(codes: Codes) -> float:
+    """The largest log-likelihood that any distribution has on some rows, in nats.
+
+    Without missing cells it is that of the rows' own relative frequencies, ``-N H``
+    with H their empirical entropy in nats (Cover & Thomas 2006, section 11.1). Rows
+    with missing cells are bounded apart, pattern by pattern, each by the frequencies
+    of what its rows do hold; no distribution can do better on any of the parts.
+
+    Parameters
+    ----------
+    codes : Codes
+        The rows; their weights are not used.
+
+    Returns
+    -------
+    float
+        At most 0.
+    """
+    columns = range(codes.n_variables)
+    table = np.stack([codes.column(i) for i in columns], axis=1).astype(np.int32)
+    cards = np.array(codes.cards)
+    distinct, counts = np.unique(table, axis=0, return_counts=True)
+    _, pattern = np.unique(distinct == cards, axis=0, return_inverse=True)
+    pattern = pattern.ravel()
+    totals = np.bincount(pattern, weights=counts)
+    return float(np.sum(counts * np.log(counts / totals[pattern])))
+
+
+def _validate(
+    name: str,
+    estimator: Any,
+    X: Any,
+    splits: list[tuple[Rows, Rows]],
+    n_repeats: int,
+    tell: Tell | None,
+) -> DensityValidation:
+    """Held-out log-likelihood of one model on all splits."""
+    folds: list[DensityScores] = []
+    sizes: list[tuple[float, int, int]] = []
+    for place, (train, test) in enumerate(splits, 1):
+        if tell is not None:
+            tell(f"{name}: fold {place} of {len(splits)}")
+        start = time.perf_counter()
+        model = clone(estimator).fit(take_rows(X, train))
+        seconds = time.perf_counter() - start
+        folds.append(_score(name, model, take_rows(X, test)))
+        sizes.append((seconds, model.n_free_parameters_, len(model.edges_)))
+    means: Floats = np.mean(sizes, axis=0)
+    return DensityValidation(name, tuple(folds), n_repeats, *means.tolist())
+
+
+def _score(name: str, model: Any, held_out: Any) -> DensityScores:
+    """Log-likelihood of held-out rows and its bound in the same codes."""
+    logs: NDArray[np.float64] = model.score_samples(held_out)
+    if np.isnan(logs).any():
+        raise ValueError(f"{name} gave held-out rows a log probability of NaN")
+    codes, _ = read_table(take_apart(held_out), model.encoder_, model.hierarchies_)
+    return DensityScores(
+        n_rows=len(logs),
+        log_likelihood=float(logs.sum()),
+        bound=entropy_bound(codes),
+        n_impossible=int(np.isneginf(logs).sum()),
+    )
+
+
+def _deal(
+    n_rows: int, n_folds: int, n_repeats: int, random_state: int
+) -> list[tuple[Rows, Rows]]:
+    """Training and test rows of each shuffled fold, repeat after repeat."""
+    if not 2 <= n_folds <= n_rows or n_repeats < 1:
+        raise ValueError(
+            f"folds must be between 2 and the {n_rows} rows, and repeats at least 1, "
+            f"got {n_folds} and {n_repeats}"
+        )
+    return [
+        split
+        for repeat in range(n_repeats)
+        for split in KFold(
+            n_folds, shuffle=True, random_state=random_state + repeat
+        ).split(np.zeros(n_rows))
+    ]
+
+
+def _n_rows(X: Any) -> int:
+    """Rows of an array or a data frame."""
+    return int(getattr(X, "num_rows", None) or len(X))
+
+
+def _finite(value: float) -> float | None:
+    """A number, or None for what JSON cannot hold."""
+    return value if math.isfinite(value) else None
