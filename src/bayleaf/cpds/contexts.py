@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -165,6 +165,24 @@ def with_known_parents(
         return GroupedTableCPD(family, cards, left, cpd.table[row])
     index = tuple(known.get(parent, slice(None)) for parent in cpd.parents)
     return TableCPD(family, cpd.probabilities[index])
+
+
+def distribution_at(cpd: CPD, states: Sequence[int]) -> NDArray[np.float64]:
+    """Distribution of the child in one configuration of its parents.
+
+    Parameters
+    ----------
+    cpd : CPD
+        Trees and grouped tables are not expanded.
+    states : sequence of int
+        One a parent.
+
+    Returns
+    -------
+    ndarray of shape (child card,), dtype float64
+    """
+    known = dict(zip(cpd.parents, states, strict=True))
+    return with_known_parents(cpd, known, {cpd.child: 0}).probabilities
 
 
 def _below(

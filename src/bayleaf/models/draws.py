@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,27 @@ class Draw:
         return found
 
 
+class Drawing(Protocol):
+    """What every step of sampling offers; see `Draw`."""
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """Variables drawn before."""
+
+    @property
+    def drawn(self) -> tuple[int, ...]:
+        """Variables drawn now."""
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of states of `given`, then of `drawn`."""
+
+    def joint_states(self, columns: list[Any], uniforms: Floats) -> NDArray[np.int64]:
+        """Joint state drawn in each row."""
+
+
 def draw_rows(
-    draws: Sequence[Draw],
+    draws: Sequence[Drawing],
     cards: Sequence[int],
     n_rows: int,
     rng: np.random.Generator,
@@ -81,7 +100,7 @@ def draw_rows(
 
     Parameters
     ----------
-    draws : sequence of Draw
+    draws : sequence of Drawing
         Steps that draw every variable that is not known, once.
     cards : sequence of int
         Number of states of each variable.
@@ -115,7 +134,7 @@ def draw_rows(
     return Codes.from_columns(columns, cards)
 
 
-def _from_last(draw: Draw) -> Iterator[tuple[int, int]]:
+def _from_last(draw: Drawing) -> Iterator[tuple[int, int]]:
     """The variables that a step draws and their numbers of states, the last first."""
     cards = draw.cards[len(draw.given) :]
     yield from zip(reversed(draw.drawn), reversed(cards), strict=True)

@@ -2,16 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.contexts import with_known_parents
 from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.row_probabilities import distributions_of_rows
+from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.draws import Draw, Drawing
 
 # Rows drawn at a time; part of what a seed means.
 _BLOCK = 1 << 14
+# Cells beyond which a tree is followed row by row instead of being expanded.
+_WIDE_CELLS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionDraw:
+    """A step that draws one variable from its distribution, which is not expanded.
+
+    Parameters
+    ----------
+    given : tuple of int
+        Its parents.
+    drawn : tuple of int
+        The variable.
+    cards : tuple of int
+        Number of states of the parents, then of the variable.
+    cpd : CPD
+        The distribution, its family numbered from 0 on.
+    """
+
+    given: tuple[int, ...]
+    drawn: tuple[int, ...]
+    cards: tuple[int, ...]
+    cpd: CPD
+
+    def joint_states(
+        self, columns: list[Any], uniforms: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """State drawn in each row: the first whose cumulative exceeds its uniform."""
+        unknown = np.full(len(uniforms), self.cards[-1])
+        family = [*(columns[parent] for parent in self.given), unknown]
+        given = Codes.from_columns(family, self.cards)
+        return _drawn(self.cpd, given, uniforms).astype(np.int64)
+
+
+def forward_draw(cpd: CPD) -> Drawing:
+    """The step that draws a variable once its parents are drawn."""
+    if isinstance(cpd, TreeCPD | GroupedTableCPD) and prod(cpd.cards) > _WIDE_CELLS:
+        places = {variable: place for place, variable in enumerate(cpd.family)}
+        numbered = with_known_parents(cpd, {}, places)
+        return DistributionDraw(cpd.parents, (cpd.child,), cpd.cards, numbered)
+    return Draw.from_table(cpd.parents, (cpd.child,), cpd.probabilities)
 
 
 def draw_forward(

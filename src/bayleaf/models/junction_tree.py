@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.compiled import kernel_for
+from bayleaf.counts.source import Family
+from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
-from bayleaf.graph.triangulation import JunctionForest, married
+from bayleaf.graph.triangulation import JunctionForest, married, small_forest
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.decomposition import Form, Product, ProductBuilder
 from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedLayouts, Passes
@@ -26,7 +29,7 @@ from bayleaf.models.junction_tree_schedule import (
     rooted,
     with_prior,
 )
-from bayleaf.models.smallest_product import smallest_product, triangulated
+from bayleaf.models.small_product import small_product
 from bayleaf.wording import name_list
 
 if TYPE_CHECKING:
@@ -105,12 +108,19 @@ class JunctionTree:
         """
         own_cards = network.domain.cards
         if forms is None:
-            product, forest = smallest_product(own_cards, network.cpds, max_table_cells)
+            product = small_product(own_cards, network.cpds, max_table_cells)
         else:
             product = ProductBuilder(own_cards, network.cpds).product(forms)
-            forest = triangulated(product)
+        # A triangulation around a wide family would take long only to be refused.
+        unwritten = [
+            cpd.family
+            for cpd, form in zip(network.cpds, product.forms, strict=True)
+            if form is Form.WHOLE and not isinstance(cpd, TableCPD)
+        ]
+        _check_sizes(network, product, unwritten, max_table_cells)
         cards = product.cards
-        _check_sizes(network, product, forest, max_table_cells)
+        forest = small_forest(married(product.families, len(cards)), cards)
+        _check_sizes(network, product, forest.cliques, max_table_cells)
         # The most states last, because the last axis is the one that runs fast.
         place = {node: i for i, node in enumerate(forest.order)}
         axes = sorted(range(len(cards)), key=lambda v: (cards[v], place[v]))
@@ -375,10 +385,11 @@ class JunctionTree:
 
 
 def _check_sizes(
-    network: BayesianNetwork, product: Product, forest: JunctionForest, limit: int
+    network: BayesianNetwork, product: Product, cliques: Iterable[Family], limit: int
 ) -> None:
     """Raise if a clique has too many cells, naming the network's variables in it."""
-    for clique, cells in zip(forest.cliques, forest.table_cells(product.cards)):
+    for clique in cliques:
+        cells = prod(product.cards[v] for v in clique)
         if cells > limit:
             own = product.own_variables(clique)
             names = name_list([str(network.domain[v].name) for v in own])

@@ -206,7 +206,7 @@ class NetworkTrees:
     ) -> Part | str:
         """The tree of some variables, or the sentence that says why there is none."""
         try:
-            return self._compiled(_cut_network(self.network, members, hard), members)
+            return self._compiled(cut_network(self.network, members, hard), members)
         except ValueError as error:
             return str(error)
 
@@ -216,10 +216,20 @@ class NetworkTrees:
         return Part(network, tree, members)
 
 
-def _cut_network(
-    network: BayesianNetwork, members: tuple[int, ...], hard: Mapping[int, int]
+def cut_network(
+    network: BayesianNetwork, members: Sequence[int], hard: Mapping[int, int]
 ) -> BayesianNetwork:
-    """The network of some variables, known parents fixed at their state."""
+    """The network of some variables, known parents fixed at their state.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        The whole network.
+    members : sequence of int
+        Variables to keep, their parents that are not known among them.
+    hard : mapping from int to int
+        Known states by variable.
+    """
     places = {member: place for place, member in enumerate(members)}
     cpds = [
         with_known_parents(network.cpds[member], hard, places) for member in members

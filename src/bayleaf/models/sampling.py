@@ -86,13 +86,19 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
     )
     if n * len(network.domain) > _MOST_CELLS:
         raise too_many
-    draws, log_probability = evidence_draws(network, evidence, trees.max_table_cells)
+    draws, log_probability, cards = evidence_draws(
+        network, evidence, trees.max_table_cells
+    )
     if np.isneginf(log_probability):
         raise trees.impossible(evidence)
     try:
-        return draw_rows(draws, network.domain.cards, int(n), rng, evidence.hard)
+        rows = draw_rows(draws, cards, int(n), rng, evidence.hard)
     except MemoryError:
         raise too_many from None
+    own = network.domain.cards
+    if cards == own:
+        return rows
+    return Codes.from_columns([rows.column(v) for v in range(len(own))], own)
 
 
 def decode(domain: Domain, codes: Codes) -> pa.Table:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.contexts import distribution_at
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.evidence import Evidence, Likelihood
 from bayleaf.models.network_trees import NetworkTrees, Part
@@ -148,14 +150,14 @@ def sensitivity(
         )
     if np.isneginf(trees.log_probability(evidence)):
         raise trees.impossible(evidence)
-    table = trees.network.cpds[entry.node].probabilities
-    row = table[entry.row] / table[entry.row].sum()
+    given = distribution_at(trees.network.cpds[entry.node], entry.row)
+    row = given / given.sum()
     x = float(row[entry.state])
     weights = row
     if x in (0.0, 1.0):
         # A cell over an entry of 0 has lost its coefficient; an even row keeps all.
         weights = np.full(len(row), 1.0 / len(row))
-        network = _with_row(trees.network, entry, weights)
+        network = _with_row(trees.network, entry, weights, trees.max_table_cells)
         trees = NetworkTrees(network, max_table_cells=trees.max_table_cells)
     part = trees.part(evidence, [target, *trees.network.dag.families[entry.node]])
     likelihoods = evidence.likelihoods
@@ -191,6 +193,8 @@ class _Cells:
         if np.isneginf(propagation.log_evidence):
             return np.zeros(n_states), 0.0
         scale = float(np.exp(propagation.log_evidence - self.log_scale))
+        if self.part.tree.is_apart(self._place):
+            return self._from_row(likelihoods, scale)
         family = np.array(propagation.family(self._place)) * scale
         index = self._index()
         if index is None:
@@ -198,6 +202,28 @@ class _Cells:
         cells = family[index].copy()
         family[index] = 0.0
         return cells, float(family.sum())
+
+    def _from_row(
+        self, likelihoods: dict[int, Likelihood], total: float
+    ) -> tuple[Floats, float]:
+        """The same from a propagation of the row, where no clique holds the family.
+
+        The cells of P(family, likelihoods) sum to `total`.
+        """
+        given = dict(likelihoods)
+        domain = self.part.network.domain
+        for parent, state in zip(self.entry.parents, self.entry.row, strict=True):
+            one_hot = np.zeros(domain[self.part.positions[parent]].n_states)
+            one_hot[state] = 1.0
+            given[parent] = one_hot * given.get(parent, 1.0)
+        n_states = self.part.network.cpds[self._place].cards[-1]
+        if not all(likelihood.any() for likelihood in given.values()):
+            return np.zeros(n_states), total
+        propagation = self.part.propagate(given)
+        if np.isneginf(propagation.log_evidence):
+            return np.zeros(n_states), total
+        share = float(np.exp(propagation.log_evidence - self.log_scale))
+        return propagation.marginal(self._place) * share, max(total - share, 0.0)
 
     @property
     def _place(self) -> int:
@@ -232,8 +258,17 @@ def _line(
     return float(coefficients[state]) - rest, rest + others
 
 
-def _with_row(network: BayesianNetwork, entry: Entry, row: Floats) -> BayesianNetwork:
+def _with_row(
+    network: BayesianNetwork, entry: Entry, row: Floats, limit: int
+) -> BayesianNetwork:
     """The network with another row in one table."""
-    table = np.array(network.cpds[entry.node].probabilities)
+    cpd = network.cpds[entry.node]
+    if prod(cpd.cards) > limit:
+        raise ValueError(
+            f"changing an entry of 0 or 1 needs the full table of variable "
+            f"{network.domain[entry.node].name!r}, whose {prod(cpd.cards):.3g} cells "
+            f"are more than max_table_cells={limit}; raise it, or take another entry"
+        )
+    table = np.array(cpd.probabilities)
     table[entry.row] = row
     return network.with_table(entry.node, table)

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from bayleaf.cpds.distribution import CPD
-from bayleaf.graph.triangulation import (
-    JunctionForest,
-    married,
-    plain_forest,
-    small_forest,
-)
+from bayleaf.graph.triangulation import married, plain_forest
 from bayleaf.models.decomposition import Form, Product, ProductBuilder, decomposable
 
 Forms = Mapping[int, Form]
@@ -23,10 +18,10 @@ _TRIAL_CELLS = 500_000
 _MOST_TRIALS = 200
 
 
-def smallest_product(
+def small_product(
     cards: Sequence[int], cpds: Sequence[CPD], max_table_cells: int
-) -> tuple[Product, JunctionForest]:
-    """Choose forms for the families of a network, and triangulate what they link.
+) -> Product:
+    """Choose forms for the families of a network that link its variables sparsely.
 
     Full tables are kept where few cells do. Otherwise the best of a few uniform choices
     is bettered family by family until no other form of one makes fewer cells in all, or
@@ -43,9 +38,7 @@ def smallest_product(
 
     Returns
     -------
-    product : Product
-    forest : JunctionForest
-        Over its variables, auxiliary ones included.
+    Product
 
     References
     ----------
@@ -56,18 +49,10 @@ def smallest_product(
     options = {node: decomposable(cpd) for node, cpd in enumerate(cpds)}
     options = {node: forms for node, forms in options.items() if forms}
     if not options:
-        whole = builder.product({})
-        return whole, triangulated(whole)
+        return builder.product({})
     search = _Search(builder, options, max_table_cells)
     best, shared = search.descended() if search.is_large else ({}, True)
-    product = builder.product(best, shared=shared)
-    return product, triangulated(product)
-
-
-def triangulated(product: Product) -> JunctionForest:
-    """A thorough triangulation of the variables that a product links."""
-    neighbours = married(product.families, len(product.cards))
-    return small_forest(neighbours, product.cards)
+    return builder.product(best, shared=shared)
 
 
 class _Search:
