@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import bayleaf
 from bayleaf import BayesianNetworkEstimator, ValueHierarchy, read_network
 from bayleaf.classifiers.structure_parameters import SETTINGS
+from bayleaf.search.family_scores import ScoreCache
 
 CARDS = (4, 2, 3, 3)
 NAMES = ("a", "b", "c", "d")
@@ -301,6 +302,7 @@ def test_numbers_are_cut_into_five_intervals(local_structure: str) -> None:
         ),
         ({"required_edges": [("a", "b"), ("b", "a")]}, "close a cycle"),
         ({"time_limit": 0}, "time_limit must be > 0"),
+        ({"cache_size": -1}, "cache_size must be an integer >= 0"),
         ({"penalty_weight": -1.0}, "penalty_weight must be"),
         ({"missing": "drop"}, "missing must be one of"),
         ({"smoothing": "auto"}, "smoothing must be one of"),
@@ -321,12 +323,36 @@ def test_a_wrong_parameter_is_refused_in_a_sentence(
         {"n_restarts": 1.5},
         {"n_jobs": "two"},
         {"merge_leaves": "yes"},
+        {"cache_size": 1e5},
     ],
 )
 def test_a_parameter_of_the_wrong_type_is_refused(parameters: dict[str, Any]) -> None:
     (name,) = parameters
     with pytest.raises(TypeError, match=f"^{name} must"):
         BayesianNetworkEstimator(**parameters).fit(texts(dependent_rows(0, 10)))
+
+
+@pytest.mark.parametrize("abstraction", [None, "given", "local_refreshed"])
+def test_a_small_cache_changes_no_network(
+    abstraction: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: set[int] = set()
+    made = ScoreCache.__init__
+
+    def noted(cache: ScoreCache, size: int) -> None:
+        sizes.add(size)
+        made(cache, size)
+
+    monkeypatch.setattr(ScoreCache, "__init__", noted)
+    table = texts(dependent_rows(5))
+    found = [
+        setting("table", abstraction, n_restarts=3, cache_size=size).fit(table)
+        for size in (200_000, 3, 0)
+    ]
+    assert sizes == {200_000, 3, 0}
+    for small in found[1:]:
+        assert small.edges_ == found[0].edges_
+        assert small.score_ == found[0].score_
 
 
 def test_edges_are_kept_to() -> None:

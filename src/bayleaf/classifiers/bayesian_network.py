@@ -71,6 +71,9 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
         Names of variables that must, or must not, be joined by an arc.
     time_limit : float, optional
         Seconds after which the search stops, with a warning.
+    cache_size : int, default=200_000
+        Most scores of families that a search over tables remembers; fewer take less
+        memory and more time, and lead to the same network.
     random_state : int, RandomState, Generator or None, default=0
         Source of the restarts' randomness.
     **shared

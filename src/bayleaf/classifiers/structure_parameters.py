@@ -81,6 +81,8 @@ class StructureParameters:
         Names of variables that must, or must not, be joined by an arc.
     time_limit : float, optional
         Seconds after which the search stops, with a warning.
+    cache_size : int, default=200_000
+        Most scores of families that a search over tables remembers.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class StructureParameters:
         required_edges: Any = (),
         forbidden_edges: Any = (),
         time_limit: float | None = None,
+        cache_size: int = 200_000,
         **shared: Any,
     ) -> None:
         super().__init__(**shared)
@@ -117,6 +120,7 @@ class StructureParameters:
         self.required_edges = required_edges
         self.forbidden_edges = forbidden_edges
         self.time_limit = time_limit
+        self.cache_size = cache_size
 
 
 def check_structure(estimator: Any) -> None:
@@ -146,6 +150,7 @@ def check_structure(estimator: Any) -> None:
         check_count("max_parents", estimator.max_parents, 0)
     check_threshold("penalty_weight", estimator.penalty_weight, none_too=False)
     check_threshold("time_limit", estimator.time_limit)
+    check_count("cache_size", estimator.cache_size, 0)
     _check_belongings(estimator)
     for name in ("required_edges", "forbidden_edges"):
         check_edges(name, getattr(estimator, name))
@@ -182,6 +187,7 @@ def structure_options(
         seed=_seed(estimator.random_state),
         n_jobs=estimator.n_jobs,
         max_table_cells=estimator.max_table_cells,
+        cache_size=int(estimator.cache_size),
         progress=partial(_tell, resolve_score(estimator.local_score).unit)
         if estimator.verbose > 1
         else None,

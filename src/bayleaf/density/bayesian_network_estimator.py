@@ -97,6 +97,9 @@ class BayesianNetworkEstimator(
         Names of columns that must, or must not, be joined by an arc.
     time_limit : float, optional
         Seconds after which the search stops, with a warning.
+    cache_size : int, default=200_000
+        Most scores of families that a search over tables remembers; fewer take less
+        memory and more time, and lead to the same network.
     smoothing : str or Smoothing, default="laplace"
         Rule that turns counts into probabilities.
     discretizer : str or discretiser, default="equal_frequency"

@@ -89,6 +89,8 @@ class StructureOptions:
         Number of threads, in scikit-learn's meaning.
     max_table_cells : int
         Largest table of counts.
+    cache_size : int
+        Most scores of families that a search over tables remembers.
     progress : callable, optional
         Told after every move how far a restart has come.
     """
@@ -106,6 +108,7 @@ class StructureOptions:
     seed: int = 0
     n_jobs: int | None = None
     max_table_cells: int = 20_000_000
+    cache_size: int = 200_000
     progress: ProgressCallback | None = None
 
     @property
@@ -395,9 +398,14 @@ def _search(
             merge_leaves=options.merge_leaves,
             **shared,
         )
-    refresh = options.abstraction == REFRESHED
     return climb_tables(
-        counts, domain, options.score, hierarchies, refresh=refresh, **shared
+        counts,
+        domain,
+        options.score,
+        hierarchies,
+        refresh=options.abstraction == REFRESHED,
+        cache_size=options.cache_size,
+        **shared,
     )
 
 
