@@ -58,12 +58,10 @@ def _columns(comparison: Comparison) -> tuple[list[_Column], list[_Column]]:
 
 def title_of(comparison: Comparison) -> str:
     """How rows were dealt, with the seed."""
-    times = (
-        f"repeated {comparison.n_repeats} times, " if comparison.n_repeats > 1 else ""
-    )
+    times = f"{comparison.n_repeats} x " if comparison.n_repeats > 1 else ""
     return (
-        f"{comparison.n_rows} rows, {comparison.n_folds}-fold cross-validation, "
-        f"{times}seed {comparison.random_state}"
+        f"{comparison.n_rows} rows, {times}{comparison.n_folds}-fold cross-validation, "
+        f"seed {comparison.random_state}"
     )
 
 

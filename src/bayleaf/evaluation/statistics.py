@@ -83,8 +83,8 @@ def corrected_t_test(
 
     The variance of the mean difference over J folds is taken as
     ``(1/J + n_test/n_train) s^2`` instead of ``s^2/J``, with J - 1 degrees of freedom
-    (Nadeau & Bengio 2003, Inference for the generalization error, section 3, the
-    corrected resampled t-test). ``n_test=0`` gives the plain paired t-test.
+    (Nadeau & Bengio 2003, Inference for the generalization error, Machine Learning 52,
+    the corrected resampled t-test). ``n_test=0`` gives the plain paired t-test.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def corrected_t_test(
 def unpaired_t_test(first: ArrayLike, second: ArrayLike) -> TestResult:
     """Two-sample t-test with a pooled variance (Student 1908).
 
-    Wiering (2003, section 5) compares methods so over random halves of a data set.
+    Wiering (2003, table 2) compares methods so over random halves of a data set.
 
     Parameters
     ----------

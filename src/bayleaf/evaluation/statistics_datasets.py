@@ -114,7 +114,8 @@ def lambda_test(
 def error_reduction(base_errors: ArrayLike, errors: ArrayLike) -> float:
     """Mean over data sets of the share of a base method's errors that is avoided.
 
-    ``mean((e_a - e_b) / e_a)``, e_a the errors of the base (Wiering 2003, section 5).
+    ``mean((e_a - e_b) / e_a)``, e_a the errors of the base (Bauer & Kohavi 1999, as
+    Wiering 2003 uses it in table 2).
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def wins_and_losses(
 ) -> tuple[int, int]:
     """Number of data sets where `first` is significantly better, and worse.
 
-    Wiering (2003, table 2) counts them at .05 and at .01.
+    Wiering (2003, table 2) counts them at .05 and marks those at .01.
 
     Parameters
     ----------
