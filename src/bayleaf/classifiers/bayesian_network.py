@@ -27,6 +27,7 @@ from bayleaf.latent.structure_learning import (
     StructureOptions,
     learn_structure,
 )
+from bayleaf.models.local_structure_text import describe_distribution
 from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.row_densities import log_densities
 from bayleaf.models.structured_network import network_from_structures
@@ -150,6 +151,10 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
         """All arcs as (parent, child) names, those of the class included."""
         check_is_fitted(self, "model_")
         return self.network_.edges
+
+    def describe(self, name: str | int) -> str:
+        """One variable's distribution: a table, or an indented tree of conditions."""
+        return describe_distribution(self.network_, name)
 
 
 def _held_out_temperature(

@@ -35,11 +35,11 @@ from bayleaf.data.partial_values import PartialValues
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table, read_table
 from bayleaf.density.saving import save_density
-from bayleaf.density.structure_text import describe_distribution
 from bayleaf.density.summary import DensitySummary
 from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.forward_draws import draw_forward
+from bayleaf.models.local_structure_text import describe_distribution
 from bayleaf.models.row_densities import log_densities_of_partial_rows
 from bayleaf.models.sampling import decode
 from bayleaf.models.structured_network import n_distributions

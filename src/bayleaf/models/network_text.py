@@ -27,7 +27,7 @@ def network_text(domain: Domain, dag: DAG, cpds: Sequence[CPD]) -> str:
         f"{_count(n_arcs, 'arc')}, {_count(n_parameters, 'free parameter')}"
     ]
     shown = dag.order[:MAX_NODES]
-    heads = [_head(domain, cpds[node]) for node in shown]
+    heads = [head_text(domain, cpds[node]) for node in shown]
     width = max((len(head) for head in heads if len(head) <= 50), default=0)
     for node, head in zip(shown, heads, strict=True):
         labels = [domain[node].label(code) for code in range(domain[node].n_states)]
@@ -41,7 +41,7 @@ def network_text(domain: Domain, dag: DAG, cpds: Sequence[CPD]) -> str:
 
 def distribution_text(domain: Domain, cpd: CPD) -> str:
     """One distribution: a table, a tree of conditions, or a value map."""
-    head = _head(domain, cpd)
+    head = head_text(domain, cpd)
     if isinstance(cpd, TreeCPD):
         return "\n".join([head, *_tree_lines(domain, cpd)])
     if isinstance(cpd, DeterministicCPD):
@@ -54,7 +54,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _head(domain: Domain, cpd: CPD) -> str:
+def head_text(domain: Domain, cpd: CPD) -> str:
     """What is distributed, given what."""
     names = [shown_name(domain[parent].name) for parent in cpd.parents]
     condition = f" | {', '.join(names)}" if names else ""
@@ -141,14 +141,22 @@ def _condition(variable: Variable, states: Sequence[int]) -> str:
     """That a variable is in one of some states; a group of states by its name."""
     if len(states) == 1:
         return stated(shown_name(variable.name), variable.label(states[0]))
+    node = hierarchy_node(variable, states)
+    if node is not None:
+        return stated(shown_name(variable.name), node)
+    labels = [variable.label(code) for code in states]
+    return f"{shown_name(variable.name)} in {{{name_list(labels)}}}"
+
+
+def hierarchy_node(variable: Variable, states: Sequence[int]) -> str | None:
+    """The node of a variable's hierarchy over just these states, if there is one."""
     members = {variable.states[code] for code in states}
     tree = variable.hierarchy
     if tree is not None:
         for node in tree.inner_nodes:
             if set(tree.states_under(node)) == members:
-                return stated(shown_name(variable.name), str(node))
-    labels = [variable.label(code) for code in states]
-    return f"{shown_name(variable.name)} in {{{name_list(labels)}}}"
+                return str(node)
+    return None
 
 
 def _map_lines(domain: Domain, cpd: DeterministicCPD) -> list[str]:

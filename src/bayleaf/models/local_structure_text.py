@@ -8,15 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.network_text import head_text, hierarchy_node
 from bayleaf.wording import format_number, name_list, shown_name
 
 # Longer texts are cut, and say so.
 _MOST_LINES = 200
+_WIDTH = 80
 _MOST_STATES = 12
 _MOST_MEMBERS = 6
 
@@ -25,9 +26,10 @@ def describe_distribution(network: BayesianNetwork, name: str | int) -> str:
     """One variable's distribution as text.
 
     A tree is indented, one line a branch, and its branches are named after the nodes
-    of value hierarchies where they stand for such; a table over groups of states says
-    which states each group holds. Any other distribution is shown by
-    `BayesianNetwork.describe`.
+    of value hierarchies where they stand for such; leaves that were merged point to the
+    line, counted from the head on, of the first of them. A table over groups of states
+    says which states each group holds. Lines go on in the next one from 80 columns on.
+    Any other distribution is shown by `BayesianNetwork.describe`.
 
     Raises
     ------
@@ -35,15 +37,16 @@ def describe_distribution(network: BayesianNetwork, name: str | int) -> str:
         If there is no such variable.
     """
     cpd = network.cpd(name)
+    lines = _wrapped(0, head_text(network.domain, cpd))
     if isinstance(cpd, TreeCPD):
-        lines = _tree_lines(network.domain, cpd)
+        _add_tree(lines, network.domain, cpd)
     elif isinstance(cpd, GroupedTableCPD):
-        lines = _grouped_lines(network.domain, cpd)
+        _add_groups(lines, network.domain, cpd)
     else:
         return network.describe(name)
     hidden = len(lines) - _MOST_LINES
     more = [f"  and {hidden} lines more"] if hidden > 0 else []
-    return "\n".join([_head(network.domain, cpd), *lines[:_MOST_LINES], *more])
+    return "\n".join([*lines[:_MOST_LINES], *more])
 
 
 def group_name(variable: Variable, states: Sequence[int]) -> str:
@@ -57,13 +60,8 @@ def group_name(variable: Variable, states: Sequence[int]) -> str:
     """
     if len(states) == 1:
         return variable.label(states[0])
-    members = {variable.states[code] for code in states}
-    tree = variable.hierarchy
-    if tree is not None:
-        for node in tree.inner_nodes:
-            if set(tree.states_under(node)) == members:
-                return str(node)
-    return f"{{{_members(variable, states)}}}"
+    node = hierarchy_node(variable, states)
+    return f"{{{_members(variable, states)}}}" if node is None else node
 
 
 def _members(variable: Variable, states: Sequence[int]) -> str:
@@ -72,51 +70,54 @@ def _members(variable: Variable, states: Sequence[int]) -> str:
     return name_list(labels, limit=_MOST_MEMBERS)
 
 
-def _head(domain: Domain, cpd: CPD) -> str:
-    """What is distributed, given what."""
-    given = ", ".join(shown_name(domain[parent].name) for parent in cpd.parents)
-    child = shown_name(domain[cpd.child].name)
-    return f"P({child} | {given})" if given else f"P({child})"
-
-
-def _tree_lines(domain: Domain, cpd: TreeCPD) -> list[str]:
-    """A line for each branch, indented by its depth; leaves end with probabilities."""
-    if isinstance(cpd.root, Leaf):
-        return [f"  {_distribution(domain[cpd.child], cpd.root.probabilities)}"]
+def _wrapped(depth: int, text: str) -> list[str]:
+    """A line as one or more, broken behind commas and indented by its depth."""
     lines: list[str] = []
+    for piece in text.split(", "):
+        if lines and len(lines[-1]) + len(piece) < _WIDTH - 2:
+            lines[-1] += f", {piece}"
+            continue
+        if lines:
+            lines[-1] += ","
+        # What goes on stands deeper than the lines of the next depth.
+        lines.append("  " * (depth + 2 if lines else depth) + piece)
+    return lines
+
+
+def _add_tree(lines: list[str], domain: Domain, cpd: TreeCPD) -> None:
+    """A line for each branch, indented by its depth; leaves end with probabilities."""
     first_line: dict[int, int] = {}
     open_nodes: list[tuple[Leaf | Split, str, int]] = [(cpd.root, "", 0)]
     while open_nodes:
         node, condition, depth = open_nodes.pop()
         if isinstance(node, Leaf):
+            text = _distribution(domain[cpd.child], node.probabilities)
             if id(node) in first_line:
                 text = f"as in line {first_line[id(node)]}"
-            else:
-                first_line[id(node)] = len(lines) + 1
-                text = _distribution(domain[cpd.child], node.probabilities)
-            lines.append(f"{'  ' * depth}{condition}: {text}")
+            first_line.setdefault(id(node), len(lines) + 1)
+            text = f"{condition}: {text}" if condition else text
+            lines += _wrapped(max(depth, 1), text)
             continue
         if condition:
-            lines.append(f"{'  ' * depth}{condition}")
+            lines += _wrapped(depth, condition)
         variable = domain[node.variable]
         below = [
             (branch, f"{shown_name(variable.name)} = {group_name(variable, g)}")
             for branch, g in zip(node.branches, node.groups, strict=True)
         ]
         open_nodes += [(b, text, depth + 1) for b, text in reversed(below)]
-    return lines
 
 
-def _grouped_lines(domain: Domain, cpd: GroupedTableCPD) -> list[str]:
+def _add_groups(lines: list[str], domain: Domain, cpd: GroupedTableCPD) -> None:
     """Groups that are no single states, then a line for each row of the table."""
-    lines = []
     for parent, groups in zip(cpd.parents, cpd.groups, strict=True):
         variable = domain[parent]
         for group in groups:
             name = group_name(variable, group)
             if len(group) > 1 and not name.startswith("{"):
                 members = _members(variable, group)
-                lines.append(f"  {shown_name(variable.name)} {name}: {{{members}}}")
+                text = f"{shown_name(variable.name)} {name}: {{{members}}}"
+                lines += _wrapped(1, text)
     rows = itertools.product(*(range(len(groups)) for groups in cpd.groups))
     for where in rows:
         names = [
@@ -124,8 +125,7 @@ def _grouped_lines(domain: Domain, cpd: GroupedTableCPD) -> list[str]:
             for parent, g, at in zip(cpd.parents, cpd.groups, where, strict=True)
         ]
         text = _distribution(domain[cpd.child], cpd.table[where])
-        lines.append(f"  {', '.join(names)}: {text}")
-    return lines
+        lines += _wrapped(1, f"{', '.join(names)}: {text}" if names else text)
 
 
 def _distribution(variable: Variable, probabilities: NDArray[np.float64]) -> str:
