@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from bayleaf.evaluation import friedman_test
+
 sys.path.insert(0, str(Path(__file__).parent / "speed"))
 from machine import describe_processor, markdown_table
 
@@ -89,21 +91,16 @@ def _paired(means: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def _overview(means: pd.DataFrame, models: list[str]) -> str:
-    """Means, ranks, and how often averaged KDB wins."""
+    """Means, ranks with their critical difference, and how often averaged KDB wins."""
     complete = [m for m in models if _n_cells(means, m) == _n_cells(means, OURS)]
     losses = means[means["model"].isin(complete)].pivot_table(
         index="table", columns="model", values="log_loss"
     )
-    ranks = losses.rank(axis=1).mean()
+    test = friedman_test(losses.to_dict("list"), larger_is_better=False)
+    ranks = test.mean_ranks
     rows = []
     for model in models:
         own = means[means["model"] == model]
-        against = "-"
-        if model != OURS:
-            pair = _paired(means, model)
-            gain = pair[model] - pair[OURS]
-            wins, ties = int((gain > TIE).sum()), int((gain.abs() <= TIE).sum())
-            against = f"{wins} / {ties} / {len(gain) - wins - ties}"
         rows.append(
             [
                 model,
@@ -111,10 +108,10 @@ def _overview(means: pd.DataFrame, models: list[str]) -> str:
                 f"{own.groupby('table')['log_loss'].mean().median():.3f}",
                 f"{100 * own.groupby('table')['accuracy'].mean().mean():.1f}",
                 f"{ranks[model]:.2f}" if model in ranks else "-",
-                against,
+                "-" if model == OURS else _against(means, model),
             ]
         )
-    return markdown_table(
+    table = markdown_table(
         [
             "model",
             "mean log-loss",
@@ -125,6 +122,19 @@ def _overview(means: pd.DataFrame, models: list[str]) -> str:
         ],
         rows,
     )
+    return (
+        f"{table}\n\nMean ranks by log-loss that differ by more than "
+        f"{test.critical_difference():.2f} differ significantly (Nemenyi's test at .05 "
+        f"over {test.n_datasets} tables; Friedman's p = {test.p_value:.1g})."
+    )
+
+
+def _against(means: pd.DataFrame, model: str) -> str:
+    """On how many tables averaged KDB wins, ties and loses against a model."""
+    pair = _paired(means, model)
+    gain = pair[model] - pair[OURS]
+    wins, ties = int((gain > TIE).sum()), int((gain.abs() <= TIE).sum())
+    return f"{wins} / {ties} / {len(gain) - wins - ties}"
 
 
 def _n_cells(means: pd.DataFrame, model: str) -> int:
