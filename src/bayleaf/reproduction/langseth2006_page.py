@@ -113,6 +113,7 @@ def page_text(results: Results, models: Sequence[str]) -> str:
 _NOTES = """Its hepatitis is near the 80 complete rows that are used here,
 and its "diabetes" is the same table as pima. With exact ranking Algorithm 3 proposes
 nearly the same pair from every subset and stops early, which the other searches do not.
+The average that it prints for HNB, 85.52, is 85.51 by its rows.
 
 On monks-1 every search finds the latent variable over a1 and a2, and the rule "a1 = a2"
 for one of its states. The other six cells make two states, not one, of the 124 training

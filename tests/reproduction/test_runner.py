@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayleaf.reproduction import pages
+from bayleaf.reproduction.runner import Reproduction
+from bayleaf.reproduction.sources import Sources
+
+
+def silent(text: str) -> None:
+    """Tell nobody."""
+
+
+def reproduction(folder: Path, *, quick: bool = False) -> Reproduction:
+    return Reproduction("example", Sources(None), folder, quick=quick)
+
+
+def test_every_cell_is_run_once(example: Any, tmp_path: Path) -> None:
+    reproduction(tmp_path).run(1, silent)
+    assert example.runs == example.cells()
+    reproduction(tmp_path).run(1, silent)
+    assert len(example.runs) == 6
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    example: Any, tmp_path: Path
+) -> None:
+    example.stop_at = 4
+    with pytest.raises(KeyboardInterrupt):
+        reproduction(tmp_path).run(1, silent)
+    assert reproduction(tmp_path).open_cells() == example.cells()[4:]
+    times = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
+    assert len(times) == 4
+    example.stop_at = None
+    whole = reproduction(tmp_path)
+    whole.run(1, silent)
+    pages.write(whole)
+    assert example.runs == example.cells()
+    assert {p: p.stat().st_mtime_ns for p in times} == times
+    uninterrupted = reproduction(tmp_path / "other")
+    uninterrupted.run(1, silent)
+    pages.write(uninterrupted)
+    for name in ("example.csv", "example.md"):
+        again = (tmp_path / "other" / name).read_bytes()
+        assert (tmp_path / name).read_bytes() == again
+
+
+def test_the_table_alone_keeps_finished_cells(example: Any, tmp_path: Path) -> None:
+    first = reproduction(tmp_path)
+    first.run(1, silent)
+    pages.write(first)
+    for path in (tmp_path / "cells" / "example").iterdir():
+        path.unlink()
+    assert reproduction(tmp_path).open_cells() == []
+
+
+def test_a_short_run_is_the_beginning_of_a_long_one(
+    example: Any, tmp_path: Path
+) -> None:
+    reproduction(tmp_path, quick=True).run(1, silent)
+    assert [cell["seed"] for cell in example.runs] == [0, 0]
+    reproduction(tmp_path).run(1, silent)
+    assert len(example.runs) == 6
+    assert len(reproduction(tmp_path, quick=True).results()) == 6
+
+
+def test_how_far_it_is_gone_is_told_with_a_count(example: Any, tmp_path: Path) -> None:
+    reproduction(tmp_path, quick=True).run(1, silent)
+    told: list[str] = []
+    reproduction(tmp_path).run(1, told.append)
+    assert told[0] == "example: 3 of 6 cells (model NB, seed 1)"
+    assert told[-1] == "example: 6 of 6 cells (model KDB, k 1, seed 2)"
+
+
+def test_cells_without_their_table_are_not_run(example: Any, tmp_path: Path) -> None:
+    example.needs = "adult"
+    run = reproduction(tmp_path)
+    run.run(1, silent)
+    assert run.wanted == []
+    assert run.missing == ["adult"]
+    pages.write(run)
+    page = (tmp_path / "example.md").read_text()
+    assert "- adult: jbrownlee/Datasets; UCI Adult" in page
+    assert "2 printed figures: 2 not run" in page
+
+
+def test_figures_of_other_data_are_not_kept(example: Any, tmp_path: Path) -> None:
+    run = reproduction(tmp_path)
+    run.run(1, silent)
+    pages.write(run)
+    data = tmp_path / "data"
+    (data / "small").mkdir(parents=True)
+    (data / "small" / "corral.csv").write_text("a,class\n")
+    other = Reproduction("example", Sources(data), tmp_path)
+    assert other.open_cells() == example.cells()
+    # Where the table is not there at all, what was finished counts.
+    example.needs = "adult"
+    assert len(reproduction(tmp_path).results()) == 6
