@@ -47,7 +47,7 @@ papers: $(VENV)/installed-test
 	$(BIN)/python benchmarks/papers/wiering_2003.py
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

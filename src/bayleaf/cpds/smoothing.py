@@ -64,7 +64,7 @@ class CellCounts(NamedTuple):
     def of_table(
         cls, counts: Table, *, shorter: bool = False, marginal: bool = False
     ) -> CellCounts:
-        """All cells of a table of shape (*parents, child).
+        """All cells of a table of shape ``(*parents, child)``.
 
         Sums that a rule does not look at cost as much as the estimate itself, so the
         tables with fewer parents, and the marginal with the total, are made only on

@@ -1,0 +1,53 @@
+"""
+Rules for heart disease
+=======================
+
+Hierarchical naive Bayes looks for features that tell more together than apart and joins
+them into latent variables whose states are rules. Here it is asked about the 270
+patients of the shipped heart table.
+"""
+
+# %%
+# A test at level 0.001 decides which pairs are joined; there is nothing else to choose.
+# What was learned reads as a list of rules.
+
+import matplotlib.pyplot as plt
+
+from bayleaf import HNBClassifier
+from bayleaf.datasets import load_heart
+
+X, y = load_heart(return_X_y=True)
+model = HNBClassifier(search="significance", significance_level=0.001).fit(X, y)
+print(model.rules())
+
+# %%
+# Every state of a latent variable holds for some of the patients. A bar is as wide as
+# their number and as high as the share of them who are ill; the dashed line is the
+# share among all patients. The further a bar is from the line, the more its rules tell.
+
+present = list(model.classes_).index("present")
+figure, grid = plt.subplots(
+    2, 2, figsize=(9, 6), sharex=True, sharey=True, layout="constrained"
+)
+for axes, latent in zip(grid.flat, model.latents_):
+    left = 0.0
+    for number, state in enumerate(latent.states, 1):
+        share = state.class_probabilities[present]
+        axes.bar(left, share, state.n, align="edge", color="C0", edgecolor="white")
+        middle = left + state.n / 2
+        axes.text(middle, share + 0.02, f"{share:.2f}", ha="center")
+        axes.text(middle, 0.03, f"state {number}", ha="center", color="white")
+        left += state.n
+    axes.axhline((y == "present").mean(), color="C1", linestyle="--")
+    first, second = latent.children
+    axes.set_title(f"{latent.name}: {first}\nand {second}", fontsize=10)
+    axes.set_ylim(0, 1)
+figure.supxlabel("patients")
+figure.supylabel("share with heart disease")
+plt.show()
+
+# %%
+# A prediction names the rules that fired and what each part of them adds to the
+# log-odds.
+
+print(model.explain(X.slice(0, 1))[0])

@@ -1,0 +1,86 @@
+"""Every code block of the documentation's pages runs, in order, in one folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow.csv
+import pytest
+
+from bayleaf.datasets import load_heart
+from readme.fenced_blocks import (
+    code_blocks_of,
+    commands,
+    hidden_code,
+    run_blocks,
+)
+
+DOCS = Path(__file__).parents[2] / "docs"
+MADE = {"_build", "generated", "gallery"}
+PAGES = [
+    path
+    for path in sorted(DOCS.rglob("*"))
+    if path.suffix in {".md", ".rst"} and MADE.isdisjoint(path.parts)
+]
+MARKDOWN = [path for path in PAGES if path.suffix == ".md"]
+WITH_CODE = [path for path in MARKDOWN if code_blocks_of(path.read_text("utf-8"))]
+# Installing and making need a network or a checkout, and are only read.
+PROGRAMS = {"bayleaf", "make", "pip"}
+
+
+def named(path: Path) -> str:
+    """A page by its place in the documentation."""
+    return str(path.relative_to(DOCS))
+
+
+def test_pages_are_found_in_all_folders() -> None:
+    assert {path.parent.name for path in MARKDOWN} >= {"docs", "methods", "results"}
+    assert DOCS / "methods" / "kdb.md" in WITH_CODE
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=named)
+def test_every_block_has_a_language_that_is_run(path: Path) -> None:
+    blocks = code_blocks_of(path.read_text("utf-8"))
+    assert {language for language, _ in blocks} <= {"python", "console", "json"}
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=named)
+def test_no_code_hides_in_other_fences_or_indents(path: Path) -> None:
+    assert hidden_code(path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=named)
+def test_console_blocks_call_known_programs(path: Path) -> None:
+    for language, block in code_blocks_of(path.read_text("utf-8")):
+        if language == "console":
+            assert list(commands(block))
+            assert {words[0] for words in commands(block)} <= PROGRAMS
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if path.suffix == ".rst"], ids=named
+)
+def test_pages_of_restructured_text_hold_no_code(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert re.findall(r"^\.\. (?:code|prompt)|::$|^>>>", text, re.MULTILINE) == [
+        "::" for line in text.splitlines() if line.startswith(".. autosummary::")
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", WITH_CODE, ids=named)
+def test_every_block_runs(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pyarrow.csv.write_csv(load_heart().frame, "heart.csv")
+    run_blocks(path.read_text("utf-8"), named(path), tmp_path)
+
+
+def test_code_that_fails_or_hides_is_noticed(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        run_blocks("```python\nassert False\n```\n", "page", tmp_path)
+    with pytest.raises(AssertionError):
+        run_blocks("```console\n$ bayleaf fit absent.csv\n```\n", "page", tmp_path)
+    assert hidden_code("a list\n\n    indented\n~~~\n") == ["    indented", "~~~"]
