@@ -55,7 +55,7 @@ def test_the_table_fits_80_columns_and_explains_its_marks(
     assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
     assert "disease of heart.csv: 270 rows, 3-fold cross-validation, seed 0" in out
     for name in ("nb", "tan", "kdb", "hnb"):
-        [line] = [line for line in out.splitlines() if line.startswith(f" {name} ")][:1]
+        [line] = [line for line in out.splitlines() if line.startswith(f"{name} ")][:1]
         assert line.count("±") == 4
     assert "= not significantly different" in out
 

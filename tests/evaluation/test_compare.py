@@ -110,6 +110,20 @@ def test_tables_fit_80_columns_and_carry_spread_and_legend(heart: Comparison) ->
     assert "predict present where its probability is above 0.167" in text
 
 
+def test_large_losses_keep_the_table_within_80_columns() -> None:
+    folds = tuple(
+        Scores(0.5, 0.5, loss, 1.9, 0.5, 0.1, 0, 0, loss) for loss in (9.7, 1234.5)
+    )
+    rows = np.arange(2)
+    held_out = HeldOut(rows, rows, np.eye(2))
+    large = CrossValidation("latent_class", folds, 123.4, 99.0, 1e6, 999, held_out)
+    both = Comparison((large, large), ("a", "b"), 99, 2, 1, 0, loss=LOSS)
+    text = str(both)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "622.1 ± 866.1" in text
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+
+
 def test_one_model_alone_has_no_marks() -> None:
     text = str(Comparison((comparison()["bad"],), ("a", "b"), 100, 5, 1, 0))
     assert "*" not in text
@@ -203,6 +217,7 @@ def test_brackets_in_a_name_are_no_markup() -> None:
         (["nb"], {"loss": [[0, 1], [1, 2]]}, "must be 0 where the prediction is right"),
         (["nb"], {"loss": np.ones((3, 3))}, r"shape \(2, 2\)"),
         (["nb"], {"n_folds": 1}, "folds must be at least 2"),
+        (["nb"], {"random_state": -4}, "seed must be at least 0 .* got -4"),
         ([GaussianNB()], {}, "GaussianNB cannot learn from this table"),
     ],
 )

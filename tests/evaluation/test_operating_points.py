@@ -37,6 +37,11 @@ def test_numbers_and_booleans_are_named_as_a_person_writes_them() -> None:
     assert class_names([False, True]) == ["false", "true"]
 
 
+def test_booleans_are_found_in_any_case() -> None:
+    matrix = LossMatrix(("True", "False"), LOSS)
+    assert matrix.for_classes(np.array([False, True])).tolist() == [[0, 1], [5, 0]]
+
+
 def test_classes_that_the_target_lacks_are_named() -> None:
     with pytest.raises(ValueError, match="has the classes a, b, but the target has a"):
         LossMatrix(("a", "b"), LOSS).for_classes(np.array(["a", "c"]))

@@ -171,12 +171,13 @@ def print_points(found: Comparison, result: CrossValidation, positive: int = 1) 
     """Print what thresholds between two classes lead to for one model."""
     from rich.console import Console
 
-    from bayleaf.evaluation.operating_points import implied_threshold
+    from bayleaf.evaluation.operating_points import class_names, implied_threshold
     from bayleaf.evaluation.result_table import points_table
 
     implied = None if found.loss is None else implied_threshold(found.loss, positive)
     points = points_of(found, result, positive)
-    title = f"{result.name}: predict {found.classes[positive]} above the threshold"
+    name = class_names(found.classes)[positive]
+    title = f"{result.name}: predict {name} above the threshold"
     Console().print()
     Console().print(points_table(points, title, implied))
 

@@ -20,6 +20,8 @@ from bayleaf.evaluation.statistics import Floats
 
 Rows = NDArray[np.intp]
 Tell = Callable[[str], None]
+# What NumPy's older generator, which deals the folds, takes.
+_LARGEST_SEED = 2**32
 
 
 def cross_validate(
@@ -73,6 +75,11 @@ def cross_validate(
     """
     classes, truth = encode_labels(y)
     _check_folds(classes, truth, n_folds, n_repeats)
+    if not 0 <= random_state <= _LARGEST_SEED - n_repeats:
+        raise ValueError(
+            f"the seed must be at least 0 and below {_LARGEST_SEED - n_repeats}, got "
+            f"{random_state}"
+        )
     task = _Task(
         X, classes, truth, deal_folds(truth, n_folds, n_repeats, random_state), loss
     )

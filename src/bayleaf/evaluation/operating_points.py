@@ -43,13 +43,16 @@ class LossMatrix:
             If the matrix lacks one of the classes or has another.
         """
         names = class_names(classes.tolist())
-        if sorted(names) != sorted(self.classes):
+        own = self.classes
+        if classes.dtype == np.bool_:
+            own = tuple(name.lower() for name in own)
+        if sorted(names) != sorted(own):
             raise ValueError(
                 f"the loss matrix has the classes {name_list(self.classes)}, but the "
                 f"target has {name_list(names)}; give it one row and one column for "
                 "each class of the target"
             )
-        order = [self.classes.index(name) for name in names]
+        order = [own.index(name) for name in names]
         return self.costs[np.ix_(order, order)]
 
     def to_dict(self) -> dict[str, dict[str, float]]:

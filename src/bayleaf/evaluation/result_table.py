@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from bayleaf.evaluation.held_out import CrossValidation
+from bayleaf.evaluation.operating_points import class_names
 from bayleaf.io.atomic import replacing
 
 if TYPE_CHECKING:
@@ -97,15 +98,21 @@ def terminal_tables(comparison: Comparison, title: str | None = None) -> list[Ta
 
 def _table(title: str | None) -> Table:
     """An empty table whose first column holds the models' names."""
-    table = Table(
+    table = _bare_table(title)
+    table.add_column("model", overflow="fold", min_width=12)
+    return table
+
+
+def _bare_table(title: str | None) -> Table:
+    """A table without columns and with a line below its head only."""
+    return Table(
         title=None if title is None else escape(title),
         title_justify="left",
         box=box.SIMPLE_HEAD,
+        show_edge=False,
         padding=(0, 1, 0, 0),
         pad_edge=False,
     )
-    table.add_column("model", overflow="fold", min_width=12)
-    return table
 
 
 def _marked(comparison: Comparison, result: CrossValidation, column: _Column) -> str:
@@ -123,8 +130,11 @@ def _with_spread(result: CrossValidation, column: _Column) -> str:
 
 
 def _number(value: float, column: _Column) -> str:
-    """A score in the unit and with the digits of its column."""
-    return f"{column.factor * value:.{column.digits}f}"
+    """A score in the unit of its column; large ones with fewer digits, as wide."""
+    shown = column.factor * value
+    wider = sum(abs(shown) >= limit for limit in (10, 100, 1000))
+    digits = column.digits if column.factor != 1 else max(0, column.digits - wider)
+    return f"{shown:.{digits}f}"
 
 
 def _figures(result: CrossValidation) -> list[str]:
@@ -165,9 +175,10 @@ def legend(comparison: Comparison) -> list[str]:
     if comparison.loss is not None:
         lines.append("cost/row: mean cost of predicting for least expected cost")
     if comparison.threshold is not None:
+        second = class_names(comparison.classes)[1]
         lines.append(
-            f"the loss says: predict {comparison.classes[1]} where its probability is "
-            f"above {comparison.threshold:.3f}"
+            f"the loss says: predict {second} where its probability is above "
+            f"{comparison.threshold:.3f}"
         )
     return lines
 
@@ -186,6 +197,7 @@ def print_tables(
     """Print tables and legend."""
     for table in terminal_tables(comparison, title):
         console.print(table)
+        console.print()
     for line in legend(comparison):
         console.print(line, markup=False, highlight=False)
 
@@ -204,7 +216,7 @@ def points_table(
     implied : float, optional
         The threshold of the loss.
     """
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD)
+    table = _bare_table(title)
     headings = ["threshold", "sensitivity", "specificity", "precision", "predicted"]
     for heading in [*headings, *([] if implied is None else ["cost/row"])]:
         table.add_column(heading, justify="right", no_wrap=True)
