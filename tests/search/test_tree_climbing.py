@@ -157,7 +157,7 @@ def _stays_acyclic(dag: DAG, parent: int, child: int) -> bool:
     return True
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_graphs_are_acyclic_and_list_what_the_trees_split_on(seed: int) -> None:
     codes, domain, hierarchies = _random(seed, n_rows=60)
@@ -296,14 +296,12 @@ def test_progress_is_told_after_each_move(search: TreeSearch) -> None:
 
 
 def test_restarts_differ_and_the_best_is_kept() -> None:
-    codes, domain, hierarchies = _random(3, 5, 300)
-    found = [
-        _climb(codes, domain, hierarchies, "aic", n_restarts=n) for n in range(1, 7)
-    ]
+    codes, domain, hierarchies = _random(1, 5, 300)
+    found = [_climb(codes, domain, hierarchies, "aic", n_restarts=n) for n in (1, 3, 5)]
     scores = [result.score for result in found]
     assert scores == sorted(scores)
     assert len({result.restart for result in found}) > 2
-    other = _climb(codes, domain, hierarchies, "aic", n_restarts=6, seed=1)
+    other = _climb(codes, domain, hierarchies, "aic", n_restarts=5, seed=1)
     assert other.trace != found[-1].trace
 
 

@@ -24,6 +24,7 @@ from bayleaf.search.structure import (
 )
 from bayleaf.search.tree_batches import BatchClimb
 from bayleaf.search.tree_counts import RowTable
+from bayleaf.search.tree_escaping import WaysOut
 from bayleaf.search.tree_network import TreeNetwork
 from bayleaf.search.tree_proposals import propose_until_tired
 from bayleaf.search.tree_scores import TreeTerms
@@ -174,14 +175,16 @@ def _climb(task: TreeTask, restart: int) -> SearchResult | None:
     least_gain = task.terms.least_gain
     network = TreeNetwork(trees, task.constraints, restart, least_gain, task.progress)
     rng = task.generator(restart)
+    ways_out = WaysOut(task, network, counts)
     stopped = False
     while not stopped:
         if restart > 0 and not propose_until_tired(network, task.deadline, rng):
             stopped = True
             break
         move = network.best_move()
-        if move is None:
+        if move is not None:
+            network.apply(*move)
+        elif not ways_out.take_first():
             break
-        network.apply(*move)
         stopped = task.deadline.has_passed
     return network.result(stopped_early=stopped)

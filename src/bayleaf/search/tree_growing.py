@@ -178,6 +178,13 @@ class GrowingTree:
             self._collapses = collapse_moves(self.root, n_parents, self._terms)
         return self._collapses
 
+    def collapses_keeping(self, required: frozenset[int]) -> list[CollapseMove]:
+        """Collapsing each split unless a required variable went, in preorder."""
+        moves = self.collapses()
+        if not required:
+            return moves
+        return [move for move in moves if required.isdisjoint(move.vanishing)]
+
     def split(self, leaf: TreeNode, variable: int) -> None:
         """Split a leaf on a variable."""
         values = self.values_of(variable)
@@ -225,6 +232,11 @@ class GrowingTree:
             self._counts.forget(node)
         split.variable, split.branches = -1, []
         self._after_collapse()
+
+    def forget_counts(self) -> None:
+        """Drop the counts of all leaves, of a tree that is looked at no more."""
+        for leaf in self.leaves:
+            self._counts.forget(leaf)
 
     def can_gain(self, leaf: TreeNode) -> bool:
         """Whether even splitting a leaf into two without any surprise would gain."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class TreeNetwork:
         least_gain: float = LEAST_GAIN,
         progress: ProgressCallback | None = None,
     ) -> None:
-        self.trees = trees
+        self.trees = list(trees)
         self.least_gain = least_gain
         self.score = sum(tree.score for tree in trees)
         self.restart = restart
@@ -57,12 +57,12 @@ class TreeNetwork:
         self._removals: dict[int, CollapseMove | None] = {}
         self._descendants: Mask | None = None
         self._trace: list[Move] = []
-        self._open = np.ones((len(trees), len(trees)), dtype=np.bool_)
+        self.open_to: Mask = np.ones((len(trees), len(trees)), dtype=np.bool_)
         for parent, child in constraints.forbidden_edges:
-            self._open[child, parent] = False
+            self.open_to[child, parent] = False
         self._required = [
-            {parent for parent, to in constraints.required_edges if to == child}
-            for child in range(len(trees))
+            frozenset(parent for parent, to in constraints.required_edges if to == own)
+            for own in range(len(trees))
         ]
         self._enter_required()
 
@@ -75,13 +75,20 @@ class TreeNetwork:
             self._allowed[child] = self._find_allowed(child)
         return self._allowed[child]
 
+    def required(self, child: int) -> frozenset[int]:
+        """Parents that a tree has to keep."""
+        return self._required[child]
+
+    def may_turn(self, parent: int, child: int) -> bool:
+        """Whether an arc may point the other way and close no cycle."""
+        if parent in self._required[child] or not self.open_to[parent, child]:
+            return False
+        others = [own for own in self.trees[child].parents if own != parent]
+        return not self._below()[parent][others].any()
+
     def removable(self, child: int) -> list[CollapseMove]:
         """Collapses of a tree that keep its required parents, in preorder."""
-        moves = self.trees[child].collapses()
-        required = self._required[child]
-        if not required:
-            return moves
-        return [move for move in moves if not required.intersection(move.vanishing)]
+        return self.trees[child].collapses_keeping(self._required[child])
 
     def best_move(self) -> tuple[int, SplitMove | CollapseMove] | None:
         """The best split or collapse of all trees with its child; None if none gains.
@@ -112,12 +119,43 @@ class TreeNetwork:
             kind = "abstract_split" if is_below else "remove_split"
             detail = tree.conditions(node)
             tree.collapse(node)
-        self._removals.pop(child, None)
-        if tree.parents != before:
+        self._note_change([child], parents_changed=tree.parents != before)
+        self._note_move(kind, child, variable, detail, move.gain)
+
+    def replace(
+        self,
+        kind: MoveKind,
+        child: int,
+        parent: int | None,
+        trees: Sequence[GrowingTree],
+    ) -> None:
+        """Put other trees in the place of some, and note it as one move."""
+        gain = sum(tree.score - self.trees[tree.child].score for tree in trees)
+        for tree in trees:
+            self.trees[tree.child].forget_counts()
+            self.trees[tree.child] = tree
+        self._note_change([tree.child for tree in trees], parents_changed=True)
+        self._note_move(kind, child, parent, None, gain)
+
+    def _note_change(self, children: Sequence[int], *, parents_changed: bool) -> None:
+        """Drop what no longer holds after some trees changed."""
+        for child in children:
+            self._removals.pop(child, None)
+        if parents_changed:
             self._allowed.clear()
             self._descendants = None
-        self.score += move.gain
-        self._trace.append(Move(kind, child, variable, detail, move.gain, self.score))
+
+    def _note_move(
+        self,
+        kind: MoveKind,
+        child: int,
+        parent: int | None,
+        detail: object,
+        gain: float,
+    ) -> None:
+        """Add a move to the trace, and tell who asked."""
+        self.score += gain
+        self._trace.append(Move(kind, child, parent, detail, gain, self.score))
         if self._progress is not None:
             n_moves = len(self._trace)
             seconds = max(time.monotonic() - self._start, 1e-9)
@@ -140,22 +178,18 @@ class TreeNetwork:
         """Variables that a tree may split on."""
         parents = list(self.trees[child].parents)
         limit = self._constraints.max_parents
-        allowed: Mask = self._open[child].copy()
+        allowed: Mask = self.open_to[child].copy()
         if limit is not None and len(parents) >= limit:
             allowed[:] = False
-        if self._descendants is None:
-            self._descendants = self._find_descendants()
-        allowed &= ~self._descendants[child]
+        allowed &= ~self._below()[child]
         allowed[parents] = True
         return allowed
 
-    def _find_descendants(self) -> Mask:
-        """Which variables each leads to, itself among them."""
-        graph = sorted_parents(tree.parents for tree in self.trees)
-        found: Mask = np.eye(len(self.trees), dtype=np.bool_)
-        for node in reversed(graph.order):
-            found[list(graph.parents[node])] |= found[node]
-        return found
+    def _below(self) -> Mask:
+        """Which variables each leads to, see `descendants`."""
+        if self._descendants is None:
+            self._descendants = descendants(tree.parents for tree in self.trees)
+        return self._descendants
 
     def _best_removal(self, child: int) -> CollapseMove | None:
         """The collapse of a tree that gains most, the first in preorder."""
@@ -172,3 +206,23 @@ class TreeNetwork:
             move = self.trees[child].best_split(only)
             if move is not None:
                 self.apply(child, move)
+
+
+def descendants(parents: Iterable[Iterable[int]]) -> Mask:
+    """Which variables each leads to, itself among them.
+
+    Parameters
+    ----------
+    parents : iterable of iterable of int
+        Parents of each variable.
+
+    Returns
+    -------
+    ndarray of shape (n_variables, n_variables), dtype bool
+        By variable, then by what it leads to.
+    """
+    graph = sorted_parents(parents)
+    found: Mask = np.eye(len(graph.parents), dtype=np.bool_)
+    for node in reversed(graph.order):
+        found[list(graph.parents[node])] |= found[node]
+    return found

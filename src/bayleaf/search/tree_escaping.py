@@ -1,0 +1,178 @@
+"""Ways out of local optima of splits and collapses: trees that are grown anew.
+
+The moves of desJardins, Rathod and Getoor (2008) change one split at a time. To turn an
+arc takes many of them, each of which may lose: the tree of one end has to give up all
+splits on the other before that one may split on it. A root that was chosen while other
+trees stood otherwise is as hard to change. So this module adds, beyond the paper, two
+moves that replace whole trees. They are tried where no split and no collapse gains:
+
+grow_tree
+    A variable's tree is grown from a leaf, by the best split or collapse each time,
+    freely or from a first split on one of the tree's own parents.
+reverse_edge
+    Of an arc that may be turned without closing a cycle, first the child's tree is
+    grown without the parent and what that leads to, then the parent's tree, which may
+    now split on the child.
+
+The first such move that makes the score of the network larger is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayleaf.search.structure import MoveKind
+from bayleaf.search.tree_collapsing import CollapseMove
+from bayleaf.search.tree_growing import GrowingTree, Mask, SplitMove
+from bayleaf.search.tree_network import TreeNetwork, descendants
+from bayleaf.search.tree_nodes import LeafCounts
+from bayleaf.search.tree_pruning import enter_missing
+from bayleaf.search.tree_task import TreeTask
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A tree to grow: of which variable, over which others, from which first split."""
+
+    child: int
+    allowed: tuple[int, ...]
+    first: int | None = None
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What a tree comes to that was grown by a plan."""
+
+    score: float
+    parents: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _WayOut:
+    """A move that replaces the trees of one or two variables."""
+
+    kind: MoveKind
+    child: int
+    parent: int | None
+    plans: tuple[_Plan, ...]
+
+
+class WaysOut:
+    """Moves of one restart that replace whole trees.
+
+    Parameters
+    ----------
+    task : TreeTask
+        The search.
+    network : TreeNetwork
+        Its trees, which the moves change.
+    counts : LeafCounts
+        Where leaves get their counts.
+    """
+
+    def __init__(
+        self, task: TreeTask, network: TreeNetwork, counts: LeafCounts
+    ) -> None:
+        self._task = task
+        self._network = network
+        self._counts = counts
+        self._outcomes: dict[_Plan, _Outcome] = {}
+
+    def take_first(self) -> bool:
+        """Make the first move that gains; False if none does.
+
+        Trees are grown anew in the order of variables, each freely and then from each
+        of its parents; after that arcs are turned, by child and parent. When time is
+        up the answer is True, whether a move was made or not.
+        """
+        for way in self._ways():
+            if self._task.deadline.has_passed:
+                return True
+            trees = self._network.trees
+            gain = sum(
+                self._outcome(plan).score - trees[plan.child].score
+                for plan in way.plans
+            )
+            if gain > self._network.least_gain:
+                grown = [self._grow(plan) for plan in way.plans]
+                self._network.replace(way.kind, way.child, way.parent, grown)
+                return True
+        return False
+
+    def _ways(self) -> Iterator[_WayOut]:
+        """All moves, the second tree of a turned arc fitted to the first."""
+        for child, tree in enumerate(self._network.trees):
+            allowed = _members(self._network.allowed(child))
+            for first in (None, *tree.parents):
+                plan = _Plan(child, allowed, first)
+                yield _WayOut("grow_tree", child, first, (plan,))
+        for child, tree in enumerate(self._network.trees):
+            for parent in tree.parents:
+                if self._network.may_turn(parent, child):
+                    plans = self._turned(parent, child)
+                    yield _WayOut("reverse_edge", child, parent, plans)
+
+    def _turned(self, parent: int, child: int) -> tuple[_Plan, ...]:
+        """The child's tree without a parent, the parent's with the child allowed."""
+        parents = [set(tree.parents) for tree in self._network.trees]
+        parents[child].discard(parent)
+        below = descendants(parents)
+        open_to = self._network.open_to
+        without = open_to[child] & ~below[child] & ~below[parent]
+        first = _Plan(child, _members(without))
+        parents[child] = set(self._outcome(first).parents)
+        allowed = open_to[parent] & ~descendants(parents)[parent]
+        return first, _Plan(parent, _members(allowed))
+
+    def _outcome(self, plan: _Plan) -> _Outcome:
+        """Grow a tree by a plan, unless that has been done."""
+        if plan not in self._outcomes:
+            tree = self._grow(plan)
+            self._outcomes[plan] = _Outcome(tree.score, tree.parents)
+            tree.forget_counts()
+        return self._outcomes[plan]
+
+    def _grow(self, plan: _Plan) -> GrowingTree:
+        """Grow a tree by the best split or collapse until none gains."""
+        tree = self._task.tree(plan.child, self._counts)
+        if plan.first is not None:
+            enter_missing(tree, frozenset({plan.first}))
+        required = self._network.required(plan.child)
+        enter_missing(tree, required)
+        allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
+        allowed[list(plan.allowed)] = True
+        present: Mask = np.zeros_like(allowed)
+        limit = self._task.constraints.max_parents
+        while True:
+            if limit is not None and len(tree.parents) >= limit:
+                present[:] = False
+                present[list(tree.parents)] = True
+                move = _best_of(tree, present, required)
+            else:
+                move = _best_of(tree, allowed, required)
+            if move is None:
+                return tree
+            if isinstance(move, SplitMove):
+                tree.split(move.leaf, move.variable)
+            else:
+                tree.collapse(move.split)
+
+
+def _members(mask: Mask) -> tuple[int, ...]:
+    """Variables of a mask, increasing."""
+    return tuple(np.flatnonzero(mask).tolist())
+
+
+def _best_of(
+    tree: GrowingTree, allowed: Mask, required: frozenset[int]
+) -> SplitMove | CollapseMove | None:
+    """The best move of a tree, a split of equal ones; None if none gains."""
+    best: SplitMove | CollapseMove | None = None
+    for move in (tree.best_split(allowed), *tree.collapses_keeping(required)):
+        least = tree.least_gain + (best.gain if best is not None else 0.0)
+        if move is not None and move.gain > least:
+            best = move
+    return best
