@@ -22,6 +22,7 @@ def demo() -> int:
             table.X, table.y, list(CLASSIFIERS), n_folds=folds, random_state=seed
         )
         print_tables(found, console, f"{table.name}: {title_of(found)}")
+        console.print()
     heart = load_heart()
     model = CLASSIFIERS["auto"]().fit(heart.X, heart.y)
     console.print(
