@@ -138,6 +138,7 @@ def test_no_cell_is_lost_or_run_twice_by_an_interruption(
 ) -> None:
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     said = interrupt(stopped, jobs)
+    assert "Traceback" not in said
     kept = finished_cells(stopped)
     match = re.fullmatch(
         r"bayleaf: interrupted; (\d+) of (\d+) cells are kept, and the same command "

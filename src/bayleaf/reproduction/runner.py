@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
-from collections.abc import Callable, Generator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -85,6 +87,11 @@ class Reproduction:
             Number of processes; results do not depend on it.
         tell : callable
             Is told, in a line of text, how many cells are finished.
+
+        Raises
+        ------
+        OSError
+            If the output cannot be written, or a process was ended from outside.
         """
         todo = self.open_cells()
         n_before = len(self.wanted) - len(todo)
@@ -108,15 +115,20 @@ class Reproduction:
         executor = ProcessPoolExecutor(
             min(n_jobs, len(todo)),
             mp_context=multiprocessing.get_context("spawn"),
-            initializer=_leave_interruption_to_the_parent,
         )
         try:
-            futures = [
-                executor.submit(finish, self.paper, cell, self.sources, self.store)
-                for cell in todo
-            ]
+            with _ignoring_interruption():
+                futures = [
+                    executor.submit(finish, self.paper, cell, self.sources, self.store)
+                    for cell in todo
+                ]
             for future in as_completed(futures):
                 yield future.result()
+        except BrokenProcessPool as error:
+            raise OSError(
+                "a process of the run was ended from outside, perhaps for lack of "
+                "memory; the same command goes on from there, with fewer --jobs"
+            ) from error
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
             for process in multiprocessing.active_children():
@@ -136,6 +148,18 @@ def finish(paper: str, cell: Cell, sources: Sources, store: CellStore) -> Cell:
     return cell
 
 
-def _leave_interruption_to_the_parent() -> None:
-    """Ignore Ctrl-C, which a terminal sends to every process of the command."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextlib.contextmanager
+def _ignoring_interruption() -> Iterator[None]:
+    """Ignore Ctrl-C, and let processes that are started in the block ignore it too.
+
+    A terminal sends it to every process of the command, but only the first should act.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread may say what a signal does.
+        yield
+        return
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
