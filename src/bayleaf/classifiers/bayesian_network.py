@@ -46,39 +46,14 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
 
     Parameters
     ----------
-    local_structure : {"table", "tree"}, default="table"
-        Form of the distributions.
-    abstraction : {"given", "global", "local", "local_refreshed"}, optional
-        Where value hierarchies come from, see `BayesianNetworkEstimator`.
-    local_score : str or LocalScore, default="mdl"
-        What the search makes large: "mdl", "bic", "aic", "bdeu" or "k2".
-    hierarchies : mapping of column to ValueHierarchy, mapping or path, or a path
-        The hierarchies of ``abstraction="given"``.
-    linkage : {"information", "hamming"}, default="information"
-        How learned hierarchies join values.
-    linkage_arity : {"binary", "multiway"}, default="binary"
-        Whether two values are joined at a time, or all that are about as close.
-    n_restarts : int, default=1
-        Searches; the best one counts.
-    tree_search : {"incremental", "batch"}, default="incremental"
-        How trees grow.
-    merge_leaves : bool, default=False
-        Join leaves of the trees that were found while the score rises.
-    penalty_weight : float, default=1.0
-        Weight of the model's bits in "mdl".
-    max_parents : int, optional
-        Most parents of a variable.
-    required_edges, forbidden_edges : sequence of (parent, child), default=()
-        Names of variables that must, or must not, be joined by an arc.
-    time_limit : float, optional
-        Seconds after which the search stops, with a warning.
-    cache_size : int, default=200_000
-        Most scores of families that a search over tables remembers; fewer take less
-        memory and more time, and lead to the same network.
     random_state : int, RandomState, Generator or None, default=0
         Source of the restarts' randomness.
     **shared
-        The other parameters that the classifiers share, see `BayesianClassifier`;
+        The parameters of the search (`local_structure`, `abstraction`, `local_score`,
+        `hierarchies`, `linkage`, `linkage_arity`, `n_restarts`, `tree_search`,
+        `merge_leaves`, `penalty_weight`, `max_parents`, `required_edges`,
+        `forbidden_edges`, `time_limit`, `cache_size`), which `BayesianNetworkEstimator`
+        describes, and those that the classifiers share, see `BayesianClassifier`;
         `smoothing` takes any rule but "auto".
 
     Attributes

@@ -51,38 +51,7 @@ class StructureParameters:
     """Parameters of estimators that search for a network's structure.
 
     Stands before `TableEstimator` among the bases of an estimator, whose parameters
-    it passes on.
-
-    Parameters
-    ----------
-    local_structure : {"table", "tree"}, default="table"
-        Form of the distributions.
-    abstraction : {"given", "global", "local", "local_refreshed"}, optional
-        Where value hierarchies come from.
-    local_score : str or LocalScore, default="mdl"
-        What the search makes large.
-    hierarchies : mapping of column to ValueHierarchy, mapping or path, or a path
-        The hierarchies of ``abstraction="given"``.
-    linkage : {"information", "hamming"}, default="information"
-        How learned hierarchies join values.
-    linkage_arity : {"binary", "multiway"}, default="binary"
-        Whether two values are joined at a time, or all that are about as close.
-    n_restarts : int, default=1
-        Searches; the best one counts.
-    tree_search : {"incremental", "batch"}, default="incremental"
-        How trees grow.
-    merge_leaves : bool, default=False
-        Join leaves of the trees that were found while the score rises.
-    penalty_weight : float, default=1.0
-        Weight of the model's bits in "mdl".
-    max_parents : int, optional
-        Most parents of a variable.
-    required_edges, forbidden_edges : sequence of (parent, child), default=()
-        Names of variables that must, or must not, be joined by an arc.
-    time_limit : float, optional
-        Seconds after which the search stops, with a warning.
-    cache_size : int, default=200_000
-        Most scores of families that a search over tables remembers.
+    it passes on. `BayesianNetworkEstimator` says what each one means.
     """
 
     def __init__(
