@@ -57,11 +57,6 @@ MISSING_IS_A_VALUE = ("postop", "vote")
 TABLES = {"diabetes": "pima", "chess": "kr-vs-kp"}
 N_FOLDS, N_SEEDS = 5, 5
 CHESS_TEST_ROWS, CHESS_SPLITS = 1066, 10
-# Sets of the short run, one seed of which takes a few seconds.
-QUICK_SETS = (
-    *("postop", "iris", "monks-1", "monks-2", "monks-3", "glass2", "heart"),
-    *("hepatitis", "cleve", "wine", "thyroid", "breast", "vote"),
-)
 
 
 class Table(NamedTuple):
@@ -226,7 +221,7 @@ def cells() -> list[Cell]:
     return [
         Cell.of(
             _tables(name),
-            quick=seed == 0 and name in QUICK_SETS and model != "one hidden layer",
+            quick=seed == 0 and model != "one hidden layer",
             set=name,
             model=model,
             seed=seed,
