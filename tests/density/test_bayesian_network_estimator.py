@@ -443,10 +443,11 @@ def test_a_tree_is_shown_indented_with_names_of_groups() -> None:
     others = [("d", "c"), ("c", "d")]
     model = setting("tree", "given", required_edges=arcs, forbidden_edges=others)
     lines = model.fit(texts(dependent_rows(0, 800))).describe("c").split("\n")
-    assert lines[:2] == ["P(c | a, b)", "  a = low"]
-    assert lines[2].startswith("    b = b0: c0 0.3")
-    assert lines[3].startswith("    b = b1: c0 0.8")
-    assert lines[4] == "  a = high"
+    assert lines[0] == "P(c | a, b)"
+    assert lines[1].startswith("  b = b0: c0 0.3")
+    assert lines[2] == "  b = b1"
+    assert lines[3].startswith("    a = low: c0 0.8")
+    assert lines[4].startswith("    a = high: c0 0.0")
 
 
 def test_a_cut_is_shown_with_its_states() -> None:
