@@ -1,4 +1,8 @@
-"""Search for a network of trees by splitting leaves and collapsing splits."""
+"""Search for a network of trees by splitting leaves and collapsing splits.
+
+Where neither gains, whole trees are grown anew, see `tree_escaping`: an addition to the
+searches of the paper, which stop there.
+"""
 
 from __future__ import annotations
 
@@ -94,8 +98,9 @@ def climb_trees(
     Returns
     -------
     SearchResult
-        With a `TreeShape` for each variable. No single move improves on it, unless
-        the time limit stopped the search.
+        With a `TreeShape` for each variable. No split, no collapse, no tree grown
+        anew and no turned arc improves on it, unless the time limit stopped the
+        search; after "batch", no change of an arc.
 
     Raises
     ------
@@ -112,8 +117,9 @@ def climb_trees(
     Notes
     -----
     desJardins, Rathod and Getoor (2008), figure 5 and section 6, with collapses tried
-    after each proposal, and a stop at a local optimum of all moves. "batch" is their
-    section 4.1, after Friedman and Goldszmidt (1996).
+    after each proposal, and a stop at a local optimum of all moves, which are more
+    than theirs: trees grown anew and turned arcs lead out of local optima. "batch" is
+    their section 4.1, after Friedman and Goldszmidt (1996).
     """
     if tree_search not in ("incremental", "batch"):
         raise ValueError(
