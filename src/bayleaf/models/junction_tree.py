@@ -15,7 +15,12 @@ from bayleaf.compiled import kernel_for
 from bayleaf.counts.source import Family
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
-from bayleaf.graph.triangulation import JunctionForest, married, small_forest
+from bayleaf.graph.triangulation import (
+    JunctionForest,
+    married,
+    plain_forest,
+    small_forest,
+)
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.decomposition import Form, Product, ProductBuilder
 from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedLayouts, Passes
@@ -29,7 +34,7 @@ from bayleaf.models.junction_tree_schedule import (
     rooted,
     with_prior,
 )
-from bayleaf.models.small_product import small_product
+from bayleaf.models.small_product import HOPELESS, small_product
 from bayleaf.wording import name_list
 
 if TYPE_CHECKING:
@@ -111,16 +116,8 @@ class JunctionTree:
             product = small_product(own_cards, network.cpds, max_table_cells)
         else:
             product = ProductBuilder(own_cards, network.cpds).product(forms)
-        # A triangulation around a wide family would take long only to be refused.
-        unwritten = [
-            cpd.family
-            for cpd, form in zip(network.cpds, product.forms, strict=True)
-            if form is Form.WHOLE and not isinstance(cpd, TableCPD)
-        ]
-        _check_sizes(network, product, unwritten, max_table_cells)
         cards = product.cards
-        forest = small_forest(married(product.families, len(cards)), cards)
-        _check_sizes(network, product, forest.cliques, max_table_cells)
+        forest = _triangulated(network, product, max_table_cells)
         # The most states last, because the last axis is the one that runs fast.
         place = {node: i for i, node in enumerate(forest.order)}
         axes = sorted(range(len(cards)), key=lambda v: (cards[v], place[v]))
@@ -384,13 +381,32 @@ class JunctionTree:
         return np.array(list(vectors), dtype=np.int64), values
 
 
+def _triangulated(
+    network: BayesianNetwork, product: Product, limit: int
+) -> JunctionForest:
+    """Cliques of a product within the limit; ValueError names one that is not."""
+    neighbours = married(product.families, len(product.cards))
+    if not all(isinstance(cpd, TableCPD) for cpd in network.cpds):
+        # Tables that nobody wrote down can be so wide that a thorough search would
+        # take long, only to be refused.
+        quick = plain_forest(neighbours, product.cards).cliques
+        _check_sizes(network, product, quick, limit, HOPELESS)
+    forest = small_forest(neighbours, product.cards)
+    _check_sizes(network, product, forest.cliques, limit)
+    return forest
+
+
 def _check_sizes(
-    network: BayesianNetwork, product: Product, cliques: Iterable[Family], limit: int
+    network: BayesianNetwork,
+    product: Product,
+    cliques: Iterable[Family],
+    limit: int,
+    factor: int = 1,
 ) -> None:
-    """Raise if a clique has too many cells, naming the network's variables in it."""
+    """Raise if a clique exceeds the limit by some factor, naming its variables."""
     for clique in cliques:
         cells = prod(product.cards[v] for v in clique)
-        if cells > limit:
+        if cells > limit * factor:
             own = product.own_variables(clique)
             names = name_list([str(network.domain[v].name) for v in own])
             raise ValueError(

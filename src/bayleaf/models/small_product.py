@@ -15,7 +15,9 @@ FEW_CELLS = 100_000
 # Cells that are propagated in the time of one more triangulation.
 _TRIAL_CELLS = 500_000
 # Triangulations that are tried while a clique is too large, and otherwise at most.
-_MOST_TRIALS = 200
+_MOST_TRIALS = 60
+# Cliques that exceed the limit by this factor are not bettered enough by searching.
+HOPELESS = 1000
 
 
 def small_product(
@@ -122,7 +124,8 @@ class _Search:
     def _is_over(self) -> bool:
         """Whether the tables left are done sooner than another trial."""
         largest, cells = self._least
-        if self._n_trials >= _MOST_TRIALS:
+        hopeless = largest > HOPELESS * self._limit
+        if hopeless or self._n_trials >= _MOST_TRIALS:
             return True
         return largest <= self._limit and cells <= self._n_trials * _TRIAL_CELLS
 
