@@ -63,7 +63,7 @@ class StructureParameters:
         hierarchies: Any = None,
         linkage: str = "information",
         linkage_arity: str = "binary",
-        n_restarts: int = 1,
+        n_restarts: int = 2,
         tree_search: str = "incremental",
         merge_leaves: bool = False,
         penalty_weight: float = 1.0,

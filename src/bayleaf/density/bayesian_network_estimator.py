@@ -81,7 +81,7 @@ class BayesianNetworkEstimator(
         other columns, or those whose most frequent rows differ least (the paper's).
     linkage_arity : {"binary", "multiway"}, default="binary"
         Whether two values are joined at a time, or all that are about as close.
-    n_restarts : int, default=1
+    n_restarts : int, default=2
         Searches; the first is deterministic, the others start at random or take
         random moves, and the best one counts.
     tree_search : {"incremental", "batch"}, default="incremental"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf, prod
 
@@ -81,7 +82,7 @@ class ScoreCache:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._scores: dict[FamilyKey, float] = {}
+        self._scores: OrderedDict[FamilyKey, float] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._scores)
@@ -93,8 +94,9 @@ class ScoreCache:
     def put(self, key: FamilyKey, score: float) -> None:
         """Remember the score of a family."""
         if len(self._scores) >= self.size:
-            # Another thread may have taken the same one out.
-            self._scores.pop(next(iter(self._scores), key), None)
+            # Another thread may have taken the last one out.
+            with suppress(KeyError):
+                self._scores.popitem(last=False)
         if self.size:
             self._scores[key] = score
 
