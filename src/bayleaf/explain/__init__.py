@@ -1,0 +1,22 @@
+"""Why a model says what it says, how sure that is, and what would change it."""
+
+from bayleaf.explain.contexts import contexts
+from bayleaf.explain.counterfactuals import (
+    Counterfactual,
+    Counterfactuals,
+    counterfactuals,
+)
+from bayleaf.explain.evidence_conflict import RowConflict, conflicts
+from bayleaf.explain.importance import FeatureImportance, Importance, importance
+
+__all__ = [
+    "Counterfactual",
+    "Counterfactuals",
+    "FeatureImportance",
+    "Importance",
+    "RowConflict",
+    "conflicts",
+    "contexts",
+    "counterfactuals",
+    "importance",
+]

@@ -1,0 +1,141 @@
+"""Whether the values of a row speak for each other or against each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.explain.row_probability import has_joint, row_log_probabilities
+from bayleaf.explain.subject import predictor_of, rows_of
+from bayleaf.models.class_model import ClassModel
+from bayleaf.wording import stated
+
+Floats = NDArray[np.float64]
+
+# Bits from which on a conflict is told: values half as probable together as alone.
+WORTH_TELLING = 1.0
+
+
+@dataclass(frozen=True)
+class RowConflict:
+    """How much rarer a row's values are together than if they were independent.
+
+    Parameters
+    ----------
+    bits : float
+        log2 of the product of all P(x_i), over P(x). Above 0 the values contradict one
+        another under the model; a wrong cell or a case that training did not cover.
+    feature : str or int or None
+        The value most at odds with all others together; None without any value.
+    value : str
+        Its state.
+    feature_bits : float
+        How many bits less surprising it would be without the others.
+    """
+
+    bits: float
+    feature: str | int | None
+    value: str
+    feature_bits: float
+
+    @property
+    def worth_telling(self) -> bool:
+        """Whether the conflict has at least one bit."""
+        return self.bits >= WORTH_TELLING
+
+    def to_dict(self) -> dict[str, Any]:
+        """The conflict as plain values, ready for JSON."""
+        return {
+            "bits": self.bits,
+            "feature": self.feature,
+            "value": self.value,
+            "feature_bits": self.feature_bits,
+        }
+
+    def __str__(self) -> str:
+        text = f"the values are in conflict: {self.bits:.1f} bits rarer together than"
+        text += " if they were independent"
+        if self.feature is None or self.feature_bits <= 0:
+            return text
+        fact = stated(self.feature, self.value)
+        return f"{text}; {fact} fits the others least ({self.feature_bits:.1f} bits)"
+
+
+def conflicts(model: Any, X: Any) -> list[RowConflict] | None:
+    """Measure for each row whether its values contradict one another.
+
+    Parameters
+    ----------
+    model : classifier or Predictor
+        The fitted model.
+    X : table of shape (n_rows, n_features)
+        The rows; missing cells have no part in it.
+
+    Returns
+    -------
+    list of RowConflict, or None
+        None for models that have no distribution of the features.
+
+    References
+    ----------
+    Jensen, F. V., Chamberlain, B., Nordahl, T., Jensen, F. (1991). Analysis in HUGIN
+    of data conflict. UAI-90, 519-528.
+    """
+    predictor, codes = predictor_of(model), rows_of(model, X)
+    class_model = predictor.model
+    if not has_joint(class_model):
+        return None
+    alone = _log_alone(class_model, codes)
+    together = row_log_probabilities(class_model, codes)
+    without = np.empty_like(alone)
+    for feature in range(codes.n_variables):
+        hidden = np.full(codes.n_rows, codes.cards[feature])
+        others = with_column(codes, feature, hidden)
+        without[:, feature] = row_log_probabilities(class_model, others)
+    by_item = (alone + without - together[:, None]) / math.log(2)
+    total = (alone.sum(axis=1) - together) / math.log(2)
+    return [
+        _row_conflict(class_model, codes, row, float(total[row]), by_item[row])
+        for row in range(codes.n_rows)
+    ]
+
+
+def _row_conflict(
+    model: ClassModel, codes: Codes, row: int, bits: float, by_item: Floats
+) -> RowConflict:
+    """The conflict of one row and the value behind most of it."""
+    present = [
+        feature
+        for feature in range(codes.n_variables)
+        if not codes.missing(feature)[row]
+    ]
+    if not present:
+        return RowConflict(0.0, None, "", 0.0)
+    worst = max(present, key=lambda feature: by_item[feature])
+    variable = model.domain[worst]
+    label = variable.label(int(codes.column(worst)[row]))
+    return RowConflict(bits, variable.name, label, float(by_item[worst]))
+
+
+def _log_alone(model: ClassModel, codes: Codes) -> Floats:
+    """Log probability of each value alone, (n_rows, n_features); 0 for missing ones."""
+    found = np.zeros((codes.n_rows, codes.n_variables))
+    for feature, card in enumerate(codes.cards):
+        columns = [np.full(card + 1, own) for own in codes.cards]
+        columns[feature] = np.arange(card + 1)
+        rows = Codes.from_columns(columns, codes.cards)
+        found[:, feature] = row_log_probabilities(model, rows)[codes.column(feature)]
+    return found
+
+
+def with_column(codes: Codes, feature: int, column: NDArray[Any]) -> Codes:
+    """The same rows with other states of one feature."""
+    columns = [codes.column(i) for i in range(codes.n_variables)]
+    columns[feature] = column
+    weights = None if codes.unit_weights else codes.weights
+    return Codes.from_columns(columns, codes.cards, weights)

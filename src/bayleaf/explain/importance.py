@@ -1,0 +1,222 @@
+"""Which features a model's predictions rest on, over a whole table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.information import mutual_information_of_table
+from bayleaf.data.codes import Codes
+from bayleaf.explain.evidence_conflict import with_column
+from bayleaf.explain.left_out_features import left_out_losses
+from bayleaf.explain.subject import is_absent, predictor_of, rows_of
+from bayleaf.models.predictor import Predictor
+from bayleaf.search.leave_one_out import loss_sums
+from bayleaf.wording import shown_name
+
+Floats = NDArray[np.float64]
+
+LEAVE_ONE_OUT = "leave_one_out"
+HELD_OUT = "held_out"
+_METHODS = {
+    LEAVE_ONE_OUT: "rise of leave-one-out log-loss once the feature is left out of the "
+    "model",
+    HELD_OUT: "rise of log-loss on the rows given once the feature is unknown",
+}
+_WIDTH = 80
+
+
+@dataclass(frozen=True)
+class FeatureImportance:
+    """What one feature tells on the class.
+
+    Parameters
+    ----------
+    feature : str or int
+        Its name.
+    information : float
+        I(feature; class) in bits, by the counts of rows in which it is known.
+    loss_increase : float
+        How much the log-loss (nats a row) rises without the feature. Below 0 the model
+        does better without.
+    missing : float
+        Weight of the rows in which it is missing.
+    """
+
+    feature: str | int
+    information: float
+    loss_increase: float
+    missing: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The importance as plain values, ready for JSON."""
+        return {
+            "feature": self.feature,
+            "information_bits": self.information,
+            "loss_increase": self.loss_increase,
+            "missing": self.missing,
+        }
+
+
+@dataclass(frozen=True)
+class Importance:
+    """The features of a model by what they are worth.
+
+    Parameters
+    ----------
+    features : tuple of FeatureImportance
+        In column order.
+    log_loss : float
+        Log-loss with all features, nats a row.
+    method : {"leave_one_out", "held_out"}
+        Training rows left out one by one and the feature left out of the model, or
+        other rows in which the feature is taken as unknown.
+    n_rows : float
+        Weight of all rows.
+    """
+
+    features: tuple[FeatureImportance, ...]
+    log_loss: float
+    method: str
+    n_rows: float
+
+    def ranked(self) -> tuple[FeatureImportance, ...]:
+        """The features by falling increase of loss; ties in column order."""
+        return tuple(sorted(self.features, key=lambda one: -one.loss_increase))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The importances as plain values, ready for JSON."""
+        return {
+            "method": self.method,
+            "log_loss": self.log_loss,
+            "n_rows": self.n_rows,
+            "features": [one.to_dict() for one in self.features],
+        }
+
+    def to_text(self) -> str:
+        """Write the features as a table, most important first, within 80 columns."""
+        lines = [
+            f"log-loss {self.log_loss:.4f} nats a row over {self.n_rows:g} rows",
+            f"loss: {_METHODS[self.method]}",
+            f"{'loss':>9}  {'I(X;C) bits':>11}  {'missing':>8}  feature",
+        ]
+        lines += [
+            f"{one.loss_increase:+9.4f}  {one.information:11.4f}  {one.missing:8g}  "
+            f"{_cut(shown_name(one.feature), _WIDTH - 34)}"
+            for one in self.ranked()
+        ]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def importance(
+    model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
+) -> Importance:
+    """Measure what each feature tells on the class, and what its loss would cost.
+
+    Parameters
+    ----------
+    model : classifier or Predictor
+        The fitted model.
+    X : table of shape (n_rows, n_features), optional
+        Rows that training did not see. Without them the training rows are left out one
+        by one, exactly and from counts alone, which naive Bayes, TAN and KDB can.
+    y : array-like of shape (n_rows,), optional
+        Their classes.
+    sample_weight : array-like of shape (n_rows,), optional
+        Their weights.
+
+    Returns
+    -------
+    Importance
+
+    Raises
+    ------
+    ValueError
+        If only one of X and y is given, or y holds a label that is no class.
+    AttributeError
+        If neither is and the model has no exact leave-one-out of single features, or
+        no training rows any more.
+    """
+    predictor = predictor_of(model)
+    if (X is None) != (y is None):
+        raise ValueError("give X and y together, or neither for the training rows")
+    if X is None:
+        codes, losses = left_out_losses(model)
+        return _importance(predictor, codes, losses, LEAVE_ONE_OUT)
+    features = rows_of(model, X)
+    own = _class_codes(predictor, y, features.n_rows)
+    weights = None
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.shape != own.shape or not (weights >= 0).all() or not weights.any():
+            raise ValueError(
+                "sample_weight must hold one number of at least 0 a row, not all 0"
+            )
+    codes = features.with_column(own, len(predictor.classes), weights)
+    return _importance(predictor, codes, _held_out_losses(predictor, codes), HELD_OUT)
+
+
+def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
+    """Codes of the labels."""
+    place = {label: code for code, label in enumerate(predictor.classes.tolist())}
+    labels = np.asarray(y, dtype=object).ravel().tolist()
+    if len(labels) != n_rows:
+        raise ValueError(f"X has {n_rows} rows but y has {len(labels)} labels")
+    for label in labels:
+        if label not in place:
+            raise ValueError(
+                f"y holds {label!r}, which is none of the classes {list(place)}"
+            )
+    return np.array([place[label] for label in labels], dtype=np.intp)
+
+
+def _held_out_losses(predictor: Predictor, codes: Codes) -> Floats:
+    """Log-loss of rows with all features, then without each, (1 + n_features,)."""
+    features = codes.without_last()
+    own = codes.column(codes.n_variables - 1)
+    loss = partial(_mean_loss, own=own, weights=codes.weights)
+    losses = [loss(predictor.log_proba(features))]
+    for feature, card in enumerate(features.cards):
+        hidden = with_column(features, feature, np.full(codes.n_rows, card))
+        losses.append(loss(predictor.log_proba(hidden)))
+    return np.array(losses)
+
+
+def _mean_loss(log_scores: Floats, own: NDArray[Any], weights: Floats) -> float:
+    """Mean log-loss of log scores of shape (n_rows, n_classes)."""
+    return float(loss_sums(log_scores.T, own, weights)[0] / weights.sum())
+
+
+def _importance(
+    predictor: Predictor, codes: Codes, losses: Sequence[float] | Floats, method: str
+) -> Importance:
+    """Put the measures of all features together."""
+    domain = predictor.encoder.domain
+    own = codes.column(codes.n_variables - 1).astype(np.intp)
+    n_classes = len(predictor.classes)
+    found = []
+    for feature, variable in enumerate(domain):
+        card = variable.n_states
+        cells = own * (card + 1) + codes.column(feature)
+        counts = np.bincount(cells, codes.weights, n_classes * (card + 1))
+        table = counts.astype(np.float64).reshape(n_classes, card + 1)[:, :card]
+        bits = max(0.0, mutual_information_of_table(table) / math.log(2))
+        absent = float(codes.weights[is_absent(codes, domain, feature)].sum())
+        rise = float(losses[feature + 1] - losses[0])
+        found.append(FeatureImportance(variable.name, bits, rise, absent))
+    total = float(codes.weights.sum())
+    return Importance(tuple(found), float(losses[0]), method, total)
+
+
+def _cut(text: str, width: int) -> str:
+    """A text cut to a width, which it says."""
+    return text if len(text) <= width else f"{text[: width - 3]}..."

@@ -1,0 +1,93 @@
+"""Leave-one-out log-loss of a model without one of its features, from counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import Family
+from bayleaf.data.codes import Codes
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.search.leave_one_out import LeaveOneOut
+
+Floats = NDArray[np.float64]
+
+_INSTEAD = "give X and y, rows that training did not see"
+
+
+def left_out_losses(model: Any) -> tuple[Codes, Floats]:
+    """Log-loss of left-out training rows with all features, then without each.
+
+    A feature is left out of the structure: its own table goes, and it is no longer
+    asked for in the tables of its children, which are counted anew. Structure and
+    temperature stay otherwise.
+
+    Parameters
+    ----------
+    model : classifier
+        One whose model is a network in which the class is everyone's parent.
+
+    Returns
+    -------
+    codes : Codes
+        The training rows, the class last.
+    losses : ndarray of shape (1 + n_features,)
+        Nats a row.
+
+    Raises
+    ------
+    AttributeError
+        If the model has no training rows any more, or is of another kind.
+    """
+    kind = type(model).__name__
+    codes = getattr(model, "_training_codes", None)
+    if codes is None:
+        raise AttributeError(
+            f"this {kind} does not hold its training rows, which go with saving, "
+            f"pickling and partial_fit; {_INSTEAD}"
+        )
+    generative = getattr(model, "parameters", "generative") == "generative"
+    if not isinstance(model.model_, NetworkModel) or not generative:
+        raise AttributeError(
+            f"{kind} has no exact leave-one-out without a single feature; {_INSTEAD}"
+        )
+    left_out = model._leave_one_out(codes, model.model_.domain, [model.smoothing_])
+    families = model.model_.network.dag.families[:-1]
+    losses = [
+        left_out.scores(scores / model.temperature_).log_loss
+        for scores in _scores(left_out, families)
+    ]
+    return codes, np.array(losses)
+
+
+def _scores(left_out: LeaveOneOut, families: tuple[Family, ...]) -> list[Floats]:
+    """Scores with all features, then without each, (n_classes, n_rows)."""
+    whole = left_out.log_scores(families)[0]
+    features = range(len(families))
+    if any(left_out.has_missing):
+        # What summing out gives is no sum over families.
+        reduced = [_without(families, feature) for feature in features]
+        return [whole, *(left_out.log_scores(own)[0] for own in reduced)]
+    prior = left_out.log_scores([])[0]
+
+    def terms(own: list[Family]) -> Floats:
+        return np.asarray(left_out.log_scores(own)[0] - prior) if own else 0.0 * prior
+
+    found = [whole]
+    for feature in features:
+        concerned = [family for family in families if feature in family]
+        found.append(
+            whole - terms(concerned) + terms(_without(tuple(concerned), feature))
+        )
+    return found
+
+
+def _without(families: tuple[Family, ...], feature: int) -> list[Family]:
+    """The families of a network once a feature is left out."""
+    return [
+        tuple(member for member in family if member != feature)
+        for family in families
+        if family[-1] != feature
+    ]

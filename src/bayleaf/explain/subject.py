@@ -1,0 +1,123 @@
+"""What is explained: a model's predictor, and rows as codes of its features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.columns import is_missing_cell
+from bayleaf.data.domain import Domain
+from bayleaf.models.predictor import Predictor
+from bayleaf.models.states import StateReader
+from bayleaf.wording import near_names
+
+
+def predictor_of(model: Any) -> Predictor:
+    """The predictor of a fitted classifier, or the predictor itself.
+
+    Raises
+    ------
+    TypeError
+        If the model is neither.
+    """
+    if isinstance(model, Predictor):
+        return model
+    if not hasattr(model, "_predictor"):
+        raise TypeError(
+            f"model must be a fitted classifier of this library, got a "
+            f"{type(model).__name__}"
+        )
+    found = model._predictor()
+    assert isinstance(found, Predictor)
+    return found
+
+
+def rows_of(model: Any, X: Any) -> Codes:
+    """Codes of a table's features; codes are taken as they are.
+
+    Raises
+    ------
+    ValueError
+        If the table has not the columns of training.
+    """
+    if isinstance(X, Codes):
+        return X
+    if isinstance(model, Predictor):
+        return model.encode(X)
+    predictor_of(model)
+    codes = model._prepare(X)[1]
+    assert isinstance(codes, Codes)
+    return codes
+
+
+def row_of(model: Any, row: Any) -> Codes:
+    """Codes of a single row.
+
+    Parameters
+    ----------
+    model : classifier or Predictor
+        Whose features the row has.
+    row : mapping, series, list, one-row table or Codes
+        A mapping gives states, texts or numbers by feature; features that it leaves
+        out are missing.
+
+    Raises
+    ------
+    ValueError
+        If it is not one row, or names a feature or state that there is not.
+    """
+    if isinstance(row, Codes):
+        return _checked_single(row)
+    if getattr(row, "ndim", 2) == 1 and hasattr(row, "to_dict"):
+        row = row.to_dict()
+    if isinstance(row, Mapping):
+        return _row_by_name(predictor_of(model).encoder.domain, row)
+    is_flat = isinstance(row, list | tuple) and not (
+        row and isinstance(row[0], list | tuple | np.ndarray)
+    )
+    if is_flat or getattr(row, "ndim", 2) == 1:
+        row = [list(row)]
+    return _checked_single(rows_of(model, row))
+
+
+def _checked_single(codes: Codes) -> Codes:
+    """The codes, if they are of one row."""
+    if codes.n_rows != 1:
+        raise ValueError(
+            f"one row is explained at a time, but {codes.n_rows} were given; choose one"
+        )
+    return codes
+
+
+def _row_by_name(domain: Domain, row: Mapping[Any, Any]) -> Codes:
+    """A mapping from feature to value as codes."""
+    known = {str(name) for name in domain.names}
+    for name in row:
+        if str(name) not in known:
+            raise ValueError(
+                f"there is no feature {name!r}; {near_names(str(name), sorted(known))}"
+            )
+    given = {str(name): value for name, value in row.items()}
+    columns = []
+    for variable in domain:
+        value = given.get(str(variable.name))
+        reader = StateReader(variable)
+        code = variable.n_states - variable.has_missing_state
+        if value is not None and not is_missing_cell(value):
+            known_code = reader.code(value)
+            if known_code is None:
+                raise reader.unknown(value)
+            code = known_code
+        columns.append(np.array([code]))
+    return Codes.from_columns(columns, domain.cards)
+
+
+def is_absent(codes: Codes, domain: Domain, feature: int) -> np.ndarray[Any, Any]:
+    """Which rows miss a feature, be that a state of its own or not, (n_rows,)."""
+    variable = domain[feature]
+    return np.asarray(
+        codes.column(feature) >= variable.n_states - variable.has_missing_state
+    )

@@ -1,0 +1,125 @@
+"""Importance: information, and loss without a feature, against models fitted anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.explain import importance
+from oracles.small_tables import classifier, small_table
+
+
+def nominal_table(
+    seed: int, missing: float = 0.0
+) -> tuple[pd.DataFrame, np.ndarray[tuple[int], np.dtype[np.str_]]]:
+    """A small table without numbers."""
+    X, y = small_table(seed, n_rows=60, missing=missing)
+    X["height"] = np.where(X["height"] > 0.5, "tall", "short")
+    return X, y
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_naive_bayes_without_a_feature_is_one_fitted_without_it(missing: float) -> None:
+    X, y = nominal_table(0, missing)
+    found = importance(classifier("nb").fit(X, y))
+    whole = classifier("nb").fit(X, y).loo_score_.log_loss
+    assert found.method == "leave_one_out"
+    assert found.log_loss == pytest.approx(whole, abs=1e-12)
+    for one in found.features:
+        without = classifier("nb").fit(X.drop(columns=one.feature), y)
+        rise = without.loo_score_.log_loss - whole
+        assert one.loss_increase == pytest.approx(rise, abs=1e-12)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_feature_left_out_of_kdb_leaves_the_other_arcs(missing: float) -> None:
+    X, y = nominal_table(1, missing)
+    model = classifier("kdb", k=2).fit(X, y)
+    found = importance(model)
+    leaf = next(
+        feature
+        for feature in range(4)
+        if all(feature not in model.model_.feature_parents(i) for i in range(4))
+    )
+    # Without a feature that no other asks for, the others' families are the same.
+    left_out = model._leave_one_out(
+        model._training_codes, model.model_.domain, [model.smoothing_]
+    )
+    families = [f for f in model.network_.dag.families[:-1] if leaf not in f]
+    expected = left_out.scores(left_out.log_scores(families)[0]).log_loss
+    measured = found.log_loss + found.features[leaf].loss_increase
+    assert measured == pytest.approx(expected, abs=1e-12)
+
+
+def test_information_is_that_of_the_table() -> None:
+    X, y = nominal_table(2)
+    found = importance(classifier("nb").fit(X, y))
+    for one in found.features:
+        joint = pd.crosstab(X[one.feature], y).to_numpy() / len(y)
+        outer = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+        seen = joint > 0
+        bits = float((joint[seen] * np.log2(joint[seen] / outer[seen])).sum())
+        assert one.information == pytest.approx(bits, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_unknown_features_cost_what_missing_cells_cost(kind: str) -> None:
+    X, y = small_table(3)
+    model = classifier(kind).fit(X, y)
+    other, labels = small_table(4, n_rows=30)
+    found = importance(model, other, labels)
+    place = {label: i for i, label in enumerate(model.classes_)}
+    own = [place[label] for label in labels]
+    for one in found.features:
+        hidden = other.copy()
+        hidden[one.feature] = pd.Series([None] * len(hidden), dtype=object)
+        if one.feature == "height":
+            hidden[one.feature] = np.nan
+        logs = model.predict_log_proba(hidden)[np.arange(len(own)), own]
+        rise = -logs.mean() - found.log_loss
+        assert one.loss_increase == pytest.approx(rise, abs=1e-10)
+
+
+def test_weights_are_repetitions() -> None:
+    X, y = small_table(3)
+    model = classifier("nb").fit(X, y)
+    weights = np.arange(len(y)) % 3
+    repeated = X.loc[X.index.repeat(weights)]
+    weighted = importance(model, X, y, sample_weight=weights)
+    plain = importance(model, repeated, np.repeat(y, weights))
+    for one, other in zip(weighted.features, plain.features, strict=True):
+        assert one.loss_increase == pytest.approx(other.loss_increase, abs=1e-12)
+        assert one.information == pytest.approx(other.information, abs=1e-12)
+        assert one.missing == other.missing
+
+
+def test_missing_cells_are_counted() -> None:
+    X, y = small_table(3, missing=0.25)
+    found = importance(classifier("nb").fit(X, y))
+    counts = {one.feature: one.missing for one in found.features}
+    assert counts == X.isna().sum().to_dict()
+
+
+def test_models_without_leave_one_out_ask_for_rows() -> None:
+    X, y = small_table(3)
+    for kind in ("hnb", "aode", "auto", "mixture", "latent_class", "network"):
+        with pytest.raises(AttributeError, match="give X and y"):
+            importance(classifier(kind).fit(X, y))
+
+
+def test_a_lone_table_and_strange_labels_are_refused() -> None:
+    X, y = small_table(3)
+    model = classifier("nb").fit(X, y)
+    with pytest.raises(ValueError, match="X and y together"):
+        importance(model, X)
+    with pytest.raises(ValueError, match="y holds 'other'"):
+        importance(model, X, ["other"] * len(X))
+
+
+def test_no_line_is_wider_than_a_terminal() -> None:
+    X, y = small_table(3)
+    X = X.rename(columns={"soil": "a very long name " * 10})
+    text = str(importance(classifier("nb").fit(X, y)))
+    assert max(map(len, text.splitlines())) <= 80
