@@ -44,7 +44,6 @@ papers: $(VENV)/installed-test
 	$(BIN)/bayleaf reproduce all --output docs/results
 	$(BIN)/python benchmarks/papers/desjardins_2008.py
 	$(BIN)/python benchmarks/papers/desjardins_sizes.py
-	$(BIN)/python benchmarks/papers/wiering_2003.py
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache

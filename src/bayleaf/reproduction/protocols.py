@@ -12,7 +12,7 @@ from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Comparison
 
 # Keys of the papers, which are the names of their protocol files.
-PAPERS = ("sahami1996", "langseth2006")
+PAPERS = ("sahami1996", "langseth2006", "wiering2003", "desjardins2008")
 
 
 @dataclass(frozen=True)

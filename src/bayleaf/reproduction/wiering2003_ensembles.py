@@ -165,7 +165,7 @@ class Vote:
 
     def predict(self, codes: Integers) -> Integers:
         """Class with the most votes, of shape (n_rows,)."""
-        return self.votes(codes).argmax(axis=1)
+        return np.asarray(self.votes(codes).argmax(axis=1))
 
 
 def bagging(
@@ -241,7 +241,8 @@ class Gated:
         """Most probable class, of shape (n_rows,)."""
         gates = self.gate.posteriors(codes)
         outputs = np.stack([e.posteriors(codes) for e in self.experts], axis=1)
-        return np.einsum("re,rec->rc", gates, outputs).argmax(axis=1)
+        mixed = np.einsum("re,rec->rc", gates, outputs)
+        return np.asarray(mixed.argmax(axis=1))
 
 
 def gate_over(
