@@ -103,27 +103,43 @@ def test_trees_with_groups_have_more_arcs_than_tables(
     assert tables.LEAST_ARCS <= results.arcs(name, method) <= tables.MOST_ARCS
 
 
-@pytest.mark.parametrize("name", ["nursery", "mushroom"])
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
 def test_local_hierarchies_save_parameters_of_trees(
-    results: Any, tables: ModuleType, name: str, linkage: str
+    tables: ModuleType, linkage: str
 ) -> None:
-    assert results.compression(name, linkage) >= tables.LEAST_COMPRESSION
+    short, full = (tables.Results(RESULTS, p) for p in (tables.SHORT, tables.FULL))
+    for results, name in [(short, "nursery"), (short, "mushroom"), (full, "nursery")]:
+        assert results.compression(name, linkage) >= tables.LEAST_COMPRESSION
+    # As the page says, all folds of mushroom fall barely short with one linkage.
+    assert full.compression("mushroom", linkage) >= 1.33
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
-def test_local_hierarchies_save_about_a_quarter_on_adult(
+def test_local_hierarchies_say_more_of_adult_with_fewer_parameters(
     results: Any, linkage: str
 ) -> None:
-    assert results.compression("adult", linkage) >= 1.3
+    groups, states = (results.mean("adult", m) for m in (f"TABS-L {linkage}", "TCPT"))
+    assert groups.parameters < states.parameters
+    assert groups.log_likelihood > states.log_likelihood + 300
 
 
-def test_merged_leaves_halve_the_parameters_of_mushroom_at_no_loss(
-    results: Any,
+def test_merged_leaves_halve_the_expected_parameters_of_mushroom_at_no_loss(
+    results: Any, tables: ModuleType
 ) -> None:
     merged, whole = (results.mean("mushroom", m) for m in ("TCPT merged", "TCPT"))
-    assert merged.parameters <= whole.parameters / 2
+    _, parameters, _ = tables.expected("mushroom", "TCPT")
+    assert merged.parameters <= parameters / 2
+    # As the page says, TCPT itself has become smaller than expected.
+    assert merged.parameters <= 0.55 * whole.parameters
     assert merged.log_likelihood >= whole.log_likelihood
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("method", ["TCPT", "TABS-E", "TABS-L information"])
+def test_trees_are_as_likely_as_expected_but_for_a_twentieth_of_a_percent(
+    results: Any, name: str, method: str
+) -> None:
+    assert results.difference(name, method) > -0.05
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -150,14 +166,12 @@ def test_models_of_few_rows_are_as_likely_as_expected(
     assert cells[36000, method] > cells[7200, method]
 
 
-def test_models_grow_with_the_rows_but_for_the_column_that_the_page_names(
-    sizes: ModuleType,
-) -> None:
+def test_models_grow_with_the_rows(sizes: ModuleType) -> None:
     cells = pd.read_csv(sizes.RESULTS).set_index(["rows", "method"])["parameters"]
     columns = {method: cells.xs(method, level="method") for method in sizes.METHODS}
     assert {len(column) for column in columns.values()} == {5}
-    shrinks = {m for m, column in columns.items() if not column.is_monotonic_increasing}
-    assert shrinks == {"TABS-L hamming"}
+    shrinks = [m for m, column in columns.items() if not column.is_monotonic_increasing]
+    assert shrinks == []
 
 
 def test_the_page_shows_the_committed_figures_of_all_sizes(sizes: ModuleType) -> None:
@@ -229,14 +243,13 @@ def test_a_committed_cell_is_reproduced(
 
 
 @pytest.mark.slow
-def test_a_second_start_finds_a_smaller_tree_network_of_adult(
-    program: ModuleType, short: Any, data_folder: Path
+def test_one_start_describes_adult_in_the_bits_that_the_page_names(
+    program: ModuleType, data_folder: Path
 ) -> None:
     frame, hierarchies = program.load(data_folder, "adult"), data_folder / "avh"
     found = program.cell(frame, hierarchies, 1, "TCPT", 0)
-    # As the page says: parameters, arcs, bits.
-    assert found[1:] == [1755, 30, "671215.5"]
-    assert short.fold("adult", "TCPT", 0).parameters == 1542
+    # Parameters, arcs, bits; splits and collapses alone left 671 215.5 bits.
+    assert found[1:] == [1575, 30, "670054.5"]
 
 
 def _check_cell(
