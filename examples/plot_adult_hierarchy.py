@@ -82,11 +82,10 @@ for name, model in models.items():
     print(f"{name:16}{len(model.edges_):6}{model.n_parameters_:12}{score:12.3f}")
 
 # %%
-# The same question in both kinds of words. Given groups ask once where single values
-# have to ask for each of seven.
+# A tree over groups asks for a group first, and for the values below it only where the
+# rows pay for the difference.
 
-for name in ("single values", "given groups"):
-    print(f"{name}\n{models[name].describe('relationship')}\n")
+print(models["given groups"].describe("relationship"))
 
 # %%
 # Groups are words of the model, so that evidence may be given in them.
@@ -104,7 +103,7 @@ axes.set(xlabel="education, by group", ylabel="P(more than 50 000 dollars a year
 plt.show()
 
 # %%
-# The data find groups of their own, which may differ from arc to arc. Countries, which
-# nobody has grouped above, are put together here by what they tell of schooling.
+# The data find groups of their own, which may differ from arc to arc. Here values are put
+# together by what they tell of schooling.
 
 print(models["learned groups"].describe("education"))
