@@ -103,7 +103,7 @@ axes.set(xlabel="education, by group", ylabel="P(more than 50 000 dollars a year
 plt.show()
 
 # %%
-# The data find groups of their own, which may differ from arc to arc. Here values are put
-# together by what they tell of schooling.
+# The data find groups of their own, which may differ from arc to arc. Here values are
+# put together by what they tell of schooling.
 
 print(models["learned groups"].describe("education"))
