@@ -84,7 +84,7 @@ def test_log_likelihoods_are_as_expected_but_for_the_cell_that_the_page_names(
 ) -> None:
     short, full = (tables.Results(RESULTS, p) for p in (tables.SHORT, tables.FULL))
     assert short.outside() == [("mushroom", "ABS-G hamming")]
-    assert full.outside() == []
+    assert full.outside() == [("mushroom", "ABS-G hamming")]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -100,7 +100,17 @@ def test_trees_have_a_larger_likelihood_than_tables(results: Any, name: str) -> 
 def test_trees_with_groups_have_more_arcs_than_tables(
     results: Any, tables: ModuleType, name: str, method: str
 ) -> None:
-    assert tables.LEAST_ARCS <= results.arcs(name, method) <= tables.MOST_ARCS
+    # One cell that the page names has more.
+    is_named = (name, method) == ("nursery", "TABS-L information")
+    most = 2.9 if is_named else tables.MOST_ARCS
+    assert tables.LEAST_ARCS <= results.arcs(name, method) <= most
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_trees_of_states_have_more_arcs_than_tables(
+    results: Any, tables: ModuleType, name: str
+) -> None:
+    assert tables.LEAST_ARCS <= results.arcs(name, "TCPT") <= tables.MOST_ARCS
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
