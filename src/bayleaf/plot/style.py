@@ -1,0 +1,190 @@
+"""What all pictures share: axes of their own, colours, and labels that fit."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bayleaf.models.drawing import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which people who confuse red and green can tell apart,
+# ordered so that neighbours differ in brightness and survive a greyscale print.
+COLOURS = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#222222",
+)
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+FOR, AGAINST = "#0072B2", "#E69F00"
+INK, FAINT, PAPER = "#222222", "#999999", "#FFFFFF"
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+FONT_SIZE = 8.0
+
+
+def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
+    """The axes given, or new ones on a figure that pyplot knows nothing of.
+
+    Parameters
+    ----------
+    ax : Axes, optional
+        Where to draw.
+    width, height : float
+        Size of a new figure, inches.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    TypeError
+        If `ax` is no axes.
+    """
+    try:
+        from matplotlib.axes import Axes as AxesType
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "plots need matplotlib; install it with pip install 'bayleaf[plot]'"
+        ) from error
+    if ax is None:
+        return Figure(figsize=(width, height), layout="constrained").add_subplot()
+    if not isinstance(ax, AxesType):
+        raise TypeError(
+            f"ax must be axes of matplotlib or None, got {type(ax).__name__}; a "
+            "figure's axes are in its attribute axes"
+        )
+    return ax
+
+
+def clean(label: object) -> str:
+    """A label on one line, without characters that cannot be seen or turn text."""
+    return " ".join(printable(label).split())
+
+
+def shortened(label: object, limit: int = 24) -> str:
+    """A label of at most `limit` characters, the end of a longer one an ellipsis."""
+    text = clean(label)
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + ELLIPSIS
+
+
+def text_width(text: str, size: float = FONT_SIZE) -> float:
+    """Width of a text in points at a font size."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    with warnings.catch_warnings():
+        # A glyph that the font lacks is drawn as a box, which has a width too.
+        warnings.simplefilter("ignore")
+        width = text_to_path.get_text_width_height_descent(
+            text, FontProperties(size=size), False
+        )[0]
+    return float(width)
+
+
+def fitted(label: object, width: float, size: float = FONT_SIZE) -> str:
+    """A label that is at most `width` points wide, shortened by an ellipsis."""
+    text = clean(label)
+    # No letter is narrower than a tenth of the font size, so measuring stays short.
+    text = shortened(text, max(2, int(width / size * 10)))
+    if text_width(text, size) <= width:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = text_width(text[:middle].rstrip() + ELLIPSIS, size) <= width
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return text[:low].rstrip() + ELLIPSIS
+
+
+def in_lines(label: object, width: float, n_lines: int, size: float = FONT_SIZE) -> str:
+    """A label on up to `n_lines` lines, broken at blanks, underscores and the like.
+
+    Where there is no such place or no room, the last line ends in an ellipsis, or
+    begins with one so that the end of the name is seen.
+    """
+    parts = [part for part in re.split(r"(?<=[\s_.\-/:])", clean(label)) if part]
+    lines = [""]
+    for part in parts:
+        if text_width((lines[-1] + part).rstrip(), size) <= width:
+            lines[-1] += part
+        elif lines[-1]:
+            lines.append(part)
+        else:
+            lines[-1] = part
+    if len(lines) > n_lines:
+        rest = "".join(lines[n_lines - 1 :]).strip()
+        lines = [*lines[: n_lines - 1], _end_of(rest, width, size)]
+    return "\n".join(fitted(line, width, size) for line in lines)
+
+
+def _end_of(text: str, width: float, size: float) -> str:
+    """The end of a text too long for a line, where names mostly differ."""
+    # No letter is narrower than a tenth of the font size.
+    kept = text[-max(1, int(width / size * 10)) :]
+    while kept and text_width(ELLIPSIS + kept, size) > width:
+        kept = kept[1:]
+    return ELLIPSIS + kept
+
+
+def axes_inches(ax: Axes) -> tuple[float, float]:
+    """Width and height of axes on paper."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    box = ax.get_window_extent()
+    return float(box.width / figure.dpi), float(box.height / figure.dpi)
+
+
+def write(ax: Axes, x: float, y: float, text: str, **look: Any) -> Any:
+    """Text on axes in which dollar signs are dollar signs."""
+    return ax.text(x, y, text, **{"fontsize": FONT_SIZE, "parse_math": False, **look})
+
+
+def title(ax: Axes, text: str) -> None:
+    """Set the title, dollar signs as they are."""
+    ax.set_title(text, fontsize=FONT_SIZE + 1, parse_math=False)
+
+
+def label_axes(ax: Axes, x: str = "", y: str = "") -> None:
+    """Name the two axes and make their numbers small."""
+    ax.set_xlabel(x, fontsize=FONT_SIZE, parse_math=False)
+    ax.set_ylabel(y, fontsize=FONT_SIZE, parse_math=False)
+    ax.tick_params(labelsize=FONT_SIZE)
+
+
+def name_ticks(ax: Axes, axis: str, names: Sequence[str], **look: Any) -> None:
+    """Put names at 0, 1, 2, ... along an axis."""
+    chosen = getattr(ax, f"{axis}axis")
+    chosen.set_ticks(range(len(names)), minor=False)
+    chosen.set_ticklabels(names, **{"fontsize": FONT_SIZE, "parse_math": False, **look})
+
+
+def plain_frame(ax: Axes) -> None:
+    """Leave only the left and the bottom line of the frame."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def no_frame(ax: Axes) -> None:
+    """Leave out frame, ticks and numbers."""
+    ax.set_axis_off()
+
+
+def legend(ax: Axes, handles: Sequence[Any], names: Sequence[str], **place: Any) -> Any:
+    """A legend in which names may begin with underscores and hold dollar signs."""
+    numbers = [str(number) for number in range(len(names))]
+    drawn = ax.legend(
+        handles, numbers, **{"fontsize": FONT_SIZE, "framealpha": 0.85, **place}
+    )
+    for text, name in zip(drawn.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
+    return drawn
