@@ -1,22 +1,32 @@
 """Why a model says what it says, how sure that is, and what would change it."""
 
+from bayleaf.explain.cell_evidence import CellEvidence
 from bayleaf.explain.contexts import contexts
 from bayleaf.explain.counterfactuals import (
     Counterfactual,
     Counterfactuals,
     counterfactuals,
 )
+from bayleaf.explain.credible import (
+    ClassInterval,
+    CredibleInterval,
+    credible_intervals,
+)
 from bayleaf.explain.evidence_conflict import RowConflict, conflicts
 from bayleaf.explain.importance import FeatureImportance, Importance, importance
 
 __all__ = [
+    "CellEvidence",
+    "ClassInterval",
     "Counterfactual",
     "Counterfactuals",
+    "CredibleInterval",
     "FeatureImportance",
     "Importance",
     "RowConflict",
     "conflicts",
     "contexts",
     "counterfactuals",
+    "credible_intervals",
     "importance",
 ]

@@ -1,0 +1,277 @@
+"""How sure a model can be of its probabilities, with the rows it was learned from."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.data.codes import Codes
+from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
+from bayleaf.explain.drawn_average import average_scores
+from bayleaf.explain.drawn_models import drawn_models
+from bayleaf.explain.drawn_networks import (
+    hierarchical_scores,
+    known_children,
+    network_scores,
+    without_sums,
+)
+from bayleaf.explain.subject import predictor_of, rows_of
+from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.class_model import ClassModel, calibrated_log_proba
+from bayleaf.models.class_network import ClassNetwork
+from bayleaf.models.evidence_rows import EvidenceRows, count_evidence
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.predictor import Predictor
+
+Floats = NDArray[np.float64]
+
+# Scores that are held at a time.
+_BLOCK_VALUES = 1 << 22
+# Classes of which a text tells, and whose cells are listed.
+_CLASSES_SHOWN = 5
+_CLASSES_TOLD = 2
+_CELLS_SHOWN = 5
+_WIDTH = 80
+
+
+@dataclass(frozen=True)
+class ClassInterval:
+    """A class's probability and where it lies, given what was learned from.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+    probability : float
+        P(class | row) by the model.
+    low, high : float
+        Ends of the central interval of the draws.
+    """
+
+    label: Any
+    probability: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The interval as plain values, ready for JSON."""
+        label = self.label
+        return {
+            "class": label.item() if isinstance(label, np.generic) else label,
+            "probability": self.probability,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+@dataclass(frozen=True)
+class CredibleInterval:
+    """Credible intervals of one row's class probabilities.
+
+    Parameters
+    ----------
+    row : int
+        Position of the row in the table.
+    level : float
+        Probability that each interval holds.
+    classes : tuple of ClassInterval
+        In the order of the model's classes.
+    cells : tuple of CellEvidence
+        The distributions used for the two most probable classes.
+    """
+
+    row: int
+    level: float
+    classes: tuple[ClassInterval, ...]
+    cells: tuple[CellEvidence, ...]
+
+    @property
+    def rare_cells(self) -> tuple[CellEvidence, ...]:
+        """The distributions that rest on fewer than five rows, fewest first."""
+        rare = (cell for cell in self.cells if cell.is_rare)
+        return tuple(sorted(rare, key=lambda cell: cell.rows))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The intervals as plain values, ready for JSON."""
+        return {
+            "row": self.row,
+            "level": self.level,
+            "classes": [one.to_dict() for one in self.classes],
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
+
+    def to_text(self) -> str:
+        """Write the intervals and what rests on little, within 80 columns."""
+        ranked = sorted(self.classes, key=lambda one: -one.probability)
+        lines = [f"{100 * self.level:g} % credible intervals"]
+        for one in ranked[:_CLASSES_SHOWN]:
+            text = f"{one.probability:.3f} in [{one.low:.3f}, {one.high:.3f}]"
+            lines += _wrapped(f"{text}  {one.label}")
+        rare = self.rare_cells
+        if rare:
+            lines.append(f"resting on fewer than {FEW_ROWS:g} training rows")
+        for cell in rare[:_CELLS_SHOWN]:
+            lines += _wrapped(str(cell))
+        if len(rare) > _CELLS_SHOWN:
+            lines.append(f"  and {len(rare) - _CELLS_SHOWN} more")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def credible_intervals(
+    model: Any,
+    X: Any,
+    *,
+    n_draws: int = 1000,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> list[CredibleInterval]:
+    """Tell how far class probabilities depend on the chance of which rows were seen.
+
+    Each distribution in the model's tables is drawn from the Dirichlet posterior with
+    its smoothed counts; the structure, the calibration and a given class prior stay.
+
+    Parameters
+    ----------
+    model : classifier
+        The fitted model, with its training rows or the counts that a file keeps.
+    X : table of shape (n_rows, n_features)
+        The rows.
+    n_draws : int, default=1000
+        Number of draws.
+    level : float, default=0.95
+        Probability of each central interval.
+    random_state : int, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    list of CredibleInterval
+        One a row.
+
+    Raises
+    ------
+    ValueError
+        If the model keeps no counts, or `n_draws` or `level` is out of range.
+
+    Notes
+    -----
+    Rows that are shared out among components or experts count in part. The evidence of
+    an averaged KDB model is taken as normal, with the variance of the Dirichlet's
+    logarithms to first order.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, got {level!r}")
+    if n_draws < 2:
+        raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
+    predictor, codes = predictor_of(model), rows_of(model, X)
+    evidence = evidence_of(model)
+    rng = np.random.default_rng(random_state)
+    proba = predictor.proba(codes)
+    n_classes = proba.shape[1]
+    ends = np.empty((2, codes.n_rows, n_classes))
+    step = max(1, _BLOCK_VALUES // (n_draws * n_classes))
+    shares = [(1 - level) / 2, (1 + level) / 2]
+    for first in range(0, codes.n_rows, step):
+        rows = codes.rows(slice(first, first + step))
+        scores = _drawn_scores(predictor.model, evidence, rows, n_draws, rng)
+        drawn = _posteriors(predictor, scores)
+        ends[:, first : first + step] = np.quantile(drawn, shares, axis=0)
+    told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
+    cells = cells_behind(predictor.model, evidence, codes, told)
+    return [
+        CredibleInterval(
+            row,
+            level,
+            tuple(
+                ClassInterval(label, *map(float, (p, *end)))
+                for label, p, end in zip(
+                    predictor.classes, proba[row], ends[:, row].T, strict=True
+                )
+            ),
+            cells[row],
+        )
+        for row in range(codes.n_rows)
+    ]
+
+
+def evidence_of(model: Any) -> EvidenceRows:
+    """The training rows behind a model's tables.
+
+    Raises
+    ------
+    ValueError
+        If the model keeps none.
+    """
+    kept = getattr(model, "evidence", None)
+    if isinstance(kept, EvidenceRows):
+        return kept
+    predictor = predictor_of(model)
+    if isinstance(predictor.model, AveragedKDBModel):
+        return EvidenceRows((), (), prior_is_learned=True)
+    source = _source(model)
+    if source is None:
+        raise ValueError(
+            f"this {type(model).__name__} keeps no counts of its training rows, which "
+            "credible intervals need; fit it anew, or save it again with its rows"
+        )
+    learned = model.class_prior is None and model.fit_prior
+    return count_evidence(
+        predictor.model, source, model.smoothing_, prior_is_learned=learned
+    )
+
+
+def _source(model: Any) -> CountSource | None:
+    """Counts of the training rows, if there are any."""
+    codes = getattr(model, "_training_codes", None)
+    if codes is not None:
+        return TableCounts(codes, max_table_cells=model.max_table_cells)
+    stored = getattr(model, "stored_counts_", None)
+    return None if isinstance(model, Predictor) else stored
+
+
+def _drawn_scores(
+    model: ClassModel,
+    evidence: EvidenceRows,
+    codes: Codes,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Log scores under draws, shape (n_draws, n_rows, n_classes)."""
+    if isinstance(model, AveragedKDBModel):
+        return average_scores(model, codes, n_draws, rng)
+    scores = np.empty((n_draws, codes.n_rows, model.domain.cards[-1]))
+    simple = np.zeros(codes.n_rows, dtype=bool)
+    if isinstance(model, ClassNetwork) and getattr(model, "given_prior", None) is None:
+        simple = without_sums(model, codes)
+        rows = codes.rows(simple)
+        scores[:, simple] = network_scores(model, evidence, rows, n_draws, rng)
+    elif isinstance(model, HierarchicalNaiveBayesModel):
+        simple = known_children(model, codes)
+        rows = codes.rows(simple)
+        scores[:, simple] = hierarchical_scores(model, evidence, rows, n_draws, rng)
+    if not simple.all():
+        rows = codes.rows(~simple)
+        for draw, drawn in enumerate(drawn_models(model, evidence, n_draws, rng)):
+            scores[draw, ~simple] = drawn.class_log_scores(rows)
+    return scores
+
+
+def _posteriors(predictor: Predictor, scores: Floats) -> Floats:
+    """Class probabilities of drawn scores, same shape."""
+    flat = scores.reshape(-1, scores.shape[-1])
+    logs = calibrated_log_proba(flat, predictor.temperature, predictor.prior_shift)
+    return np.asarray(np.exp(logs).reshape(scores.shape))
+
+
+def _wrapped(text: str) -> list[str]:
+    """A line of a list, going on below where it is too long."""
+    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
