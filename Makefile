@@ -39,11 +39,9 @@ accuracy: $(VENV)/installed-test
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/accuracy.py --page
 
-# What the committed CSV files lack is run: all of it takes about half an hour.
+# What the committed CSV files lack is run: all of it takes about an hour.
 papers: $(VENV)/installed-test
 	$(BIN)/bayleaf reproduce all --output docs/results
-	$(BIN)/python benchmarks/papers/desjardins_2008.py
-	$(BIN)/python benchmarks/papers/desjardins_sizes.py
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache

@@ -5,20 +5,20 @@ The committed figures are those that the protocol gave; some are run again here.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import pytest
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "docs" / "results" / "desjardins_2008.csv"
+from bayleaf.reproduction import desjardins2008, desjardins2008_page
+from bayleaf.reproduction.cells import Cell, CellStore, Results, Value
+from bayleaf.reproduction.desjardins2008_page import FULL, SHORT, SIZES
+from bayleaf.reproduction.sources import Sources
+from bayleaf.reproduction.verdicts import Verdict
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results" / "desjardins2008.csv"
 SETS = ("nursery", "mushroom", "adult")
-PROTOCOLS = ("SHORT", "FULL")
 # Log-likelihoods (nats) of models of 7200 rows of adult, as expected.
 LIKELIHOODS_OF_7200 = {
     "TCPT": -117470,
@@ -29,116 +29,119 @@ LIKELIHOODS_OF_7200 = {
     "TABS-L information": -116029,
 }
 ROWS = {"nursery": (12960, 9), "mushroom": (5644, 23), "adult": (45222, 13)}
+# Tree models have so many times the arcs of FLAT.
+LEAST_ARCS, MOST_ARCS = 1.4, 2.7
+# Parameters of TCPT over those of TABS-L, at least.
+LEAST_COMPRESSION = 1.35
 
-
-def _module(name: str) -> ModuleType:
-    path = ROOT / "benchmarks" / "papers" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+mean = desjardins2008_page.mean
 
 
 @pytest.fixture(scope="module")
-def program() -> ModuleType:
-    """The benchmark that made the committed figures."""
-    return _module("desjardins_2008")
+def results() -> Results:
+    """The committed figures."""
+    cells = desjardins2008.cells()
+    found = CellStore(Path("nowhere"), RESULTS).read(cells)
+    return Results(found[cell] for cell in cells)
 
 
-@pytest.fixture(scope="module")
-def tables() -> ModuleType:
-    """What reads the committed figures."""
-    return _module("desjardins_tables")
+@pytest.fixture(params=["short", "full"])
+def protocol(request: pytest.FixtureRequest) -> dict[str, int]:
+    """Folds and restarts by set."""
+    return {"short": SHORT, "full": FULL}[request.param]
 
 
-@pytest.fixture(scope="module")
-def sizes() -> ModuleType:
-    """The benchmark that made the figures of more and more rows."""
-    return _module("desjardins_sizes")
-
-
-@pytest.fixture(scope="module", params=PROTOCOLS)
-def results(tables: ModuleType, request: pytest.FixtureRequest) -> Any:
-    """The committed figures of either protocol."""
-    return tables.Results(RESULTS, getattr(tables, request.param))
-
-
-@pytest.fixture(scope="module")
-def short(tables: ModuleType) -> Any:
-    """The committed figures of the shorter protocol."""
-    return tables.Results(RESULTS, tables.SHORT)
+def curve(results: Results, method: str, figure: str) -> list[float]:
+    """Means over folds of one figure for more and more rows."""
+    found = [
+        results.figures(figure, set="adult", rows=size, method=method) for size in SIZES
+    ]
+    assert {len(one) for one in found} == {desjardins2008_page.CURVE_FOLDS}
+    return [float(one.mean()) for one in found]
 
 
 # ---- committed figures
 
 
-def test_every_method_was_run_on_every_fold(results: Any) -> None:
-    assert results.missing() == []
+def test_no_printed_figure_is_left_out(results: Results) -> None:
+    found = desjardins2008.comparisons(results)
+    assert len(found) == 3 * (9 * 3 + 4 * 5)
+    assert {len(one.ours) for one in found} == {5}
+    impossible = [one for one in found if one.verdict == Verdict.NOT_IDENTIFIABLE]
+    assert {one.labels[2] for one in impossible} == {"log-likelihood"}
+    assert len(impossible) == 9 * 3 + 4 * 5
 
 
 def test_log_likelihoods_are_as_expected_but_for_the_cell_that_the_page_names(
-    tables: ModuleType,
+    results: Results, protocol: dict[str, int]
 ) -> None:
-    short, full = (tables.Results(RESULTS, p) for p in (tables.SHORT, tables.FULL))
-    assert short.outside() == [("mushroom", "ABS-G hamming")]
-    assert full.outside() == [("mushroom", "ABS-G hamming")]
+    below = [
+        (name, method)
+        for name in SETS
+        for method in desjardins2008_page.EXPECTED
+        if not desjardins2008_page.shortfall(results, name, method, protocol[name])
+        >= -desjardins2008_page.TOLERANCE
+    ]
+    assert below == [("mushroom", "ABS-G hamming")]
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_trees_have_a_larger_likelihood_than_tables(results: Any, name: str) -> None:
-    tree, table = (results.mean(name, method) for method in ("TCPT", "FLAT"))
+def test_trees_have_a_larger_likelihood_than_tables(
+    results: Results, protocol: dict[str, int], name: str
+) -> None:
+    tree, table = (mean(results, name, m, protocol[name]) for m in ("TCPT", "FLAT"))
     assert tree.log_likelihood > table.log_likelihood
 
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(
-    "method", ["TABS-E", "TABS-G hamming", "TABS-L hamming", "TABS-L information"]
+    "method",
+    ["TCPT", "TABS-E", "TABS-G hamming", "TABS-L hamming", "TABS-L information"],
 )
-def test_trees_with_groups_have_more_arcs_than_tables(
-    results: Any, tables: ModuleType, name: str, method: str
+def test_trees_have_more_arcs_than_tables(
+    results: Results, protocol: dict[str, int], name: str, method: str
 ) -> None:
     # One cell that the page names has more.
     is_named = (name, method) == ("nursery", "TABS-L information")
-    most = 2.9 if is_named else tables.MOST_ARCS
-    assert tables.LEAST_ARCS <= results.arcs(name, method) <= most
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_trees_of_states_have_more_arcs_than_tables(
-    results: Any, tables: ModuleType, name: str
-) -> None:
-    assert tables.LEAST_ARCS <= results.arcs(name, "TCPT") <= tables.MOST_ARCS
+    most = 2.9 if is_named else MOST_ARCS
+    found = desjardins2008_page.arcs(results, name, method, protocol[name])
+    assert LEAST_ARCS <= found <= most
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
 def test_local_hierarchies_save_parameters_of_trees(
-    tables: ModuleType, linkage: str
+    results: Results, linkage: str
 ) -> None:
-    short, full = (tables.Results(RESULTS, p) for p in (tables.SHORT, tables.FULL))
-    for results, name in [(short, "nursery"), (short, "mushroom"), (full, "nursery")]:
-        assert results.compression(name, linkage) >= tables.LEAST_COMPRESSION
+    def ratio(name: str, n_folds: int) -> float:
+        return desjardins2008_page.compression(results, name, linkage, n_folds)
+
+    assert ratio("nursery", 5) >= LEAST_COMPRESSION
+    assert ratio("mushroom", 3) >= LEAST_COMPRESSION
     # As the page says, all folds of mushroom fall barely short with one linkage.
-    assert full.compression("mushroom", linkage) >= 1.33
+    assert ratio("mushroom", 5) >= 1.33
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
 def test_local_hierarchies_say_more_of_adult_with_fewer_parameters(
-    results: Any, linkage: str
+    results: Results, protocol: dict[str, int], linkage: str
 ) -> None:
-    groups, states = (results.mean("adult", m) for m in (f"TABS-L {linkage}", "TCPT"))
+    groups, states = (
+        mean(results, "adult", method, protocol["adult"])
+        for method in (f"TABS-L {linkage}", "TCPT")
+    )
     assert groups.parameters < states.parameters
     assert groups.log_likelihood > states.log_likelihood + 300
 
 
 def test_merged_leaves_halve_the_expected_parameters_of_mushroom_at_no_loss(
-    results: Any, tables: ModuleType
+    results: Results, protocol: dict[str, int]
 ) -> None:
-    merged, whole = (results.mean("mushroom", m) for m in ("TCPT merged", "TCPT"))
-    _, parameters, _ = tables.expected("mushroom", "TCPT")
-    assert merged.parameters <= parameters / 2
+    merged, whole = (
+        mean(results, "mushroom", method, protocol["mushroom"])
+        for method in ("TCPT merged", "TCPT")
+    )
+    expected = desjardins2008_page.expected("mushroom", "TCPT").parameters
+    assert merged.parameters <= expected / 2
     # As the page says, TCPT itself has become smaller than expected.
     assert merged.parameters <= 0.55 * whole.parameters
     assert merged.log_likelihood >= whole.log_likelihood
@@ -147,127 +150,130 @@ def test_merged_leaves_halve_the_expected_parameters_of_mushroom_at_no_loss(
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("method", ["TCPT", "TABS-E", "TABS-L information"])
 def test_trees_are_as_likely_as_expected_but_for_a_twentieth_of_a_percent(
-    results: Any, name: str, method: str
+    results: Results, protocol: dict[str, int], name: str, method: str
 ) -> None:
-    assert results.difference(name, method) > -0.05
+    n_folds = protocol[name]
+    assert desjardins2008_page.shortfall(results, name, method, n_folds) > -0.05
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_no_fold_is_more_likely_than_a_fair_model_can_make_it(
-    results: Any, tables: ModuleType, name: str
+    results: Results, name: str
 ) -> None:
-    assert results.highest(name) <= tables.HIGHEST[name]
+    found = results.figures("log_likelihood", set=name)
+    assert len(found) >= 60
+    assert found.max() <= desjardins2008_page.HIGHEST[name]
 
 
-def test_the_page_shows_the_committed_figures(results: Any, tables: ModuleType) -> None:
-    page = (ROOT / "docs" / "results" / "desjardins-2008.md").read_text("utf-8")
-    for name in SETS:
-        assert tables.table_of_set(results, name) in page
-    assert tables.table_of_orderings(results) in page
+def test_the_page_shows_the_committed_figures(results: Results) -> None:
+    page = RESULTS.with_suffix(".md").read_text(encoding="utf-8")
+    assert desjardins2008.page(results).rstrip() in page
 
 
 @pytest.mark.parametrize("method", LIKELIHOODS_OF_7200)
 def test_models_of_few_rows_are_as_likely_as_expected(
-    sizes: ModuleType, method: str
+    results: Results, method: str
 ) -> None:
-    cells = pd.read_csv(sizes.RESULTS).set_index(["rows", "method"])["log_likelihood"]
     wanted = LIKELIHOODS_OF_7200[method]
-    assert cells[7200, method] >= wanted - 0.01 * abs(wanted)
-    assert cells[36000, method] > cells[7200, method]
+    found = curve(results, method, "log_likelihood")
+    assert found[0] >= wanted - 0.01 * abs(wanted)
+    assert found == sorted(found)
 
 
-def test_models_grow_with_the_rows(sizes: ModuleType) -> None:
-    cells = pd.read_csv(sizes.RESULTS).set_index(["rows", "method"])["parameters"]
-    columns = {method: cells.xs(method, level="method") for method in sizes.METHODS}
-    assert {len(column) for column in columns.values()} == {5}
-    shrinks = [m for m, column in columns.items() if not column.is_monotonic_increasing]
-    assert shrinks == []
-
-
-def test_the_page_shows_the_committed_figures_of_all_sizes(sizes: ModuleType) -> None:
-    page = (ROOT / "docs" / "results" / "desjardins-2008.md").read_text("utf-8")
-    assert sizes.table_of_sizes(sizes.RESULTS) in page
+@pytest.mark.parametrize("method", LIKELIHOODS_OF_7200)
+def test_models_grow_with_the_rows(results: Results, method: str) -> None:
+    found = curve(results, method, "parameters")
+    assert found == sorted(found)
 
 
 # ---- protocol
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_tables_have_the_paper_s_rows_and_columns(
-    program: ModuleType, data_folder: Path, name: str
-) -> None:
-    frame = program.load(data_folder, name)
-    assert frame.shape == ROWS[name]
-    assert not frame.isna().any(axis=None)
+def test_tables_have_the_paper_s_rows_and_columns(data_folder: Path, name: str) -> None:
+    table = desjardins2008.load(Sources(data_folder), name)
+    assert table.shape == ROWS[name]
+    assert all(column.null_count == 0 for column in table.columns)
     if name != "adult":
-        assert not frame.duplicated().any()
+        assert len(counts_of_rows(table)) == table.num_rows
 
 
-def test_intervals_of_adult_are_those_of_its_hierarchies(
-    program: ModuleType, data_folder: Path
-) -> None:
-    frame = program.load(data_folder, "adult")
-    assert len(frame["age"].cat.categories) == 13
-    assert (frame["capital-gain"] == "none").sum() == 41432
+def counts_of_rows(table: pa.Table) -> np.ndarray:
+    """How often each distinct row occurs."""
+    codes = [c.combine_chunks().indices.to_numpy() for c in table.columns]
+    return np.unique(np.stack(codes, axis=1), axis=0, return_counts=True)[1]
+
+
+def test_intervals_of_adult_are_those_of_its_hierarchies(data_folder: Path) -> None:
+    table = desjardins2008.load(Sources(data_folder), "adult")
+    states = {
+        name: table[name].combine_chunks().dictionary.to_pylist()
+        for name in ("age", "hours-per-week")
+    }
+    assert len(states["age"]) == 13
+    assert table["capital-gain"].to_pylist().count("none") == 41432
     text = (data_folder / "avh" / "adult.json").read_text("utf-8")
-    for column in ("age", "hours-per-week"):
-        for state in frame[column].cat.categories:
+    for column in states.values():
+        for state in column:
             assert f'"{state}"' in text
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_bounds_are_those_of_the_rows(
-    program: ModuleType, tables: ModuleType, data_folder: Path, name: str
-) -> None:
-    frame = program.load(data_folder, name)
-    counts = frame.astype(object).value_counts().to_numpy()
-    n_rows = len(frame)
+def test_bounds_are_those_of_the_rows(data_folder: Path, name: str) -> None:
+    table = desjardins2008.load(Sources(data_folder), name)
+    counts, n_rows = counts_of_rows(table), table.num_rows
     # Minus the entropy of the rows, times the rows of the smallest fold.
-    mean = float(np.sum(counts * np.log(counts / n_rows))) / n_rows
-    assert tables.HIGHEST[name] == pytest.approx(mean * (n_rows // 5), abs=0.5)
+    mean_of_rows = float(np.sum(counts * np.log(counts / n_rows))) / n_rows
+    bound = desjardins2008_page.HIGHEST[name]
+    assert bound == pytest.approx(mean_of_rows * (n_rows // 5), abs=0.5)
 
 
-def test_folds_are_dealt_once_and_hold_every_row(program: ModuleType) -> None:
-    deals = [program.deal(23, fold) for fold in range(5)]
-    tests = np.concatenate([test_rows for _, test_rows in deals])
-    np.testing.assert_array_equal(np.sort(tests), np.arange(23))
-    for rows, test_rows in deals:
-        assert np.intersect1d(rows, test_rows).size == 0
-        assert len(rows) + len(test_rows) == 23
-
-
-@pytest.mark.parametrize("method", ["FLAT", "ABS-E", "TCPT", "TABS-L information"])
+@pytest.mark.parametrize(
+    "method",
+    ["FLAT", "ABS-E", pytest.param("TABS-L information", marks=pytest.mark.slow)],
+)
 def test_a_committed_cell_of_nursery_is_reproduced(
-    program: ModuleType, short: Any, data_folder: Path, method: str
+    results: Results, data_folder: Path, method: str
 ) -> None:
-    _check_cell(program, short, data_folder, ("nursery", method, 2))
+    check(results, data_folder, set="nursery", method=method, fold=2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("method", ["ABS-Lf hamming", "TABS-G hamming", "TCPT merged"])
 def test_a_committed_cell_is_reproduced(
-    program: ModuleType, short: Any, data_folder: Path, name: str, method: str
+    results: Results, data_folder: Path, name: str, method: str
 ) -> None:
-    _check_cell(program, short, data_folder, (name, method, 1))
+    restarts = SHORT[name]
+    check(
+        results,
+        data_folder,
+        **{"set": name, "method": method, "fold": 1, "restarts": restarts},
+    )
+
+
+@pytest.mark.slow
+def test_committed_models_of_few_rows_are_reproduced(
+    results: Results, data_folder: Path
+) -> None:
+    check(results, data_folder, rows=7200, method="TABS-E", fold=3)
 
 
 @pytest.mark.slow
 def test_one_start_describes_adult_in_the_bits_that_the_page_names(
-    program: ModuleType, data_folder: Path
+    data_folder: Path,
 ) -> None:
-    frame, hierarchies = program.load(data_folder, "adult"), data_folder / "avh"
-    found = program.cell(frame, hierarchies, 1, "TCPT", 0)
-    # Parameters, arcs, bits; splits and collapses alone left 671 215.5 bits.
-    assert found[1:] == [1575, 30, "670054.5"]
+    wanted: dict[str, Value] = {"set": "adult", "rows": None, "method": "TCPT"}
+    values = {**wanted, "restarts": 1, "fold": 0}
+    cell = Cell.of(["adult"], **values)
+    found = desjardins2008.run(cell, Sources(data_folder))
+    # Splits and collapses alone left 671 215.5 bits.
+    assert found["parameters"] == 1575
+    assert found["edges"] == 30
+    assert found["bits"] == 670054.5
 
 
-def _check_cell(
-    program: ModuleType, short: Any, folder: Path, key: tuple[str, str, int]
-) -> None:
-    name, method, fold = key
-    frame, hierarchies = program.load(folder, name), folder / "avh" / f"{name}.json"
-    found = program.cell(frame, hierarchies, short.protocol[name], method, fold)
-    expected = short.fold(name, method, fold)
-    assert float(found[0]) == pytest.approx(expected.log_likelihood, abs=0.006)
-    assert (found[1], found[2]) == (expected.parameters, expected.edges)
+def check(results: Results, folder: Path, **wanted: Value) -> None:
+    """Run a finished cell again."""
+    (kept,) = results.where(**{"rows": None, **wanted})
+    assert desjardins2008.run(kept.cell, Sources(folder)) == kept.figures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,9 @@ from bayleaf.reproduction.desjardins2008_text import (
     ABOUT_ORDERINGS,
     ABOUT_TARGETS,
     ABOUT_VERDICTS,
+    CURVES,
     DERIVATION,
+    ORDERINGS,
     PROTOCOL,
 )
 from bayleaf.reproduction.pages import (
@@ -39,7 +41,7 @@ CURVE_METHODS = (
     "TABS-G information",
     "TABS-L information",
 )
-CURVE_FOLDS, CURVE_RESTARTS = 3, 2
+CURVE_FOLDS, CURVE_RESTARTS = 5, 2
 # Expected: log-likelihood (nats), parameters, arcs; in the order of the sets.
 EXPECTED: dict[str, tuple[tuple[float, float, float], ...]] = {
     "FLAT": ((-25169, 173, 7.6), (-10988, 1893, 52), (-115797, 1770, 21)),
@@ -207,8 +209,16 @@ def page_text(results: Results, methods: Sequence[str]) -> str:
     ]
     for name in SETS:
         parts += [f"### {name.capitalize()}", _of_methods(results, name, methods)]
-    parts += ["### Orderings", ABOUT_ORDERINGS, _orderings(results, methods)]
+    parts += ["### Orderings", ABOUT_ORDERINGS]
+    for title, protocol in (("5, 3 and 2", SHORT), ("Five", FULL)):
+        parts.append(f"{title} folds and restarts:")
+        parts.append(_orderings(results, methods, protocol))
+    is_whole = not any(math.isnan(arcs(results, name, "TCPT", 5)) for name in SETS)
+    if is_whole:
+        parts.append(ORDERINGS)
     parts += ["## More and more rows of adult", ABOUT_CURVES, _curves(results)]
+    if is_whole:
+        parts.append(CURVES)
     return "\n\n".join(parts)
 
 
@@ -248,12 +258,14 @@ def _shortfall(results: Results, name: str, method: str, n_folds: int) -> str:
     return number(found, 2, signed=True) + (" below" if found < -TOLERANCE else "")
 
 
-def _orderings(results: Results, methods: Sequence[str]) -> str:
+def _orderings(
+    results: Results, methods: Sequence[str], protocol: Mapping[str, int]
+) -> str:
     """What the methods are to one another, set by set."""
     trees = [m for m in methods if m.startswith(("TCPT", "TABS"))]
     rows = []
     for name in SETS:
-        n_folds = FULL[name]
+        n_folds = protocol[name]
         tables, trees_of = (mean(results, name, m, n_folds) for m in ("FLAT", "TCPT"))
         merged = mean(results, name, "TCPT merged", n_folds)
         share = [arcs(results, name, method, n_folds) for method in trees]

@@ -57,11 +57,11 @@ whole deviations. That the average over all 19 sets is the paper's is in part ch
 what abalone lacks, ecoli and glass have too much."""
 
 ABOUT_VERDICTS = """Every printed figure with cut points of either kind. Standard
-deviations are those over halves, the paper's as printed; that of the mean of 50
-halves would be a seventh, and the stars above go by it. The deviation of a printed
-average and of a printed error reduction follows from those of its sets; that of a
-number of wins or losses from the chance of each set to be significant again on other
-halves."""
+deviations are those over halves, which the column "seeds" counts, and the paper's as
+printed; that of the mean of 50 halves would be a seventh, and the stars above go by it.
+The deviation of a printed average and of a printed error reduction follows from those
+of its sets; that of a number of wins or losses from the chance of each set to be
+significant again on other halves."""
 
 NOTES = """- Mixtures beat NBC, bagging does not, boosting does on car, chess,
   soybeans and vote and loses on hepatitis and breast, as in the paper. With the means
