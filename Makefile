@@ -11,8 +11,9 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-# Other programs' packages are held against ours in these tests.
-slow: $(VENV)/installed-test $(VENV)/installed-peers
+# Other programs' packages are held against ours in these tests, and the explorer is
+# used in a browser: the program chromium, where there is one.
+slow: $(VENV)/installed-test $(VENV)/installed-peers $(VENV)/installed-browser
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/installed-lint

@@ -19,11 +19,13 @@ from bayleaf.cli.convert import convert
 from bayleaf.cli.demo import demo
 from bayleaf.cli.evaluate import evaluate
 from bayleaf.cli.explain import explain
+from bayleaf.cli.explore import explore
 from bayleaf.cli.fit import fit
 from bayleaf.cli.hierarchy import hierarchy
 from bayleaf.cli.inspect import inspect
 from bayleaf.cli.predict import predict
 from bayleaf.cli.query import query
+from bayleaf.cli.report import report
 from bayleaf.cli.reproduce import reproduce
 from bayleaf.cli.sample import sample
 
@@ -44,9 +46,11 @@ for _command in (
     compare,
     inspect,
     explain,
+    explore,
     query,
     sample,
     convert,
+    report,
     reproduce,
     demo,
 ):

@@ -1,0 +1,342 @@
+// Models that average several networks: scores of the class under known states.
+
+/** What these models have in common: they know single states of features alone. */
+class AverageEngine {
+  constructor(model) {
+    this.model = model;
+    this.canRuleOut = false;
+    this.hasPosteriors = false;
+    this.question = model.class;
+    this.order = model.order;
+    this.nFeatures = model.class;
+    this.nClasses = model.variables[model.class].states.length;
+    this.cards = model.variables.slice(0, -1).map((variable) => variable.states.length);
+  }
+
+  /** The state of each feature, its number of states if that is unknown. */
+  states(evidence) {
+    return this.cards.map((card, feature) => {
+      const state = onlyState(evidence[feature]);
+      return state < 0 ? card : state;
+    });
+  }
+
+  /** No variable but the class has a posterior. */
+  posteriors() {
+    return new Array(this.nFeatures + 1).fill(null);
+  }
+}
+
+/** The average of one-dependence networks. */
+class OneDependenceEngine extends AverageEngine {
+  constructor(model) {
+    super(model);
+    const { prior, parent, child, usable } = model.average;
+    this.logPrior = unpacked(prior).map(Math.log);
+    this.logParent = unpacked(parent).map(Math.log);
+    this.logChild = unpacked(child).map(Math.log);
+    this.usable = usable;
+    this.nPositions = usable.length;
+    let start = 0;
+    this.starts = this.cards.map((card) => (start += card) - card);
+  }
+
+  /** Positions of the known states; -1 for a feature that is unknown. */
+  #positions(evidence) {
+    return this.states(evidence).map((state, feature) =>
+      (state < this.cards[feature] ? this.starts[feature] + state : -1));
+  }
+
+  /** Log joint of one class in the network whose super-parent has a position. */
+  #joint(label, at, positions) {
+    const n = this.nPositions;
+    let score = this.logPrior[label] + this.logParent[label * n + at];
+    const row = (label * n + at) * n;
+    const own = this.#featureAt(at);
+    positions.forEach((position, feature) => {
+      if (position >= 0 && feature !== own) score += this.logChild[row + position];
+    });
+    return score;
+  }
+
+  #featureAt(position) {
+    let feature = this.starts.length - 1;
+    while (this.starts[feature] > position) feature -= 1;
+    return feature;
+  }
+
+  /** Log joint by class of each super-parent that may be used. */
+  #members(positions) {
+    const members = Array.from({ length: this.nClasses }, () => []);
+    const parents = [];
+    positions.forEach((position, parent) => {
+      if (position >= 0 && !this.usable[position]) return;
+      parents.push(parent);
+      members.forEach((scores, label) => {
+        scores.push(position >= 0
+          ? this.#joint(label, position, positions)
+          : logSumExp(this.#range(parent).map((at) => this.#joint(label, at, positions))));
+      });
+    });
+    return { members, parents };
+  }
+
+  /** Positions of all states of a feature. */
+  #range(feature) {
+    return Array.from({ length: this.cards[feature] }, (_, s) => this.starts[feature] + s);
+  }
+
+  scores(evidence) {
+    const positions = this.#positions(evidence);
+    const { members, parents } = this.#members(positions);
+    if (parents.length) {
+      const least = Math.log(parents.length);
+      return Float64Array.from(members, (scores) => logSumExp(scores) - least);
+    }
+    return Float64Array.from(members, (_, label) => positions.reduce(
+      (score, at) => score + (at < 0 ? 0 : this.logParent[label * this.nPositions + at]),
+      this.logPrior[label],
+    ));
+  }
+
+  contributions(evidence, target, against) {
+    const positions = this.#positions(evidence);
+    const { members, parents } = this.#members(positions);
+    const terms = new Array(this.nFeatures + 1).fill(0);
+    const prior = this.logPrior[target] - this.logPrior[against];
+    const odds = (logs, at) =>
+      logs[target * this.nPositions + at] - logs[against * this.nPositions + at];
+    if (!parents.length) {
+      positions.forEach((at, i) => { if (at >= 0) terms[i] = odds(this.logParent, at); });
+      return { prior, terms };
+    }
+    const weights = logarithmicMeanWeights(members[target], members[against]);
+    parents.forEach((parent, p) => {
+      const own = this.#memberTerms(parent, target, against, positions);
+      own.forEach((term, i) => { terms[i] += weights[p] * term; });
+    });
+    return { prior: prior * weights.reduce((sum, w) => sum + w, 0), terms };
+  }
+
+  /** Terms of one network's log-odds; an unknown super-parent is summed out. */
+  #memberTerms(parent, target, against, positions) {
+    const n = this.nPositions;
+    const known = positions[parent] >= 0;
+    const states = known ? [positions[parent]] : this.#range(parent);
+    const chain = [target, against].map((label) =>
+      states.map((at) => this.logParent[label * n + at]));
+    const oddsNow = () => logSumExp(chain[0]) - logSumExp(chain[1]);
+    const terms = new Array(this.nFeatures).fill(0);
+    let before = oddsNow();
+    if (known) terms[parent] = before;
+    positions.forEach((position, feature) => {
+      if (position < 0 || feature === parent) return;
+      [target, against].forEach((label, side) => states.forEach((at, s) => {
+        chain[side][s] += this.logChild[(label * n + at) * n + position];
+      }));
+      const after = oddsNow();
+      terms[feature] = after - before;
+      before = after;
+    });
+    return terms;
+  }
+}
+
+/** The weighted average of sampled KDB networks. */
+class AveragedEngine extends AverageEngine {
+  constructor(model) {
+    super(model);
+    const { base, weights, pseudo, codings, networks } = model.average;
+    this.base = unpacked(base);
+    this.weights = unpacked(weights);
+    this.nDepths = weights.shape[1];
+    this.pseudo = pseudo;
+    this.codings = codings.map((maps) => maps.map(unpackedCodes));
+    this.networks = networks.map(({ coding, families }) => ({
+      maps: this.codings[coding],
+      families: families.map((family, feature) =>
+        family && this.#family(family, this.codings[coding][feature])),
+    }));
+  }
+
+  /** Counts by joint state and class, at each number of parents. */
+  #family({ variables, cells, totals }, map) {
+    const codes = unpackedCodes(cells);
+    const weights = unpacked(totals);
+    const nCells = weights.length;
+    const nStates = map[map.length - 1];
+    const marginal = new Float64Array(nStates + 1);
+    for (let i = 0; i < nCells; i += 1) marginal[codes[i]] += weights[i];
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const [each, together, shared] = this.pseudo;
+    const pseudo = marginal.map((own) =>
+      each + together / nStates + (shared * own) / total);
+    pseudo[nStates] = 0;
+    const levels = variables.map(() => ({ upper: new Map(), lower: new Map() }));
+    for (let i = 0; i < nCells; i += 1) {
+      const label = codes[variables.length * nCells + i];
+      let parents = "";
+      levels.forEach(({ upper, lower }, depth) => {
+        if (depth) parents += `${codes[depth * nCells + i]},`;
+        this.#count(lower, parents, label, weights[i]);
+        this.#count(upper, `${codes[i]}|${parents}`, label, weights[i]);
+      });
+    }
+    return { variables, pseudo, strength: each * nStates + together + shared, levels };
+  }
+
+  #count(table, key, label, weight) {
+    let counts = table.get(key);
+    if (!counts) table.set(key, (counts = new Float64Array(this.nClasses)));
+    counts[label] += weight;
+  }
+
+  /** What one feature adds to the score of each class, nats. */
+  #evidence(feature, codes) {
+    const found = new Float64Array(this.nClasses);
+    for (const { maps, families } of this.networks) {
+      const family = families[feature];
+      if (!family) continue;
+      const state = maps[feature][codes[feature]];
+      const pseudo = family.pseudo[state];
+      // Without prior weight a state says nothing.
+      if (!(pseudo > 0)) continue;
+      let parents = "";
+      const deepest = family.variables.length - 1;
+      family.levels.forEach(({ upper, lower }, depth) => {
+        if (depth) {
+          const parent = family.variables[depth];
+          parents += `${maps[parent][codes[parent]]},`;
+        }
+        let weight = this.weights[feature * this.nDepths + depth];
+        // Where a family has fewer parents than others, its deepest evidence repeats.
+        for (let d = depth + 1; depth === deepest && d < this.nDepths; d += 1) {
+          weight += this.weights[feature * this.nDepths + d];
+        }
+        if (!weight) return;
+        const counts = upper.get(`${state}|${parents}`);
+        const totals = lower.get(parents);
+        for (let label = 0; label < this.nClasses; label += 1) {
+          const count = counts ? counts[label] : 0;
+          const total = totals ? totals[label] : 0;
+          found[label] += weight * Math.log((count + pseudo) / (total + family.strength));
+        }
+      });
+    }
+    return found.map((sum) => sum / this.networks.length);
+  }
+
+  scores(evidence) {
+    const codes = this.states(evidence);
+    const scores = Float64Array.from(this.base);
+    codes.forEach((_, feature) => {
+      this.#evidence(feature, codes).forEach((term, label) => { scores[label] += term; });
+    });
+    return scores;
+  }
+
+  contributions(evidence, target, against) {
+    const codes = this.states(evidence);
+    const terms = codes.map((_, feature) => {
+      const found = this.#evidence(feature, codes);
+      return found[target] - found[against];
+    });
+    return { prior: this.base[target] - this.base[against], terms: [...terms, 0] };
+  }
+}
+
+/** Means of trees of naive Bayes gates over naive Bayes experts. */
+class MixtureEngine extends AverageEngine {
+  constructor(model) {
+    super(model);
+    this.shift = unpacked(model.average.shift);
+    this.starts = model.average.starts.map((banks) => banks.map((bank) => ({
+      prior: unpacked(bank.prior),
+      table: unpacked(bank.table),
+      offsets: bank.offsets,
+      nNodes: bank.prior.shape[0],
+      nOutputs: bank.prior.shape[1],
+    })));
+  }
+
+  /** Table entry of each known state in a bank. */
+  #entries(bank, codes) {
+    const size = bank.prior.length;
+    return codes
+      .map((state, k) => (state < this.cards[k] ? (bank.offsets[k] + state) * size : -1))
+      .filter((entry) => entry >= 0);
+  }
+
+  /** Log posteriors of all nodes of a bank, node by node. */
+  #logPosteriors(bank, codes) {
+    const scores = Float64Array.from(bank.prior);
+    for (const entry of this.#entries(bank, codes)) {
+      for (let i = 0; i < scores.length; i += 1) scores[i] += bank.table[entry + i];
+    }
+    return Array.from({ length: bank.nNodes }, (_, node) => {
+      const own = scores.slice(node * bank.nOutputs, (node + 1) * bank.nOutputs);
+      const total = logSumExp(own);
+      return own.map((score) => score - total);
+    });
+  }
+
+  /** Log of gate weight times posterior of every expert: member by member, by class. */
+  #members(codes) {
+    return this.starts.flatMap((banks) => {
+      let weights = [0];
+      for (const gate of banks.slice(0, -1)) {
+        const found = this.#logPosteriors(gate, codes);
+        weights = weights.flatMap((weight, node) =>
+          Array.from(found[node], (share) => weight + share));
+      }
+      return this.#logPosteriors(banks[banks.length - 1], codes).map((posterior, node) =>
+        posterior.map((value) => value + weights[node]));
+    });
+  }
+
+  scores(evidence) {
+    const members = this.#members(this.states(evidence));
+    const many = Math.log(this.starts.length);
+    return this.shift.map((shift, label) =>
+      logSumExp(members.map((member) => member[label])) - many + shift);
+  }
+
+  contributions(evidence, target, against) {
+    const codes = this.states(evidence);
+    const members = this.#members(codes);
+    const weights = logarithmicMeanWeights(
+      members.map((member) => member[target]),
+      members.map((member) => member[against]),
+    );
+    let prior = this.shift[target] - this.shift[against];
+    const terms = new Array(this.nFeatures + 1).fill(0);
+    let member = 0;
+    for (const banks of this.starts) {
+      const bank = banks[banks.length - 1];
+      for (let node = 0; node < bank.nNodes; node += 1) {
+        const weight = weights[member];
+        member += 1;
+        const at = (label) => node * bank.nOutputs + label;
+        prior += weight * (bank.prior[at(target)] - bank.prior[at(against)]);
+        codes.forEach((state, k) => {
+          if (state >= this.cards[k]) return;
+          const entry = (bank.offsets[k] + state) * bank.prior.length;
+          terms[k] += weight
+            * (bank.table[entry + at(target)] - bank.table[entry + at(against)]);
+        });
+      }
+    }
+    return { prior, terms };
+  }
+}
+
+/** The engine of a model's kind. */
+function engineOf(model) {
+  const kinds = {
+    network: NetworkEngine,
+    one_dependence: OneDependenceEngine,
+    averaged: AveragedEngine,
+    mixture: MixtureEngine,
+  };
+  return new kinds[model.kind](model);
+}

@@ -1,0 +1,101 @@
+"""Models that are averages of several networks, as the page computes with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.nested import pseudo_weights
+from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.explorer.packing import packed, packed_codes
+from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.one_dependence import AveragedOneDependenceModel
+
+
+def one_dependence_values(model: AveragedOneDependenceModel) -> dict[str, Any]:
+    """Tables of an average of one-dependence networks, positions of holes left out."""
+    cards = model.domain.cards[:-1]
+    known = np.concatenate(
+        [
+            offset + np.arange(card)
+            for offset, card in zip(model.offsets, cards, strict=True)
+        ]
+    ).astype(np.intp)
+    return {
+        "prior": packed(model.prior),
+        "parent": packed(model.parent_probabilities[:, known]),
+        "child": packed(model.child_probabilities[:, known[:, None], known]),
+        "usable": model.usable[known].astype(int).tolist(),
+    }
+
+
+def averaged_values(model: AveragedKDBModel) -> dict[str, Any]:
+    """Occupied counts of all networks, as deep as their evidence has any weight."""
+    each, together, shared = pseudo_weights(model.smoothing)
+    codings = {id(network.maps): network.maps for network in model.networks}
+    numbers = {key: number for number, key in enumerate(codings)}
+    return {
+        "base": packed(model.base),
+        "weights": packed(model.weights),
+        "pseudo": [each, together, shared],
+        "codings": [
+            [packed_codes(states) for states in maps] for maps in codings.values()
+        ],
+        "networks": [
+            {
+                "coding": numbers[id(network.maps)],
+                "families": [
+                    _family(network, feature, weights)
+                    for feature, weights in enumerate(model.weights)
+                ],
+            }
+            for network in model.networks
+        ],
+    }
+
+
+def _family(
+    network: RandomNetwork, feature: int, weights: NDArray[np.float64]
+) -> dict[str, Any] | None:
+    """Counts of one feature, the parents that no weight asks for summed out."""
+    depths = np.flatnonzero(weights)
+    if not len(depths):
+        return None
+    variables = network.counts.variables(feature)[: int(depths[-1]) + 1]
+    counts = network.counts[feature]
+    cells = np.vstack([counts.states[: len(variables)], counts.classes[None]])
+    distinct, places = np.unique(cells, axis=1, return_inverse=True)
+    totals = np.bincount(places.ravel(), counts.weights)
+    return {
+        "variables": list(variables),
+        "cells": packed_codes(distinct),
+        "totals": packed(np.asarray(totals, dtype=np.float64)),
+    }
+
+
+def mixture_values(model: HierarchicalMixtureModel) -> dict[str, Any]:
+    """Tables of all gates and experts, in nats, and the shift of the class prior."""
+    shift = np.zeros(model.domain.cards[-1])
+    if model.prior is not None:
+        learned = HierarchicalMixtureModel(
+            model.domain, model.architecture, model.starts
+        ).class_prior
+        with np.errstate(divide="ignore"):
+            shift = np.log(model.prior) - np.log(learned)
+    return {
+        "shift": packed(shift),
+        "starts": [
+            [
+                {
+                    "prior": packed(bank.log_prior),
+                    "table": packed(bank.log_table),
+                    "offsets": bank.offsets.tolist(),
+                }
+                for bank in banks
+            ]
+            for banks in model.starts
+        ],
+    }

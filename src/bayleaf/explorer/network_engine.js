@@ -1,0 +1,134 @@
+// What is asked of a model that is one Bayesian network.
+
+/** Weights that evidence gives the states of a variable. */
+function weightsOf(mask) {
+  return mask ? Float64Array.from(mask) : null;
+}
+
+/** Answers for one network; the question is the variable that is explained. */
+class NetworkEngine {
+  constructor(model) {
+    this.model = model;
+    this.tree = new JunctionTree(model.network);
+    this.canRuleOut = true;
+    this.hasPosteriors = true;
+    this.order = model.order;
+    this.nVariables = model.variables.length;
+    this.classWeight = model.class_weight ? unpacked(model.class_weight) : null;
+    this.ask(model.question);
+  }
+
+  /** Choose the variable whose posterior is explained. */
+  ask(question) {
+    this.question = question;
+    this.collection = new Collection(this.tree, question);
+    this.work = new Collection(this.tree, question);
+    this.prior = this.#enter(this.work, new Array(this.nVariables).fill(null)).logScores();
+  }
+
+  /** Evidence into a collection; the question's own stays out, a given prior goes in. */
+  #enter(collection, evidence) {
+    for (let v = 0; v < this.nVariables; v += 1) {
+      const own = v === this.question;
+      const mask = own ? null : evidence[v];
+      if (own) {
+        collection.set(v, v === this.model.class ? this.classWeight : null);
+      } else if (!sameWeights(collection.evidence[v], mask)) {
+        collection.set(v, weightsOf(mask));
+      }
+    }
+    // With another question than the class, the class may have a given prior too.
+    const given = this.classWeight;
+    if (given && this.question !== this.model.class) {
+      const mask = evidence[this.model.class];
+      collection.set(this.model.class, mask ? given.map((w, s) => w * mask[s]) : given);
+    }
+    return collection;
+  }
+
+  /** ln P(question, evidence on the others) for each of its states, nats. */
+  scores(evidence) {
+    return this.#exactScores(this.#enter(this.work, evidence));
+  }
+
+  /** Scores state by state where messages over all of them have lost digits. */
+  #exactScores(collection) {
+    const scores = collection.logScores();
+    if (!collection.isNarrow) return scores;
+    const each = scores.map((_, state) => {
+      collection.restrict(state);
+      return collection.logEvidence;
+    });
+    collection.restrict(-1);
+    return each;
+  }
+
+  /** Posteriors of all variables under the evidence; null if it is impossible. */
+  posteriors(evidence) {
+    const collection = this.#enter(this.collection, evidence);
+    const before = collection.evidence[this.question];
+    const mask = evidence[this.question];
+    collection.set(this.question, mask ? combined(before, mask) : before);
+    collection.collect();
+    const found = collection.isNarrow ? this.#mixed(collection) : collection.posteriors();
+    collection.set(this.question, before);
+    return found && found.slice(0, this.nVariables);
+  }
+
+  /** Posteriors given each state of the question, weighed by the state's own. */
+  #mixed(collection) {
+    const scores = [];
+    const each = [];
+    for (let state = 0; state < this.tree.cards[this.question]; state += 1) {
+      collection.restrict(state);
+      scores.push(collection.logEvidence);
+      each.push(collection.posteriors());
+    }
+    collection.restrict(-1);
+    const logs = logNormalized(scores);
+    if (!logs) return null;
+    return this.tree.cards.map((card, variable) => {
+      const sums = new Float64Array(card);
+      each.forEach((found, state) => {
+        if (!found) return;
+        const weight = Math.exp(logs[state]);
+        found[variable].forEach((p, s) => { sums[s] += weight * p; });
+      });
+      return sums;
+    });
+  }
+
+  /**
+   * Terms of the log-odds by the chain rule: evidence is revealed item by item in the
+   * model's order, and each term is how much the odds change.
+   */
+  contributions(evidence, target, against) {
+    const revealed = new Array(this.nVariables).fill(null);
+    const odds = (scores) => scores[target] - scores[against];
+    const prior = odds(this.prior);
+    const terms = new Array(this.nVariables).fill(0);
+    let before = prior;
+    for (const variable of this.order) {
+      if (!evidence[variable] || variable === this.question) continue;
+      revealed[variable] = evidence[variable];
+      const after = odds(this.scores(revealed));
+      // Where a state has become impossible, nothing more can be told.
+      if (Number.isFinite(before) && !Number.isNaN(after)) {
+        terms[variable] = after - before;
+        before = after;
+      }
+    }
+    return { prior, terms };
+  }
+}
+
+/** Whether weights are those of a mask. */
+function sameWeights(weights, mask) {
+  if (!weights || !mask) return !weights && !mask;
+  return weights.every((weight, state) => weight === mask[state]);
+}
+
+/** A mask times weights, if there are any. */
+function combined(weights, mask) {
+  return Float64Array.from(mask, (allowed, s) => allowed * (weights ? weights[s] : 1));
+}

@@ -1,0 +1,149 @@
+"""The page itself: a template, a style, scripts, and the model, all in one file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import zlib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayleaf.explorer.content import network_content, predictor_content
+from bayleaf.explorer.packing import script_json
+from bayleaf.io.atomic import replacing
+from bayleaf.io.native import SavedModel
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.predictor import Predictor
+
+if TYPE_CHECKING:
+    from bayleaf.classifiers.base import BayesianClassifier
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+
+    Explorable = (
+        BayesianClassifier
+        | BayesianNetworkEstimator
+        | BayesianNetwork
+        | Predictor
+        | SavedModel
+    )
+
+# In the order in which they build on one another.
+SCRIPTS = (
+    "arithmetic.js",
+    "junction_tree.js",
+    "network_engine.js",
+    "average_engines.js",
+    "counterfactuals.js",
+    "evidence.js",
+    "drawing.js",
+    "monitors.js",
+    "panels.js",
+    "page.js",
+)
+
+
+def explorer_html(model: Explorable, title: str | None = None) -> str:
+    """One self-contained page on which a model can be explored.
+
+    The page holds the model and computes exactly, in JavaScript, what the package
+    does: posteriors of all variables under evidence, contributions to the class, and
+    the changes that would flip it. It refers to nothing outside itself.
+
+    Parameters
+    ----------
+    model : classifier, density estimator, BayesianNetwork, Predictor or SavedModel
+        A fitted model, or a network.
+    title : str, optional
+        Heading of the page; by default what the model is.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Raises
+    ------
+    ValueError
+        If the model is too large for a page, or a variable has no states.
+    TypeError
+        If it is no model.
+    AttributeError
+        If it is not fitted.
+    """
+    content, kind = _content(model)
+    content["title"] = kind if title is None else title
+    # Links hold evidence by number, which means nothing to another model.
+    about = [[v["name"], v["states"]] for v in content["variables"]]
+    content["fingerprint"] = f"{zlib.crc32(repr(about).encode('utf-8', 'replace')):08x}"
+    script = '"use strict";\n(() => {\n' + "\n".join(map(_resource, SCRIPTS)) + "})();"
+    parts = {
+        "{{script_hash}}": _hash(script),
+        "{{title}}": html.escape(_without_surrogates(content["title"])),
+        "{{style}}": _resource("page.css"),
+        "{{model}}": script_json(content),
+        "{{script}}": script,
+    }
+    page = _resource("page.html")
+    pieces = []
+    # Each piece is put in once, so that a name such as {{script}} stays a name.
+    for mark, text in parts.items():
+        before, _, page = page.partition(mark)
+        pieces += [before, text]
+    return "".join([*pieces, page])
+
+
+def write_explorer(
+    model: Explorable, path: str | Path, title: str | None = None
+) -> None:
+    """Write the page of `explorer_html` to a file.
+
+    Raises
+    ------
+    ValueError, TypeError, AttributeError
+        As `explorer_html` does.
+    OSError
+        If the file cannot be written.
+    """
+    page = explorer_html(model, title)
+    with replacing(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", errors="replace")
+
+
+def _content(model: Any) -> tuple[dict[str, Any], str]:
+    """What the page holds of a model, and what kind of model that is."""
+    if isinstance(model, BayesianNetwork):
+        return network_content(model), "Bayesian network"
+    if isinstance(model, SavedModel):
+        return predictor_content(model.predictor), model.classifier
+    if isinstance(model, Predictor):
+        return predictor_content(model), "Classifier"
+    # Loaded for estimators alone, which have brought scikit-learn with them.
+    from bayleaf.classifiers.base import BayesianClassifier
+    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+
+    kind = type(model).__name__
+    if isinstance(model, BayesianClassifier):
+        return predictor_content(model._predictor()), kind
+    if isinstance(model, BayesianNetworkEstimator):
+        return network_content(model.network_), kind
+    raise TypeError(
+        f"the explorer shows fitted models and networks, but was given a {kind}"
+    )
+
+
+def _resource(name: str) -> str:
+    """A text file that stands beside this one."""
+    return files("bayleaf.explorer").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    """What a content security policy calls a script by."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")
+
+
+def _without_surrogates(text: str) -> str:
+    """Text in which halves of characters, which no file can hold, are replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8")

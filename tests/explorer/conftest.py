@@ -1,0 +1,69 @@
+"""A real browser, where there is one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Opener = Callable[..., Any]
+
+
+def give_up(reason: str) -> None:
+    """Skip the test; where everything must be tested, fail it."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, driven by Playwright."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        give_up("install the extra 'browser' (Playwright) to test in a browser")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        give_up("install the program chromium to test in a browser")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, tmp_path: Path) -> Iterator[Opener]:
+    """Open HTML as a file; whatever the console says, or a request, fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(html: str, fragment: str = "", **options: Any) -> Any:
+        path = tmp_path / f"page{len(contexts)}.html"
+        path.write_text(html, encoding="utf-8", errors="replace")
+        context = browser.new_context(offline=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+
+        def check(request: Any) -> None:
+            if request.url.split("#")[0] != path.as_uri():
+                complaints.append(f"asked for {request.url}")
+
+        page.on("request", check)
+        page.goto(path.as_uri() + fragment)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []

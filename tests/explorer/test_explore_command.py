@@ -1,0 +1,77 @@
+"""``bayleaf explore`` writes or opens a page."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+import bayleaf
+from bayleaf.cli import main
+from bayleaf.io import write_network
+from bayleaf.models.bayesian_network import BayesianNetwork
+from explorer.cases import table
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model file of naive Bayes."""
+    path = tmp_path_factory.mktemp("model") / "plant.json"
+    X, y = table()
+    bayleaf.NaiveBayesClassifier().fit(X, y).save(path)
+    return path
+
+
+def test_a_page_is_written_where_it_should_be(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    assert main(["explore", str(model), "-o", str(page)]) == 0
+    assert capsys.readouterr().out == f"{page}\n"
+    assert "<title>plant: NaiveBayesClassifier</title>" in page.read_text("utf-8")
+
+
+def test_without_a_place_the_browser_opens_a_temporary_page(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    assert main(["explore", str(model), "--title", "mine"]) == 0
+    written = Path(capsys.readouterr().out.strip())
+    assert [Path(unquote(urlparse(url).path)) for url in opened] == [written]
+    assert "<title>mine</title>" in written.read_text("utf-8")
+    written.unlink()
+    written.parent.rmdir()
+
+
+@pytest.mark.parametrize("suffix", [".bif", ".net", ".xdsl", ".json"])
+def test_network_files_of_any_format_are_shown(suffix: str, tmp_path: Path) -> None:
+    network = BayesianNetwork.from_tables(
+        {"a": ["x", "y"], "b": ["x", "y"]},
+        {"a": [0.5, 0.5], "b": [[0.1, 0.9], [0.2, 0.8]]},
+        {"b": ["a"]},
+    )
+    path, page = tmp_path / f"net{suffix}", tmp_path / "page.html"
+    write_network(network, path)
+    assert main(["explore", str(path), "-o", str(page)]) == 0
+    assert "net: Bayesian network" in page.read_text("utf-8")
+
+
+def test_a_density_model_is_shown(tmp_path: Path) -> None:
+    X, _ = table()
+    path, page = tmp_path / "density.json", tmp_path / "page.html"
+    bayleaf.BayesianNetworkEstimator().fit(X).save(path)
+    assert main(["explore", str(path), "-o", str(page)]) == 0
+    assert "density: BayesianNetworkEstimator" in page.read_text("utf-8")
+
+
+def test_a_file_that_is_no_model_gives_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "other.json"
+    path.write_text("{}", encoding="utf-8")
+    assert main(["explore", str(path), "-o", str(tmp_path / "page.html")]) == 2
+    assert "other.json is no bayleaf model file" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()

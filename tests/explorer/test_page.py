@@ -1,0 +1,241 @@
+"""The page as text: one file, nothing from outside, nothing of a name comes alive."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import bayleaf
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.explorer import explorer_html, write_explorer
+from bayleaf.explorer.packing import packed, packed_codes, script_json
+from bayleaf.explorer.page import SCRIPTS
+from bayleaf.graph.dag import DAG
+from bayleaf.models.bayesian_network import BayesianNetwork
+from explorer.cases import classifiers, table
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><!-- <script>",
+    '" onclick="alert(1)',
+    "' & ` \\ \n",
+    "{{script}} {{model}}",
+    "\u05d0\u05d1\u05d2 \u202eabc",
+    "\u2028\u2029",
+    "x" * 10_000,
+    "__proto__",
+    "",
+]
+
+
+def hostile_network() -> BayesianNetwork:
+    """A network whose names and states are all hostile."""
+    return BayesianNetwork.from_tables(
+        states=dict.fromkeys(HOSTILE, HOSTILE),
+        tables={name: [0.1] * len(HOSTILE) for name in HOSTILE},
+    )
+
+
+def small_network() -> BayesianNetwork:
+    """Two variables and an arc."""
+    return BayesianNetwork.from_tables(
+        states={"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        parents={"wet": ["rain"]},
+        tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.05, 0.95]]},
+    )
+
+
+def content_of(html: str) -> Any:
+    """The document that the page's script reads."""
+    found = re.search(
+        r'<script type="application/json" id="model">(.*?)</script>', html, re.DOTALL
+    )
+    assert found
+    document = json.loads(found[1])
+    if "deflate" in document:
+        text = zlib.decompress(base64.b64decode(document["deflate"]))
+        document = json.loads(text.decode("utf-8", "surrogatepass"))
+    return document
+
+
+def unpacked(value: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """Numbers of a packed array, read as the page reads them."""
+    if "list" in value:
+        flat = np.array(value["list"], dtype=np.float64)
+    elif "f8" in value:
+        flat = np.frombuffer(base64.b64decode(value["f8"]), "<f8")
+    else:
+        places = np.frombuffer(base64.b64decode(value["at"]), "<u2")
+        flat = unpacked({"shape": [-1], **value["values"]})[places]
+    return flat.reshape(value["shape"])
+
+
+def test_hostile_names_open_no_element_and_come_back_whole() -> None:
+    plain, hostile = explorer_html(small_network()), explorer_html(hostile_network())
+    for mark in ("<script", "</script", "<!--"):
+        assert hostile.count(mark) == plain.count(mark)
+    content = content_of(hostile)
+    assert [v["name"] for v in content["variables"]] == HOSTILE
+    assert all(v["states"] == HOSTILE for v in content["variables"])
+
+
+def test_a_hostile_title_is_escaped() -> None:
+    html = explorer_html(small_network(), title="</title><script>alert(1)</script>")
+    assert "<title>&lt;/title&gt;&lt;script&gt;" in html
+    assert html.count("<script") == explorer_html(small_network()).count("<script")
+
+
+def test_half_characters_do_not_keep_a_page_from_being_written(tmp_path: Path) -> None:
+    network = BayesianNetwork.from_tables(
+        {"a\ud800": ["x", "y"]}, {"a\ud800": [0.5, 0.5]}
+    )
+    write_explorer(network, tmp_path / "page.html", title="b\udfff")
+    assert "bayleaf" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_page_refers_to_nothing_outside_itself() -> None:
+    html = explorer_html(small_network())
+    assert re.findall(r"https?:|\bsrc=|@import|<link|<img|//[a-z]+\.", html) == []
+    assert set(re.findall(r"url\([^)]*\)", html)) == {"url(#tip)"}
+
+
+def test_the_policy_of_the_page_allows_its_script_alone() -> None:
+    html = explorer_html(small_network())
+    script = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    assert len(script) == 1
+    assert script[0].startswith('"use strict";')
+    digest = base64.b64encode(hashlib.sha256(script[0].encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{digest}'" in html
+
+
+@given(
+    arrays(
+        np.float64,
+        st.integers(0, 400),
+        elements=st.one_of(st.floats(allow_nan=False), st.sampled_from([0.0, 1 / 3])),
+    )
+)
+def test_packed_numbers_come_back_bit_for_bit(values: Any) -> None:
+    form = json.loads(json.dumps(packed(values), allow_nan=False))
+    # Zero and minus zero are one distinct number.
+    np.testing.assert_array_equal(unpacked(form), values)
+
+
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        (np.linspace(0, 1, 200).reshape(10, 20), "list"),
+        (np.linspace(0, 1, 300), "f8"),
+        (np.tile(np.linspace(0, 1, 20), 40), "at"),
+        (np.array([-np.inf, 0.25]), "f8"),
+    ],
+)
+def test_each_form_of_packing_is_used(values: Any, key: str) -> None:
+    form = packed(values)
+    assert key in form
+    assert unpacked(form).tobytes() == values.tobytes()
+
+
+def test_codes_come_back() -> None:
+    codes = np.array([[0, 1, 65535], [3, 4, 5]], dtype=np.uint16)
+    form = packed_codes(codes)
+    found = np.frombuffer(base64.b64decode(form["u2"]), "<u2").reshape(form["shape"])
+    np.testing.assert_array_equal(found, codes)
+
+
+def test_a_large_document_is_compressed_and_comes_back() -> None:
+    document = {"text": "äb</script>" * 200_000}
+    text = script_json(document)
+    assert len(text) < 100_000
+    inner = zlib.decompress(base64.b64decode(json.loads(text)["deflate"]))
+    assert json.loads(inner) == document
+
+
+def test_parameters_stand_in_the_page_with_all_digits() -> None:
+    table_of = content_of(explorer_html(small_network()))["network"]["terms"]
+    found = {tuple(t["family"]): t["table"]["list"] for t in table_of}
+    assert found == {(0,): [0.8, 0.2], (0, 1): [0.9, 0.1, 0.05, 0.95]}
+
+
+@pytest.mark.parametrize(
+    ("most", "told"),
+    [(3, "a table of 4 cells over rain, wet"), (4, "needs 8 cells in all its cliques")],
+)
+def test_a_network_with_too_large_cliques_gives_one_sentence(
+    most: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayleaf.explorer.networks.MOST_CELLS", most)
+    network = BayesianNetwork.from_tables(
+        {name: ["a", "b"] for name in ("rain", "wet", "slippery")},
+        {
+            "rain": [0.5, 0.5],
+            "wet": [[0.5, 0.5], [0.1, 0.9]],
+            "slippery": [[0.5, 0.5], [0.1, 0.9]],
+        },
+        {"wet": ["rain"], "slippery": ["wet"]},
+    )
+    with pytest.raises(ValueError, match=told) as error:
+        explorer_html(network)
+    assert f"have at most {most} cells together" in str(error.value)
+
+
+def test_what_is_no_model_is_refused() -> None:
+    with pytest.raises(TypeError, match="but was given a dict"):
+        explorer_html({})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] * kind.startswith("network"))
+        for kind in classifiers()
+    ],
+)
+def test_fifty_features_take_less_than_two_megabytes(kind: str) -> None:
+    X, y = table(n_features=50)
+    html = explorer_html(classifiers()[kind]().fit(X, y))
+    assert len(html.encode("utf-8", "replace")) < 2_000_000
+
+
+def test_latent_variables_carry_their_rules_and_their_cells_stay_aside() -> None:
+    X, y = table()
+    fitted = bayleaf.HNBClassifier(random_state=0).fit(X, y)
+    variables = content_of(explorer_html(fitted))["variables"]
+    latents = [v for v in variables if v["role"] == "latent"]
+    assert latents
+    for latent in latents:
+        assert len(latent["rules"]) == len(latent["states"])
+        assert all(rules for rules in latent["rules"])
+    assert {v["role"] for v in variables} == {"feature", "latent", "cells", "class"}
+
+
+def test_groups_of_values_name_states() -> None:
+    hierarchy = bayleaf.ValueHierarchy.from_nested(
+        {"any": {"low": ["s0", "s1"], "": ["s2", "s3"]}}
+    )
+    domain = Domain((Variable("x", ("s0", "s2", "s1", "s3"), hierarchy=hierarchy),))
+    network = BayesianNetwork(domain, DAG(((),)), (TableCPD((0,), np.full(4, 0.25)),))
+    (variable,) = content_of(explorer_html(network))["variables"]
+    named = {
+        group["name"]: [variable["states"][code] for code in group["states"]]
+        for group in variable["groups"]
+    }
+    assert named == {"low": ["s0", "s1"], "": ["s2", "s3"]}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_stay_small(name: str) -> None:
+    path = Path(bayleaf.__file__).parent / "explorer" / name
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
