@@ -77,7 +77,14 @@ def test_the_page_sets_means_beside_those_expected(results: Results) -> None:
 
 def test_given_hierarchies_are_not_made_up() -> None:
     cell = _cell(set="mushroom", method="ABS-E", restarts=3, fold=0)
-    assert desjardins2008.run(cell, Sources(None)) == {}
+    figures = desjardins2008.run(cell, Sources(None))
+    assert figures == {}
+    page = desjardins2008.page(Results([Result(cell, figures, "shipped")]))
+    assert "were not there (avh/mushroom.json of the data folder)" in page
+
+
+def test_a_page_with_all_hierarchies_misses_none(results: Results) -> None:
+    assert "hierarchies of values were not there" not in desjardins2008.page(results)
 
 
 def test_the_shipped_mushroom_table_has_the_complete_rows() -> None:

@@ -200,6 +200,7 @@ def page_text(results: Results, methods: Sequence[str]) -> str:
     """Derivation, verdicts, figures beside those expected, orderings, more rows."""
     parts = [
         PROTOCOL,
+        *_without_hierarchies(results),
         DERIVATION,
         "## Verdicts",
         ABOUT_VERDICTS,
@@ -220,6 +221,18 @@ def page_text(results: Results, methods: Sequence[str]) -> str:
     if is_whole:
         parts.append(CURVES)
     return "\n\n".join(parts)
+
+
+def _without_hierarchies(results: Results) -> list[str]:
+    """Which cells have no figures, since hierarchies of values were to be given."""
+    sets = sorted({r.cell.text("set") for r in results if not r.figures})
+    if not sets:
+        return []
+    files = ", ".join(f"avh/{name}.json" for name in sets)
+    return [
+        f"The given hierarchies of values were not there ({files} of the data folder), "
+        "so that ABS-E and TABS-E were not run on these sets."
+    ]
 
 
 def _of_methods(results: Results, name: str, methods: Sequence[str]) -> str:
