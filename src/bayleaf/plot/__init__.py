@@ -4,13 +4,25 @@ Every function draws on the axes that it gets, or on a new figure that pyplot do
 manage, and returns the axes: ``network(model).figure.savefig("network.svg")``.
 """
 
+from bayleaf.plot.comparisons import error_scatter, learning_curve, mean_ranks
+from bayleaf.plot.critical import critical_difference
+from bayleaf.plot.distributions import cpt
 from bayleaf.plot.evidence import contributions
 from bayleaf.plot.held_out import calibration, roc
+from bayleaf.plot.latents import latent_partition
 from bayleaf.plot.networks import network
+from bayleaf.plot.trees import tree_cpd
 
 __all__ = [
     "calibration",
     "contributions",
+    "cpt",
+    "critical_difference",
+    "error_scatter",
+    "latent_partition",
+    "learning_curve",
+    "mean_ranks",
     "network",
     "roc",
+    "tree_cpd",
 ]

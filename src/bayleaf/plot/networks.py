@@ -101,7 +101,10 @@ def network(
     n_rows = float(places[:, 1].max()) + 1
     notes_room = 0.3 * len(notes)
     ax = style.axes_for(
-        ax, max(3.6, 1.12 * n_columns + 0.2), 0.66 * (n_rows + notes_room) + 0.1
+        ax,
+        max(3.6, 1.12 * n_columns + 0.2),
+        0.66 * (n_rows + notes_room) + 0.1,
+        bare=True,
     )
     middle = float(places[:, 0].max() + places[:, 0].min()) / 2
     half = max(n_columns, 3.0) / 2 + 0.03

@@ -18,9 +18,9 @@ COLOURS = (
     "#0072B2",
     "#E69F00",
     "#009E73",
-    "#CC79A7",
     "#56B4E9",
     "#D55E00",
+    "#CC79A7",
     "#222222",
 )
 DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
@@ -31,7 +31,9 @@ ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 FONT_SIZE = 8.0
 
 
-def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
+def axes_for(
+    ax: Axes | None, width: float, height: float, *, bare: bool = False
+) -> Axes:
     """The axes given, or new ones on a figure that pyplot knows nothing of.
 
     Parameters
@@ -40,6 +42,8 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
         Where to draw.
     width, height : float
         Size of a new figure, inches.
+    bare : bool, default=False
+        Whether new axes fill their figure, as nothing stands outside them.
 
     Raises
     ------
@@ -55,6 +59,8 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
         raise ImportError(
             "plots need matplotlib; install it with pip install 'bayleaf[plot]'"
         ) from error
+    if ax is None and bare:
+        return Figure(figsize=(width, height)).add_axes((0.0, 0.0, 1.0, 1.0))
     if ax is None:
         return Figure(figsize=(width, height), layout="constrained").add_subplot()
     if not isinstance(ax, AxesType):
@@ -67,7 +73,7 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
 
 def clean(label: object) -> str:
     """A label on one line, without characters that cannot be seen or turn text."""
-    return " ".join(printable(label).split())
+    return printable(" ".join(str(label).split()))
 
 
 def shortened(label: object, limit: int = 24) -> str:

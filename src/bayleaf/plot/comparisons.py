@@ -1,0 +1,247 @@
+"""Methods over many data sets: ranks, critical differences, errors, learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayleaf.evaluation import statistics_datasets
+from bayleaf.evaluation.statistics import scores_of
+from bayleaf.plot import style
+from bayleaf.wording import near_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+
+def mean_ranks(
+    scores: Mapping[str, ArrayLike],
+    *,
+    larger_is_better: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the mean rank of each model as a bar, with the data sets that it wins.
+
+    Parameters
+    ----------
+    scores : mapping of str to array-like of shape (n_datasets,)
+        The scores of each model, on the same data sets in the same order.
+    larger_is_better : bool, default=True
+        False for losses.
+    ax : Axes, optional
+        Where to draw; by default on a new figure that pyplot does not manage.
+
+    Returns
+    -------
+    Axes
+        The best model on top; beside each bar its mean rank and on how many data sets
+        no other model is better, so that ties are wins of all.
+
+    Raises
+    ------
+    ValueError
+        If there is no model, or scores do not pair or are not finite.
+    ImportError
+        If matplotlib is not installed.
+    """
+    table = _table(scores)
+    ranks = statistics_datasets.mean_ranks(table, larger_is_better=larger_is_better)
+    signed = table if larger_is_better else -table
+    wins = (signed == signed.max(axis=1, keepdims=True)).sum(axis=0)
+    order = np.argsort(ranks, kind="stable")
+    names = list(scores)
+    ax = style.axes_for(ax, 4.6, 0.7 + 0.26 * len(names))
+    ax.barh(
+        range(len(names)),
+        ranks[order],
+        0.7,
+        color=style.FOR,
+        edgecolor=style.INK,
+        linewidth=0.5,
+    )
+    for place, model in enumerate(order):
+        text = f" {ranks[model]:.2f}, best on {wins[model]} of {len(table)}"
+        style.write(ax, ranks[model], place, text, va="center")
+    style.name_ticks(ax, "y", [style.shortened(names[model]) for model in order])
+    ax.invert_yaxis()
+    # Room for the sentence beside the longest bar.
+    ax.set_xlim(0, float(ranks.max()) * 1.75)
+    style.label_axes(ax, "mean rank (1 is best)")
+    style.plain_frame(ax)
+    return ax
+
+
+def error_scatter(
+    errors: Mapping[str, ArrayLike],
+    *,
+    method: str,
+    unit: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the errors of other methods against those of one, a point a data set.
+
+    Points above the diagonal are data sets on which `method` does better (Langseth &
+    Nielsen 2006, figure 2).
+
+    Parameters
+    ----------
+    errors : mapping of str to array-like of shape (n_datasets,)
+        The errors of each method, on the same data sets in the same order.
+    method : str
+        The method on the horizontal axis.
+    unit : str, default=""
+        Unit of the errors, such as ``"%"``, for the axes.
+    ax : Axes, optional
+        Where to draw; by default on a new figure that pyplot does not manage.
+
+    Returns
+    -------
+    Axes
+        The legend says on how many data sets `method` is better, and worse, than each
+        other.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two methods, `method` is none of them, or errors do not
+        pair or are not finite.
+    ImportError
+        If matplotlib is not installed.
+    """
+    table = _table(errors)
+    names = list(errors)
+    if method not in names:
+        raise ValueError(
+            f"method must be one of those with errors, got {method!r}; "
+            f"{near_names(str(method), names)}"
+        )
+    if len(names) < 2:
+        raise ValueError("errors are drawn against each other; give two methods")
+    own = table[:, names.index(method)]
+    ax = style.axes_for(ax, 4.0, 3.8)
+    low, high = min(0.0, float(table.min())), float(table.max()) * 1.05 or 1.0
+    ax.plot([low, high], [low, high], color=style.FAINT, linestyle=":", zorder=1)
+    points: list[Any] = []
+    told = []
+    for number, name in enumerate(other for other in names if other != method):
+        values = table[:, names.index(name)]
+        points += ax.plot(
+            own,
+            values,
+            style.MARKERS[number % len(style.MARKERS)],
+            color=style.COLOURS[number % len(style.COLOURS)],
+            markeredgecolor=style.INK,
+            markeredgewidth=0.4,
+            markersize=4.5,
+            alpha=0.85,
+        )
+        better, worse = int((own < values).sum()), int((own > values).sum())
+        told.append(f"{style.shortened(name)}: {better} better, {worse} worse")
+    style.legend(ax, points, told, loc="upper left")
+    bracket = f" ({unit})" if unit else ""
+    style.label_axes(
+        ax, f"error of {style.shortened(method)}{bracket}", f"error of others{bracket}"
+    )
+    ax.set_xlim(low, high)
+    ax.set_ylim(low, high)
+    style.plain_frame(ax)
+    return ax
+
+
+def learning_curve(
+    sizes: Sequence[float] | ArrayLike,
+    scores: Mapping[str, ArrayLike],
+    *,
+    score: str = "score",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how scores grow with the number of training rows, a line a method.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (n_sizes,)
+        Numbers of training rows, above 0.
+    scores : mapping of str to array-like of shape (n_sizes,) or (n_sizes, n_repeats)
+        Of several repeats the mean is drawn, with a bar of one standard deviation to
+        each side.
+    score : str, default="score"
+        What the vertical axis is called.
+    ax : Axes, optional
+        Where to draw; by default on a new figure that pyplot does not manage.
+
+    Returns
+    -------
+    Axes
+        The horizontal axis is logarithmic where sizes span a factor of 10 or more, as
+        in desJardins, Rathod and Getoor (2008), figures 9 to 11.
+
+    Raises
+    ------
+    ValueError
+        If there is no method, sizes are not above 0, or scores do not pair with them
+        or are not finite.
+    ImportError
+        If matplotlib is not installed.
+    """
+    rows = scores_of("sizes", sizes, 1)
+    if (rows <= 0).any():
+        raise ValueError(f"sizes must be above 0, got {rows.min():g}")
+    if not scores:
+        raise ValueError("there is no method to draw; give the scores of at least one")
+    tables = {name: _repeats(name, given, rows) for name, given in scores.items()}
+    ax = style.axes_for(ax, 4.4, 3.4)
+    order = np.argsort(rows, kind="stable")
+    lines = []
+    for number, table in enumerate(tables.values()):
+        spread = table.std(axis=1, ddof=1)[order] if table.shape[1] > 1 else None
+        drawn = ax.errorbar(
+            rows[order],
+            table.mean(axis=1)[order],
+            yerr=spread,
+            color=style.COLOURS[number % len(style.COLOURS)],
+            linestyle=style.DASHES[number % len(style.DASHES)],
+            marker=style.MARKERS[number % len(style.MARKERS)],
+            markersize=4,
+            linewidth=1.5,
+            elinewidth=0.8,
+            capsize=2,
+        )
+        lines.append(drawn)
+    if rows.max() >= 10 * rows.min():
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+    style.legend(ax, lines, [style.shortened(name) for name in scores], loc="best")
+    style.label_axes(ax, "training rows", style.shortened(score, 40))
+    style.plain_frame(ax)
+    return ax
+
+
+def _repeats(name: str, given: ArrayLike, sizes: Floats) -> Floats:
+    """Scores by size and repeat, finite and as many as sizes."""
+    table = np.asarray(given, dtype=np.float64)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or len(table) != len(sizes) or not table.shape[1]:
+        raise ValueError(
+            f"scores of {name} must have one row for each of the {len(sizes)} sizes, "
+            f"got shape {np.shape(given)}"
+        )
+    scores_of(f"scores of {name}", table.ravel(), 1)
+    return table
+
+
+def _table(scores: Mapping[str, ArrayLike]) -> Floats:
+    """Scores by data set and model, finite and paired."""
+    if not scores:
+        raise ValueError("there is no model to draw; give the scores of at least one")
+    columns = [scores_of(f"scores of {name}", v, 1) for name, v in scores.items()]
+    if len({len(column) for column in columns}) > 1:
+        raise ValueError(
+            "every model needs a score on every data set, but their numbers of scores "
+            f"are {[len(column) for column in columns]}"
+        )
+    return np.column_stack(columns)
