@@ -1,0 +1,178 @@
+"""Ten rows that teach: sure and right, sure and wrong, on the fence; each explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.explain import conflicts, contexts, counterfactuals
+from bayleaf.explain.credible import CredibleInterval, credible_intervals
+from bayleaf.models.predictor import Predictor
+from bayleaf.report.quality import Predictions
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Values = dict[str, Any]
+
+RIGHT, WRONG, FENCE = "sure and right", "sure and wrong", "on the fence"
+N_ROWS = 10
+_TERMS = 8
+_COUNTERFACTUALS = 3
+# Changed rows that are tried for a single explained row.
+_EFFORT = 200_000
+_DRAWS = 1000
+
+
+def choose_rows(found: Predictions, codes: Codes) -> list[tuple[int, str]]:
+    """Rows to explain with why each was chosen, no two of them alike.
+
+    Four rows with the most probable right predictions, class by class in turn; three
+    with the most probable wrong ones; three whose two likeliest classes are closest.
+    Where there are too few of a kind, others take their place.
+
+    Parameters
+    ----------
+    found : Predictions
+        What was predicted for rows that were not seen.
+    codes : Codes
+        The rows.
+    """
+    rows = np.arange(len(found.truth))
+    certainty = found.proba[rows, found.chosen]
+    right = found.chosen == found.truth
+    ranked = np.sort(found.proba, axis=1)
+    margin = ranked[:, -1] - ranked[:, -2] if ranked.shape[1] > 1 else certainty
+    wrong = np.argsort(-certainty, kind="stable")
+    orders = {
+        RIGHT: _in_turn(np.flatnonzero(right), certainty, found.truth),
+        WRONG: [row for row in wrong.tolist() if not right[row]],
+        FENCE: np.argsort(margin, kind="stable").tolist(),
+    }
+    seen: set[bytes] = set()
+    chosen: list[tuple[int, str]] = []
+    table = np.stack([codes.column(i) for i in range(codes.n_variables)], axis=1)
+    for kind, most in ((WRONG, 3), (FENCE, 6), (RIGHT, N_ROWS)):
+        for row in orders[kind]:
+            key = table[row].tobytes()
+            if len(chosen) == most:
+                break
+            if key not in seen:
+                seen.add(key)
+                chosen.append((int(row), kind))
+    order = (RIGHT, WRONG, FENCE)
+    return sorted(chosen, key=lambda item: order.index(item[1]))
+
+
+def _in_turn(rows: Indices, certainty: Floats, truth: Indices) -> list[int]:
+    """Rows by falling certainty, one of each class in turn."""
+    by_class = [
+        sorted(rows[truth[rows] == label].tolist(), key=lambda row: -certainty[row])
+        for label in np.unique(truth[rows])
+    ]
+    depth = max(map(len, by_class), default=0)
+    return [own[i] for i in range(depth) for own in by_class if i < len(own)]
+
+
+def row_values(
+    model: Any,
+    predictor: Predictor,
+    codes: Codes,
+    found: Predictions,
+    names: Sequence[str],
+) -> list[Values]:
+    """Explain the rows that `choose_rows` picks.
+
+    Parameters
+    ----------
+    model : classifier
+        The fitted classifier.
+    predictor : Predictor
+        The same, ready to predict.
+    codes : Codes
+        All rows.
+    found : Predictions
+        What was predicted for rows that were not seen.
+    names : sequence of str
+        The classes as they are written.
+    """
+    chosen = choose_rows(found, codes)
+    if not chosen:
+        return []
+    rows = np.array([row for row, _ in chosen])
+    own = codes.rows(rows)
+    proba = predictor.proba(own)
+    explanations = predictor.explain(own)
+    told, clashes = contexts(predictor, own), conflicts(predictor, own)
+    intervals = _intervals(model, own)
+    values = []
+    for place, (row, kind) in enumerate(chosen):
+        explanation = explanations[place].to_dict()
+        terms = sorted(explanation["terms"], key=lambda term: -abs(term["bits"]))
+        clash = None if clashes is None else clashes[place]
+        values.append(
+            {
+                "row": row + 1,
+                "kind": kind,
+                "truth": names[found.truth[row]],
+                "held_out": {
+                    "class": names[found.chosen[row]],
+                    "probabilities": _named(names, found.proba[row]),
+                },
+                "class": str(explanation["class"]),
+                "against": str(explanation["against"]),
+                "probabilities": _named(names, proba[place]),
+                "interval": intervals[place],
+                "log_odds": explanation["log_odds"],
+                "prior": explanation["prior"],
+                "terms": terms[:_TERMS],
+                "rest": sum(term["contribution"] for term in terms[_TERMS:]),
+                "n_rest": len(terms[_TERMS:]),
+                "contexts": told[place],
+                "conflict": str(clash) if clash and clash.worth_telling else None,
+                "counterfactuals": _changes(predictor, codes.rows(rows[[place]])),
+            }
+        )
+    return values
+
+
+def _named(names: Sequence[str], proba: Floats) -> dict[str, float]:
+    """Probabilities by class."""
+    return dict(zip(names, proba.tolist(), strict=True))
+
+
+def _changes(predictor: Predictor, row: Codes) -> Values | None:
+    """The smallest changes that lead to another class; None with a single class."""
+    if len(predictor.classes) < 2:
+        return None
+    n_moves = sum(max(card - 1, 0) for card in row.cards)
+    affordable = [size for size in (1, 2, 3) if n_moves**size <= _EFFORT * size]
+    found = counterfactuals(
+        predictor, row, n=_COUNTERFACTUALS, max_changes=max(affordable, default=1)
+    )
+    return found.to_dict()
+
+
+def _intervals(model: Any, codes: Codes) -> list[Values | None]:
+    """How sure the counts behind a model are of each row's chosen class.
+
+    None for models that keep no counts.
+    """
+    try:
+        found = credible_intervals(model, codes, n_draws=_DRAWS)
+    except (ValueError, TypeError):
+        return [None] * codes.n_rows
+    return [_interval(one) for one in found]
+
+
+def _interval(found: CredibleInterval) -> Values:
+    """The interval of each class, and how many distributions rest on few rows."""
+    return {
+        "level": found.level,
+        "classes": {str(c.label): [c.low, c.high] for c in found.classes},
+        "n_rare_cells": len(found.rare_cells),
+        "n_cells": len(found.cells),
+    }

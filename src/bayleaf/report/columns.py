@@ -1,0 +1,154 @@
+"""The columns of a table as a model reads them, and what to know of their quality."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.report.privacy import Counts, Privacy, withheld_parts
+from bayleaf.wording import format_number
+
+Values = dict[str, Any]
+
+# States of fewer rows than this are rare.
+RARE = 5
+_STATES = 30
+_RARE_SHOWN = 8
+
+
+def column_values(
+    codes: Codes,
+    shown: Domain,
+    unknown: Mapping[str | int, int],
+    notes: Mapping[str | int, str],
+    privacy: Privacy,
+) -> list[Values]:
+    """Describe each column: how it is read, its states with counts, its holes.
+
+    Parameters
+    ----------
+    codes : Codes
+        The rows.
+    shown : Domain
+        The variables as they may be named.
+    unknown : mapping of name to int
+        Cells with values that training did not contain.
+    notes : mapping of name to str
+        What a reader should know of single columns.
+    privacy : Privacy
+        What may be told.
+    """
+    found = []
+    for place, variable in enumerate(shown):
+        counts = np.bincount(codes.column(place), minlength=variable.n_states + 1)
+        strange = int(unknown.get(variable.name, 0))
+        parts = np.append(counts, strange).astype(np.int64)
+        # Unknown cells are coded as missing ones.
+        parts[variable.n_states] -= strange
+        note = notes.get(variable.name, "")
+        found.append(_column(variable, parts, note, privacy))
+    return found
+
+
+def _column(variable: Variable, parts: Counts, note: str, privacy: Privacy) -> Values:
+    """One column; counts are those of states, missing cells, unknown cells."""
+    told = [
+        None if gone else int(n)
+        for n, gone in zip(parts, withheld_parts(parts, privacy), strict=True)
+    ]
+    n_states = variable.n_states - variable.has_missing_state
+    missing = told[variable.n_states]
+    if variable.has_missing_state:
+        both = (told[n_states], missing)
+        missing = None if None in both else sum(n for n in both if n is not None)
+    labels = [variable.label(code) for code in range(n_states)]
+    rare = [code for code in range(n_states) if parts[code] < RARE]
+    return {
+        "name": str(variable.name),
+        "kind": variable.kind,
+        "words": in_words(variable),
+        "n_states": n_states,
+        "states": [
+            {"label": label, "n": n}
+            for label, n in zip(labels[:_STATES], told, strict=False)
+        ],
+        "missing": missing,
+        "unknown": told[-1],
+        "n_rare": len(rare),
+        "rare": []
+        if privacy.withholds
+        else [{"label": labels[c], "n": int(parts[c])} for c in rare[:_RARE_SHOWN]],
+        "note": note,
+    }
+
+
+def in_words(variable: Variable) -> str:
+    """Say how a column is read: its values, or the intervals between its cut points."""
+    n_states = variable.n_states - variable.has_missing_state
+    if variable.kind == "nominal":
+        return f"{n_states} values" if n_states != 1 else "1 value"
+    cuts = [format_number(cut) for cut in variable.cut_points]
+    if not cuts:
+        return "numbers, not cut: every value counts as the same"
+    middle = [f"above {low} up to {high}" for low, high in itertools.pairwise(cuts)]
+    intervals = "; ".join([f"up to {cuts[0]}", *middle, f"above {cuts[-1]}"])
+    return f"numbers in {len(cuts) + 1} intervals: {intervals}"
+
+
+def quality_notes(
+    columns: Sequence[Values], n_rows: int, left_out: Sequence[str], privacy: Privacy
+) -> list[Values]:
+    """What a reader should know of the table, as kinds of remarks with sentences.
+
+    Parameters
+    ----------
+    columns : sequence of dict
+        From `column_values`.
+    n_rows : int
+        Rows of the table.
+    left_out : sequence of str
+        Columns of the table that the model does not read.
+    privacy : Privacy
+        What may be told.
+    """
+    found: list[tuple[str, str | None, str]] = []
+    for column in columns:
+        name = column["name"]
+        for kind, what in (("missing", "missing"), ("unknown", "unknown to the model")):
+            n = column[kind]
+            if n:
+                found.append((kind, name, f"{n} of {n_rows} cells are {what}"))
+        if column["n_rare"]:
+            found.append(("rare states", name, _rare_text(column, privacy)))
+        if column["note"]:
+            kind = _kind_of_note(column["note"])
+            found.append((kind, name, column["note"]))
+    found += [
+        ("dropped columns", name, "in the table, but not read by the model")
+        for name in left_out
+    ]
+    return [{"kind": kind, "column": name, "text": text} for kind, name, text in found]
+
+
+def _kind_of_note(note: str) -> str:
+    """Under which heading a remark of the encoder belongs."""
+    if "taken as nominal" in note:
+        return "nominal integers"
+    return "without information" if "no information" in note else "remarks"
+
+
+def _rare_text(column: Values, privacy: Privacy) -> str:
+    """How many states of a column are rare, and which."""
+    n_rare = column["n_rare"]
+    states = "1 state has" if n_rare == 1 else f"{n_rare} states have"
+    text = f"{states} fewer than {RARE} rows here"
+    if privacy.withholds:
+        return text
+    shown = ", ".join(f"{state['label']} ({state['n']})" for state in column["rare"])
+    more = n_rare - len(column["rare"])
+    return f"{text}: {shown}{f' and {more} more' if more > 0 else ''}"

@@ -1,0 +1,193 @@
+"""What a report tells of a model without a class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.columns import take_apart
+from bayleaf.data.domain import Domain
+from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+from bayleaf.density.encoding import read_table
+from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.network_rows import read_rows
+from bayleaf.models.row_densities import log_densities
+from bayleaf.report.columns import column_values, quality_notes
+from bayleaf.report.privacy import Privacy, masked_domain, state_counts
+from bayleaf.report.structure import structure_values
+from bayleaf.wording import name_list, near_names
+
+Values = dict[str, Any]
+Tell = Callable[[str], None]
+
+
+def summarize_density(
+    model: Any,
+    frame: Any,
+    *,
+    privacy: Privacy,
+    held_out: bool,
+    n_folds: int,
+    random_state: int,
+    tell: Tell | None = None,
+) -> Values:
+    """Gather what a report tells of a density model or a network.
+
+    Parameters
+    ----------
+    model : BayesianNetworkEstimator or BayesianNetwork
+        The model.
+    frame : narwhals.DataFrame
+        Rows with its columns and others.
+    privacy : Privacy
+        What may be told.
+    held_out : bool
+        Whether the model has not learned from these rows.
+    n_folds, random_state, tell
+        As for `bayleaf.evaluation.density.cross_validate_density`.
+
+    Raises
+    ------
+    TypeError
+        If the model is of another kind.
+    ValueError
+        If the table lacks a column.
+    """
+    network, X, codes, unknown, notes = _read(model, frame)
+    domain: Domain = network.domain
+    counts = state_counts([codes.column(i) for i in range(len(domain))], domain)
+    shown = masked_domain(domain, counts, privacy)
+    columns = column_values(codes, shown, unknown, notes, privacy)
+    if held_out:
+        quality = _scored(network, codes)
+    elif isinstance(model, BayesianNetworkEstimator):
+        quality = _cross_validated(model, X, n_folds, random_state, tell)
+    else:
+        quality = {
+            "basis": "none",
+            "basis_told": "No held-out figures: a network by itself does not say how "
+            "it was learned, so that it cannot be learned anew without some rows. Give "
+            "rows that it has not seen, and say that they are held out.",
+        }
+    left_out = [str(n) for n in frame.columns if n not in set(domain.names)]
+    n_rows = codes.n_rows
+    return {
+        "kind": "density",
+        "model": {
+            "name": type(model).__name__,
+            "setting": getattr(model, "setting_", None),
+            "n_variables": len(domain),
+            "n_arcs": len(network.edges),
+            "n_parameters": network.n_parameters,
+        },
+        "data": {
+            "n_rows": n_rows,
+            "n_columns": len(domain),
+            "left_out": left_out,
+        },
+        "structure": structure_values(network, shown, privacy),
+        "columns": columns,
+        "quality": quality,
+        "notes": quality_notes(columns, n_rows, left_out, privacy),
+    }
+
+
+def _read(
+    model: Any, frame: Any
+) -> tuple[BayesianNetwork, Any, Codes, dict[str | int, int], dict[str | int, str]]:
+    """The network, the table's columns in its order, and their codes and remarks."""
+    if isinstance(model, BayesianNetworkEstimator):
+        if not hasattr(model, "network_"):
+            raise TypeError("the BayesianNetworkEstimator is not fitted; fit it first")
+        network, encoder = model.network_, model.encoder_
+        X = model_columns(frame, network.domain)
+        codes, _ = read_table(take_apart(X), encoder, model.hierarchies_)
+        return network, X, codes, dict(encoder.unknown_counts), dict(encoder.notes)
+    if isinstance(model, BayesianNetwork):
+        X = model_columns(frame, model.domain)
+        codes = read_rows(model.domain, X)
+        return model, X, codes, {}, {}
+    raise TypeError(
+        "a report needs a fitted classifier, a BayesianNetworkEstimator or a "
+        f"BayesianNetwork, got a {type(model).__name__}"
+    )
+
+
+def model_columns(frame: Any, domain: Domain) -> Any:
+    """The columns of a model out of a table, in the model's order.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame
+        The table.
+    domain : Domain
+        The model's variables; columns without names are taken by position.
+
+    Raises
+    ------
+    ValueError
+        If the table lacks one.
+    """
+    names: list[Any] = list(domain.names)
+    if all(isinstance(name, int) for name in names):
+        names = frame.columns[: len(names)]
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise ValueError(
+            f"the table has no column {name_list(absent)}; "
+            f"{near_names(str(absent[0]), map(str, frame.columns))}"
+        )
+    return frame.select(names).to_native()
+
+
+def _scored(network: BayesianNetwork, codes: Codes) -> Values:
+    """Log-likelihood of rows that the network has not seen."""
+    logs = log_densities(network, codes)
+    n_rows = codes.n_rows
+    return {
+        "basis": "held_out",
+        "basis_told": "The model itself, scored on the rows of this table. Whoever "
+        "made this report said that it had not learned from them; if it had, these "
+        "figures are too good.",
+        "n_rows": n_rows,
+        "nats_per_row": _finite(float(logs.sum()) / n_rows),
+        "sd": None,
+        "bound_per_row": entropy_bound(codes) / n_rows,
+        "n_impossible": int(np.isneginf(logs).sum()),
+    }
+
+
+def _cross_validated(
+    model: Any, X: Any, n_folds: int, random_state: int, tell: Tell | None
+) -> Values:
+    """Log-likelihood of each fold's rows under a fresh model of all others."""
+    name = type(model).__name__
+    try:
+        found = cross_validate_density(
+            {name: model}, X, n_folds=n_folds, random_state=random_state, tell=tell
+        )[0]
+    except ValueError as error:
+        return {"basis": "none", "basis_told": f"No held-out figures: {error}."}
+    n_rows = sum(fold.n_rows for fold in found.folds)
+    return {
+        "basis": "cross_validation",
+        "basis_told": f"{n_folds}-fold cross-validation on the rows of this table: "
+        f"{n_folds} fresh models of the same settings, each scored on rows that it had "
+        "not seen. The model on this page learned from all rows and is not scored on "
+        "them.",
+        "n_rows": n_rows,
+        "nats_per_row": _finite(found.nats_per_row),
+        "sd": _finite(found.sd_per_row),
+        "bound_per_row": found.bound / n_rows,
+        "n_impossible": found.n_impossible,
+    }
+
+
+def _finite(value: float) -> float | None:
+    """A number, or None for what JSON cannot hold."""
+    return value if math.isfinite(value) else None

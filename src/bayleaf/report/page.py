@@ -1,0 +1,157 @@
+"""A summary laid out as one page that needs nothing beside itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bayleaf.io.atomic import replacing
+from bayleaf.report.pictures import calibration_svg, network_svg, roc_svg
+from bayleaf.report.summary import SCHEMA, summarize
+from bayleaf.report.wording import count, number, percent, plain, probability
+
+Values = dict[str, Any]
+
+_TITLES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "log_loss": "log-loss (nats a row)",
+    "brier": "Brier score",
+    "roc_auc": "area under the ROC curve",
+    "calibration_error": "calibration error",
+    "cost": "mean cost a row",
+}
+
+
+def report_html(summary: Values, title: str | None = None) -> str:
+    """Lay a summary out as a page.
+
+    Parameters
+    ----------
+    summary : dict
+        What `summarize` gave, or what it wrote as JSON.
+    title : str, optional
+        Title of the page.
+
+    Returns
+    -------
+    str
+        HTML with style and pictures inside; it holds no script and asks for nothing.
+
+    Raises
+    ------
+    ImportError
+        If Jinja2 is not installed (the extra `report`).
+    ValueError
+        If the summary is of another version.
+    """
+    if summary.get("schema") != SCHEMA:
+        raise ValueError(
+            f"the summary should be of schema {SCHEMA!r}, got "
+            f"{summary.get('schema')!r}; make it anew"
+        )
+    environment = _environment()
+    structure, quality = summary["structure"], summary["quality"]
+    drawing, note = network_svg(structure)
+    pictures = {"network": drawing, "network_note": note, "roc": "", "calibration": ""}
+    if quality.get("calibration"):
+        pictures["calibration"] = calibration_svg(quality["calibration"])
+    if quality.get("roc"):
+        pictures["roc"] = roc_svg(quality["roc"])
+    model = summary["model"]
+    heading = title or (
+        f"{model['name']} for {plain(model['target'], 60)}"
+        if summary["kind"] == "classifier"
+        else f"{model['name']} over {model['n_variables']} variables"
+    )
+    page: str = environment.get_template("report.html").render(
+        **summary, title=heading, pictures=pictures, score_titles=_TITLES
+    )
+    return page
+
+
+def write_report(
+    model: Any,
+    table: Any,
+    path: str | Path,
+    target: str | int | None = None,
+    *,
+    title: str | None = None,
+    **options: Any,
+) -> Values:
+    """Write a page about a model to a file.
+
+    Parameters
+    ----------
+    model : classifier, BayesianNetworkEstimator or BayesianNetwork
+        The fitted model.
+    table : data frame
+        Rows with the model's columns.
+    path : str or Path
+        The file; it appears when all is written.
+    target : str, optional
+        The column with the classes.
+    title : str, optional
+        Title of the page.
+    **options
+        As for `summarize`.
+
+    Returns
+    -------
+    dict
+        The summary that the page shows.
+
+    Raises
+    ------
+    ImportError
+        If Jinja2 is not installed (the extra `report`).
+    TypeError, ValueError
+        As for `summarize`.
+    OSError
+        If the file cannot be written.
+    """
+    _environment()
+    with replacing(path) as part:
+        summary = summarize(model, table, target, **options)
+        part.write_text(report_html(summary, title), encoding="utf-8")
+    return summary
+
+
+def _environment() -> Any:
+    """Jinja2 with escaping everywhere, and every text cleaned before that.
+
+    Raises
+    ------
+    ImportError
+        If Jinja2 is not installed.
+    """
+    try:
+        import jinja2
+        from markupsafe import Markup
+    except ImportError as error:
+        raise ImportError(
+            "a report needs Jinja2; install bayleaf[report], or take the summary as "
+            "JSON"
+        ) from error
+
+    def finalize(value: Any) -> Any:
+        return value if isinstance(value, Markup) else plain(value)
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "percent": percent,
+        "number": number,
+        "count": count,
+        "probability": probability,
+        "cut": plain,
+        # Only for what `pictures` drew and for the style sheet.
+        "drawn": Markup,
+    }
+    return environment

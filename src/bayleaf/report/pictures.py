@@ -1,0 +1,232 @@
+"""Pictures of a report as SVG, drawn from its summary in the colours of the page."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from bayleaf.plot.layout import layered
+from bayleaf.report.wording import plain
+
+Values = dict[str, Any]
+Place = tuple[float, float]
+
+# Points a column and a row of the network take, and half a node's width and height.
+_COLUMN, _ROW = 124.0, 78.0
+_HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
+_LETTERS, _LETTER_WIDTH = 16, 6.4
+# A picture of more nodes has no room for names, one of more arcs shows nothing.
+_MOST_NODES, _MOST_ARCS = 150, 220
+# Of arcs with weights, three are drawn for two nodes, or this many.
+_LEAST_ARCS = 12
+# A class above more features than this stands over them without arcs.
+_MOST_CLASS_ARCS = 16
+# Frame of the charts: its left, top, and the length of both sides.
+_LEFT, _TOP, _SIDE = 46.0, 12.0, 240.0
+
+
+def network_svg(structure: Values) -> tuple[str, str]:
+    """Draw nodes and arcs, parents above their children.
+
+    Parameters
+    ----------
+    structure : dict
+        The section on structure of a summary.
+
+    Returns
+    -------
+    svg : str
+        The picture; empty where there are too many nodes.
+    note : str
+        What it does not show.
+    """
+    nodes, arcs = structure["nodes"], structure["arcs"]
+    if not 0 < len(nodes) <= _MOST_NODES:
+        return "", f"A picture of {len(nodes)} variables could not be read."
+    kept, note = _kept_arcs(nodes, arcs)
+    children = {arc["child"] for arc in arcs}
+    tops = [
+        place
+        for place, node in enumerate(nodes)
+        if node["kind"] == "class" and place not in children
+    ]
+    pairs = [(arc["parent"], arc["child"]) for arc in kept]
+    grid = layered(len(nodes), pairs, tops if len(nodes) > 1 else [])
+    left, right = grid[:, 0].min(), grid[:, 0].max()
+    places = [
+        ((x - left) * _COLUMN + _HALF_WIDTH + 4, y * _ROW + _HALF_HEIGHT + 4)
+        for x, y in grid.tolist()
+    ]
+    width = (right - left) * _COLUMN + 2 * _HALF_WIDTH + 8
+    height = grid[:, 1].max() * _ROW + 2 * _HALF_HEIGHT + 8
+    above = set(tops)
+    body = [
+        _arc(places[arc["parent"]], places[arc["child"]], arc, arc["parent"] in above)
+        for arc in kept
+    ]
+    body += [_node(node, place) for node, place in zip(nodes, places, strict=True)]
+    head = (
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+        '<path d="M0 0 8 4 0 8z"/></marker></defs>'
+    )
+    label = f"Network of {len(nodes)} variables and {len(arcs)} arcs"
+    return _svg("network", width, height, label, [head, *body]), note
+
+
+def _kept_arcs(
+    nodes: Sequence[Values], arcs: Sequence[Values]
+) -> tuple[list[Values], str]:
+    """The arcs to draw, and what is left out."""
+    heavy = list(arcs)
+    classes = {i for i, node in enumerate(nodes) if node["kind"] == "class"}
+    from_class = [arc for arc in heavy if arc["parent"] in classes]
+    notes = []
+    if len(from_class) > _MOST_CLASS_ARCS:
+        heavy = [arc for arc in heavy if arc["parent"] not in classes]
+        notes.append(
+            f"The class is a parent of {len(from_class)} of the variables below it; "
+            "these arcs are not drawn."
+        )
+    has_weights = any(arc["weight"] is not None for arc in heavy)
+    most = max(_LEAST_ARCS, 3 * len(nodes) // 2) if has_weights else _MOST_ARCS
+    if len(heavy) > most:
+        what = "heaviest" if has_weights else "first"
+        notes.append(f"The {what} {most} of {len(arcs)} arcs are drawn.")
+    return heavy[:most], " ".join(notes)
+
+
+def _arc(start: Place, end: Place, arc: Values, light: bool) -> str:
+    """An arrow from the edge of one box to that of another; the class's are light."""
+    (x1, y1), (x2, y2) = _edge(start, end), _edge(end, start)
+    weight = arc["weight"]
+    look = "" if weight is None else f' stroke-width="{0.5 + 3 * weight:.2f}"'
+    return (
+        f'<path class="arc{" light" * light}" d="M{x1:.1f} {y1:.1f} '
+        f'{x2:.1f} {y2:.1f}"{look} marker-end="url(#tip)"/>'
+    )
+
+
+def _edge(inside: Place, towards: Place) -> Place:
+    """Where the way from the middle of a box leaves it."""
+    dx, dy = towards[0] - inside[0], towards[1] - inside[1]
+    if not (dx or dy):
+        return inside
+    share = min(
+        _HALF_WIDTH / abs(dx) if dx else math.inf,
+        _HALF_HEIGHT / abs(dy) if dy else math.inf,
+        1.0,
+    )
+    return inside[0] + share * dx, inside[1] + share * dy
+
+
+def _node(node: Values, place: Place) -> str:
+    """A box with a name on one or two lines; the whole name as its title."""
+    x, y = place
+    lines = _lines(node["name"])
+    first = y + 4 - 6.5 * (len(lines) - 1)
+    texts = "".join(
+        f'<text x="{x:.1f}" y="{first + 13 * i:.1f}"{_squeezed(line)}>'
+        f"{escape(line)}</text>"
+        for i, line in enumerate(lines)
+    )
+    return (
+        f'<g class="node {node["kind"]}"><title>{escape(plain(node["name"]))}</title>'
+        f'<rect x="{x - _HALF_WIDTH:.1f}" y="{y - _HALF_HEIGHT:.1f}" '
+        f'width="{2 * _HALF_WIDTH}" height="{2 * _HALF_HEIGHT}" rx="4"/>{texts}</g>'
+    )
+
+
+def _lines(name: Any) -> list[str]:
+    """A name broken into at most two short lines."""
+    text = plain(name, 200).replace("_", " ")
+    lines = textwrap.wrap(text, _LETTERS) or [text]
+    if len(lines) > 2:
+        lines = [lines[0], f"{lines[1][: _LETTERS - 1]}…"]
+    return lines
+
+
+def _squeezed(line: str) -> str:
+    """What keeps a line of wide letters inside its box."""
+    if len(line) * _LETTER_WIDTH < 2 * _HALF_WIDTH - 18 and line.isascii():
+        return ""
+    return f' textLength="{2 * _HALF_WIDTH - 10:.0f}" lengthAdjust="spacingAndGlyphs"'
+
+
+def calibration_svg(calibration: Values) -> str:
+    """Share of rows with the event against the probability predicted, in bins."""
+    bins = [one for one in calibration["bins"] if one["n"]]
+    most = max((one["n"] for one in bins), default=1)
+    dots = []
+    for one in bins:
+        x, y = _point(one["mean_probability"], one["share"])
+        radius = 2.5 + 7 * math.sqrt(one["n"] / most)
+        told = (
+            f"{one['n']} rows: predicted {one['mean_probability']:.2f}, "
+            f"occurred {one['share']:.2f}"
+        )
+        dots.append(
+            f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}">'
+            f"<title>{told}</title></circle>"
+        )
+    label = "Calibration: share that occurred against probability predicted"
+    axes = _axes("probability predicted", "share that occurred")
+    return _chart(label, [*axes, *dots])
+
+
+def roc_svg(curves: Sequence[Values]) -> str:
+    """Sensitivity against false positive rate, a curve a class."""
+    lines = []
+    for number, curve in enumerate(curves):
+        path = " ".join(
+            f"{x:.1f} {y:.1f}" for x, y in (_point(*p) for p in curve["points"])
+        )
+        name = escape(plain(curve["class"]))
+        lines.append(
+            f'<path class="curve c{number}" d="M{path}"><title>{name}</title></path>'
+        )
+    label = "ROC: sensitivity against one minus specificity"
+    return _chart(label, [*_axes("1 - specificity", "sensitivity"), *lines])
+
+
+def _point(x: float, y: float) -> Place:
+    """Where two shares stand in a chart."""
+    return _LEFT + _SIDE * x, _TOP + _SIDE * (1 - y)
+
+
+def _axes(below: str, beside: str) -> list[str]:
+    """Frame, diagonal, marks and titles of a chart of two shares."""
+    (x0, y0), (x1, y1) = _point(0, 0), _point(1, 1)
+    parts = [
+        f'<rect class="frame" x="{x0}" y="{y1}" width="{_SIDE}" height="{_SIDE}"/>',
+        f'<path class="diagonal" d="M{x0} {y0} {x1} {y1}"/>',
+    ]
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x, y = _point(share, share)
+        parts.append(f'<text class="end" x="{x0 - 5}" y="{y + 4}">{share:g}</text>')
+        parts.append(f'<text x="{x}" y="{y0 + 16}">{share:g}</text>')
+    middle = _TOP + _SIDE / 2
+    parts.append(f'<text x="{_LEFT + _SIDE / 2}" y="{y0 + 34}">{below}</text>')
+    parts.append(
+        f'<text x="10" y="{middle}" transform="rotate(-90 10 {middle})">{beside}</text>'
+    )
+    return parts
+
+
+def _chart(label: str, parts: Sequence[str]) -> str:
+    """A chart of two shares as an image."""
+    return _svg("chart", _LEFT + _SIDE + 14, _TOP + _SIDE + 40, label, parts)
+
+
+def _svg(
+    kind: str, width: float, height: float, label: str, parts: Sequence[str]
+) -> str:
+    """An image with a name for those who do not see it."""
+    return (
+        f'<svg class="{kind}" role="img" aria-label="{escape(label)}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}">{"".join(parts)}</svg>'
+    )

@@ -1,0 +1,181 @@
+"""What a model has learned, in names and words: graph, rules, contexts, groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.grouped_table import GroupedTableCPD
+from bayleaf.cpds.tree import Leaf, Split, TreeCPD
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.latent_rules import LatentReport, latent_reports
+from bayleaf.models.local_structure_text import group_name
+from bayleaf.models.network_posterior import NetworkPosteriorModel
+from bayleaf.plot.pictured_graph import pictured_graph
+from bayleaf.report.privacy import Privacy
+from bayleaf.wording import shown_name, stated
+
+Values = dict[str, Any]
+
+# Longer lists are cut, and say so.
+_RULES = 12
+_LINES = 60
+_STATES = 6
+_ARCS = 1000
+
+
+def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
+    """Graph, latent variables and distributions with structure.
+
+    Parameters
+    ----------
+    source : ClassModel or BayesianNetwork
+        What was learned.
+    domain : Domain
+        Its variables, the class included, as they may be named.
+    privacy : Privacy
+        What may be told.
+    """
+    graph = pictured_graph(source)
+    network = source if isinstance(source, BayesianNetwork) else None
+    if isinstance(source, NetworkPosteriorModel):
+        network = source.network
+    remarks = () if privacy.withholds else getattr(source, "remarks", ())
+    hidden = max(0, len(graph.arcs) - _ARCS)
+    return {
+        "nodes": [
+            {"name": str(name), "kind": kind}
+            for name, kind in zip(graph.names, graph.kinds, strict=True)
+        ],
+        "arcs": [
+            {"parent": parent, "child": child, "weight": weight}
+            for parent, child, weight in sorted(
+                graph.arcs, key=lambda arc: -(arc[2] or 0.0)
+            )[:_ARCS]
+        ],
+        "n_arcs_left_out": hidden,
+        "note": graph.note,
+        "remarks": list(remarks),
+        "latents": _latents(source, domain, privacy),
+        "distributions": []
+        if network is None
+        else list(_distributions(network, domain, privacy)),
+    }
+
+
+def _latents(source: Any, domain: Domain, privacy: Privacy) -> list[Values]:
+    """Latent variables of a tree, each state with its rules."""
+    if not isinstance(source, HierarchicalNaiveBayesModel):
+        return []
+    model = replace(source, domain=domain)
+    labels = [domain[-1].label(code) for code in range(domain[-1].n_states)]
+    return [_latent(report, labels, privacy) for report in latent_reports(model)]
+
+
+def _latent(report: LatentReport, labels: list[str], privacy: Privacy) -> Values:
+    """One latent variable; no counts of rows where counts are withheld."""
+    states = []
+    for state in report.states:
+        best = int(np.argmax(state.lift))
+        rules = [str(rule) for rule in state.rules]
+        told: Values = {
+            "rules": rules[:_RULES],
+            "n_rules_left_out": max(0, len(rules) - _RULES),
+            "raises": labels[best],
+            "n": None,
+            "class_probabilities": None,
+        }
+        if not privacy.withholds:
+            told["n"] = float(state.n)
+            told["class_probabilities"] = dict(
+                zip(labels, state.class_probabilities.tolist(), strict=True)
+            )
+        states.append(told)
+    return {
+        "name": report.name,
+        "children": [str(child) for child in report.children],
+        "irrelevant": report.is_irrelevant,
+        "states": states,
+    }
+
+
+def _distributions(
+    network: BayesianNetwork, domain: Domain, privacy: Privacy
+) -> Iterator[Values]:
+    """Trees and tables over groups, line by line."""
+    for cpd in network.cpds:
+        if isinstance(cpd, TreeCPD) and isinstance(cpd.root, Split):
+            form, lines = "tree", list(_tree_lines(domain, cpd, privacy))
+        elif isinstance(cpd, GroupedTableCPD) and _has_groups(cpd):
+            form, lines = "groups", list(_group_lines(domain, cpd))
+        else:
+            continue
+        yield {
+            "variable": str(domain[cpd.child].name),
+            "parents": [str(domain[parent].name) for parent in cpd.parents],
+            "form": form,
+            "lines": lines[:_LINES],
+            "n_lines_left_out": max(0, len(lines) - _LINES),
+        }
+
+
+def _has_groups(cpd: GroupedTableCPD) -> bool:
+    """Whether a table tells some states of a parent not apart."""
+    return any(len(group) > 1 for groups in cpd.groups for group in groups)
+
+
+def _tree_lines(domain: Domain, cpd: TreeCPD, privacy: Privacy) -> Iterator[Values]:
+    """A line for each branch, leaves with their probabilities unless withheld."""
+    waiting: list[tuple[Leaf | Split, str, int]] = [(cpd.root, "", -1)]
+    while waiting:
+        node, condition, depth = waiting.pop()
+        if isinstance(node, Leaf):
+            told = None
+            if not privacy.withholds:
+                told = _likeliest(domain[cpd.child], node.probabilities)
+            yield {"depth": max(depth, 0), "text": condition, "probabilities": told}
+            continue
+        if condition:
+            yield {"depth": depth, "text": condition, "probabilities": None}
+        variable = domain[node.variable]
+        below = [
+            (branch, _in_group(variable, group), depth + 1)
+            for branch, group in zip(node.branches, node.groups, strict=True)
+        ]
+        waiting += reversed(below)
+
+
+def _in_group(variable: Variable, group: Any) -> str:
+    """That a variable has one of a group of states."""
+    name = group_name(variable, tuple(sorted(int(state) for state in group)))
+    if name.startswith("{"):
+        return f"{shown_name(variable.name)} in {name}"
+    return stated(shown_name(variable.name), name)
+
+
+def _group_lines(domain: Domain, cpd: GroupedTableCPD) -> Iterator[Values]:
+    """The groups of each parent's states that count as one."""
+    for parent, groups in zip(cpd.parents, cpd.groups, strict=True):
+        variable = domain[parent]
+        for group in groups:
+            if len(group) > 1:
+                states = [variable.label(code) for code in sorted(group)]
+                shown = ", ".join(states[:_STATES])
+                more = len(states) - _STATES
+                rest = f" and {more} more" if more > 0 else ""
+                text = f"{shown_name(variable.name)}: {shown}{rest} count as one"
+                yield {"depth": 0, "text": text, "probabilities": None}
+
+
+def _likeliest(
+    variable: Variable, probabilities: NDArray[np.float64]
+) -> list[list[Any]]:
+    """The most probable states with their probabilities."""
+    order = np.argsort(-probabilities, kind="stable")[:_STATES]
+    return [[variable.label(int(c)), float(probabilities[c])] for c in order]

@@ -1,0 +1,417 @@
+"""All that a report tells, as one dictionary; the page only lays it out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.classifiers.base import BayesianClassifier
+from bayleaf.classifiers.parameters import checked_loss
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.evaluation.cross_validation import deal_folds, take_rows
+from bayleaf.evaluation.operating_points import LossMatrix, class_names
+from bayleaf.explain import Importance, importance
+from bayleaf.explain.subject import rows_of
+from bayleaf.report.chosen_rows import row_values
+from bayleaf.report.columns import column_values, quality_notes
+from bayleaf.report.density import model_columns, summarize_density
+from bayleaf.report.privacy import Privacy, masked_domain, state_counts, withheld_parts
+from bayleaf.report.quality import (
+    Predictions,
+    cross_validated,
+    quality_values,
+    scored_as_held_out,
+)
+from bayleaf.report.structure import structure_values
+from bayleaf.wording import name_list, near_names
+
+Values = dict[str, Any]
+Tell = Callable[[str], None]
+
+# Changes whenever a key changes its name or meaning.
+SCHEMA = "bayleaf-report/1"
+# Folds that features are left out in, where that is not exact from counts.
+_IMPORTANCE_FOLDS = 3
+
+
+def summarize(
+    model: Any,
+    table: Any,
+    target: str | int | None = None,
+    *,
+    held_out: bool = False,
+    rows: bool = True,
+    min_count: int = 1,
+    loss: Any = None,
+    positive: Any = None,
+    n_folds: int = 10,
+    random_state: int = 0,
+    tell: Tell | None = None,
+) -> Values:
+    """Gather what a report tells of a model and a table.
+
+    Parameters
+    ----------
+    model : classifier, BayesianNetworkEstimator or BayesianNetwork
+        The fitted model.
+    table : data frame
+        Rows with the model's columns, in any order, and others.
+    target : str, optional
+        The column with the classes, by default the one of training. Not for models
+        without a class.
+    held_out : bool, default=False
+        Whether the model has not learned from these rows. It is then scored on them;
+        otherwise fresh estimators with its parameters are cross-validated.
+    rows : bool, default=True
+        Whether ten rows are shown with their values and explained.
+    min_count : int, default=1
+        Numbers of rows below this are withheld, others with them from which they would
+        follow, and so are names of rare states and all single rows.
+    loss : LossMatrix or array-like of shape (n_classes, n_classes), optional
+        Cost of each prediction (rows) where a class (columns) is true.
+    positive : label, optional
+        Of two classes the one that thresholds are for, by default the second.
+    n_folds : int, default=10
+        Folds of the cross-validation.
+    random_state : int, default=0
+        Seed that deals the folds.
+    tell : callable, optional
+        Gets a line of text before each fit.
+
+    Returns
+    -------
+    dict
+        Plain values, ready for JSON; see the page on reports for its keys.
+
+    Raises
+    ------
+    TypeError
+        If the model is of another kind, or not fitted.
+    ValueError
+        If the table lacks a column, has fewer rows than `min_count`, or does not suit
+        the model.
+    """
+    privacy = Privacy(rows, min_count)
+    frame = nw.from_native(table, eager_only=True)
+    if len(frame) < max(1, min_count):
+        raise ValueError(
+            f"the table has {len(frame)} rows, fewer than min_count={min_count}; give "
+            "more rows"
+        )
+    if not isinstance(model, BayesianClassifier):
+        if target is not None or loss is not None or positive is not None:
+            raise ValueError(
+                "target, loss and positive belong to classifiers; this model has no "
+                "class"
+            )
+        values = summarize_density(
+            model,
+            frame,
+            privacy=privacy,
+            held_out=held_out,
+            n_folds=n_folds,
+            random_state=random_state,
+            tell=tell,
+        )
+    else:
+        case = _Case(model, frame, target, privacy)
+        values = case.values(
+            held_out=held_out,
+            loss=loss,
+            positive=positive,
+            n_folds=n_folds,
+            random_state=random_state,
+            tell=tell,
+        )
+    return {"schema": SCHEMA, **values, "privacy": _privacy_values(privacy)}
+
+
+def _privacy_values(privacy: Privacy) -> Values:
+    """What was asked for, and what it means."""
+    told = []
+    if not privacy.shows_rows:
+        told.append("No values of single rows are shown.")
+    if privacy.withholds:
+        told.append(
+            f"Numbers of 1 to {privacy.min_count - 1} rows are withheld, and others "
+            "with them, so that none follows from sums. Values that few rows have are "
+            "numbered, not named; probabilities that would give counts away are left "
+            "out."
+        )
+    return {
+        "rows": privacy.shows_rows,
+        "min_count": privacy.min_count,
+        "told": told,
+    }
+
+
+class _Case:
+    """A classifier and a table, and all that is told of them."""
+
+    def __init__(
+        self, model: Any, frame: Any, target: str | int | None, privacy: Privacy
+    ) -> None:
+        self.model = model
+        self.predictor = model._predictor()
+        self.privacy = privacy
+        self.features: Domain = self.predictor.encoder.domain
+        class_variable: Variable = self.predictor.model.domain[-1]
+        self.target = class_variable.name if target is None else target
+        names = frame.columns
+        if self.target not in names:
+            raise ValueError(
+                f"the table has no target column {str(self.target)!r}; "
+                f"{near_names(str(self.target), names)}"
+            )
+        self.X = model_columns(frame, self.features)
+        self.left_out = [
+            name for name in names if name not in {*self.features.names, self.target}
+        ]
+        self.labels, self.truth = _labels_of(
+            frame.get_column(self.target), self.predictor.classes
+        )
+        self.codes: Codes = rows_of(model, self.X)
+        self.unknown = dict(self.predictor.encoder.unknown_counts)
+        self.shown = self._shown_domain(class_variable)
+        self.names = [
+            self.shown[-1].label(code) for code in range(self.shown[-1].n_states)
+        ]
+
+    def _shown_domain(self, class_variable: Variable) -> Domain:
+        """Features and class as they may be named."""
+        written = class_names(list(class_variable.states))
+        domain = Domain(
+            (*self.features, replace(class_variable, states=tuple(written)))
+        )
+        columns = [self.codes.column(i) for i in range(self.codes.n_variables)]
+        return masked_domain(
+            domain, state_counts([*columns, self.truth], domain), self.privacy
+        )
+
+    def values(
+        self,
+        *,
+        held_out: bool,
+        loss: Any,
+        positive: Any,
+        n_folds: int,
+        random_state: int,
+        tell: Tell | None,
+    ) -> Values:
+        """Everything, section by section."""
+        costs = self._costs(loss)
+        place = self._positive(positive)
+        found, reason = self._predictions(held_out, n_folds, random_state, tell)
+        features = Domain(self.shown.variables[:-1])
+        columns = column_values(
+            self.codes,
+            features,
+            self.unknown,
+            self.predictor.encoder.notes,
+            self.privacy,
+        )
+        quality: Values = {"basis": "none", "basis_told": reason}
+        if found is not None:
+            quality = quality_values(found, self.names, place, costs, self.privacy)
+        n_rows = len(self.truth)
+        return {
+            "kind": "classifier",
+            "model": self._model_values(),
+            "data": {
+                "n_rows": n_rows,
+                "n_columns": len(self.features),
+                "left_out": [str(name) for name in self.left_out],
+            },
+            "structure": structure_values(
+                self.predictor.model, self.shown, self.privacy
+            ),
+            "columns": columns,
+            "quality": quality,
+            "loss": None
+            if costs is None
+            else {"classes": self.names, "costs": costs.tolist()},
+            "importance": self._importance(held_out, random_state, columns),
+            "rows": self._rows(found),
+            "notes": quality_notes(
+                columns, n_rows, list(map(str, self.left_out)), self.privacy
+            ),
+        }
+
+    def _model_values(self) -> Values:
+        """Facts on the classifier."""
+        summary = self.model.summary()
+        n_rows = len(self.truth)
+        totals = np.bincount(self.truth, minlength=len(self.names))
+        told = not withheld_parts(totals, self.privacy).any()
+        priors = [prior if told else None for _, prior in summary.classes]
+        if self.privacy.withholds and any(
+            prior is not None and prior * n_rows < self.privacy.min_count
+            for prior in priors
+        ):
+            priors = [None] * len(priors)
+        return {
+            "name": summary.model,
+            "target": str(summary.target),
+            "classes": [
+                {"label": name, "prior": prior}
+                for name, prior in zip(self.names, priors, strict=True)
+            ],
+            "n_features": summary.n_features,
+            "n_arcs": summary.n_arcs,
+            "n_parameters": summary.n_parameters,
+            "temperature": summary.temperature,
+        }
+
+    def _costs(self, loss: Any) -> NDArray[np.float64] | None:
+        """The costs of errors: those given, or those of the classifier."""
+        if isinstance(loss, LossMatrix):
+            loss = loss.for_classes(self.predictor.classes)
+        if loss is None:
+            found = self.predictor.loss
+        else:
+            found = checked_loss(loss, self.predictor.classes)
+            self.predictor = replace(self.predictor, loss=found)
+        return None if found is None else np.asarray(found)
+
+    def _positive(self, positive: Any) -> int:
+        """Which of two classes thresholds are for."""
+        if positive is None:
+            return len(self.names) - 1
+        known = class_names(self.predictor.classes.tolist())
+        if len(known) != 2 or str(positive) not in known:
+            raise ValueError(
+                f"positive must be one of two classes, but there are "
+                f"{name_list(known)} and positive is {positive!r}"
+            )
+        return known.index(str(positive))
+
+    def _predictions(
+        self, held_out: bool, n_folds: int, random_state: int, tell: Tell | None
+    ) -> tuple[Predictions | None, str]:
+        """Held-out predictions, or why there are none."""
+        if held_out:
+            return scored_as_held_out(self.predictor, self.codes, self.truth), ""
+        try:
+            found = cross_validated(
+                self.model,
+                self.X,
+                self.labels,
+                self.truth,
+                n_folds=n_folds,
+                random_state=random_state,
+                tell=tell,
+            )
+        except ValueError as error:
+            return None, (
+                f"No held-out figures: {error}. Figures on the rows that the model "
+                "learned from would be too good, so there are none."
+            )
+        chosen = self.predictor.choose(found.proba)
+        return replace(found, chosen=chosen), ""
+
+    def _importance(
+        self, held_out: bool, random_state: int, columns: Sequence[Values]
+    ) -> Values | None:
+        """What each feature is worth on rows that were not seen."""
+        found: Importance | None = None
+        if held_out:
+            found, told = importance(self.model, self.X, self.labels), "held_out"
+        else:
+            found, told = self._fresh_importance(random_state)
+        if found is None:
+            return None
+        digits = 2 if self.privacy.withholds else 6
+        missing = {column["name"]: column["missing"] for column in columns}
+        return {
+            "method": told,
+            "log_loss": found.log_loss,
+            "features": [
+                {
+                    "feature": str(one.feature),
+                    "information_bits": round(one.information, digits),
+                    "loss_increase": round(one.loss_increase, digits),
+                    "missing": missing[str(one.feature)],
+                }
+                for one in found.ranked()
+            ],
+        }
+
+    def _importance_of(self, model: Any, rows: NDArray[np.intp]) -> Importance:
+        """Importance on some rows that a model has not seen."""
+        return importance(model, take_rows(self.X, rows), self.labels[rows])
+
+    def _fresh_importance(self, random_state: int) -> tuple[Importance | None, str]:
+        """Importance by leaving out rows one by one or, where that fails, in folds."""
+        from sklearn.base import clone
+
+        try:
+            fresh = clone(self.model).fit(self.X, self.labels)
+            return importance(fresh), "leave_one_out"
+        except AttributeError:
+            pass
+        except ValueError:
+            return None, ""
+        least = int(np.bincount(self.truth)[np.unique(self.truth)].min())
+        if least < _IMPORTANCE_FOLDS:
+            return None, ""
+        folds = deal_folds(self.truth, _IMPORTANCE_FOLDS, 1, random_state)
+        parts = [
+            self._importance_of(
+                clone(self.model).fit(take_rows(self.X, train), self.labels[train]),
+                test,
+            )
+            for train, test in folds
+        ]
+        return _pooled(parts), "folds"
+
+    def _rows(self, found: Predictions | None) -> list[Values] | None:
+        """Explained rows; None where rows may not be shown."""
+        if not self.privacy.shows_rows or found is None:
+            return None
+        return row_values(self.model, self.predictor, self.codes, found, self.names)
+
+
+def _pooled(parts: Sequence[Importance]) -> Importance:
+    """Importances of several folds as their mean by rows."""
+    weights = np.array([part.n_rows for part in parts])
+    features = []
+    for same in zip(*(part.features for part in parts), strict=True):
+        information = np.average([one.information for one in same], weights=weights)
+        rise = np.average([one.loss_increase for one in same], weights=weights)
+        features.append(
+            replace(
+                same[0],
+                information=float(information),
+                loss_increase=float(rise),
+                missing=math.fsum(one.missing for one in same),
+            )
+        )
+    log_loss = np.average([part.log_loss for part in parts], weights=weights)
+    method = parts[0].method
+    return Importance(tuple(features), float(log_loss), method, float(weights.sum()))
+
+
+def _labels_of(
+    column: Any, classes: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The labels of a column as the classifier knows them, and their positions."""
+    known = {label: place for place, label in enumerate(classes.tolist())}
+    spelled = {name: place for place, name in enumerate(class_names(list(known)))}
+    places = []
+    for row, label in enumerate(column.to_list(), start=1):
+        place = known.get(label, spelled.get(class_names([label])[0]))
+        if place is None:
+            raise ValueError(
+                f"the target column holds {label!r} in row {row}, which is none of the "
+                f"model's classes {name_list(list(spelled))}; mend or remove the row"
+            )
+        places.append(place)
+    truth = np.array(places, dtype=np.intp)
+    return classes[truth], truth
