@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from bayleaf import load
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.explain import credible, credible_intervals
 from bayleaf.explain.dirichlet import log_dirichlet
@@ -229,6 +232,49 @@ def test_a_model_without_counts_says_so() -> None:
     model = classifier("nb").fit(X, y)
     with pytest.raises(ValueError, match="keeps no counts of its training rows"):
         credible_intervals(model._predictor(), X)
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_a_file_keeps_the_counts(kind: str, tmp_path: Path) -> None:
+    X, y = small_table(3, missing=0.1)
+    model = classifier(kind).fit(X, y)
+    path = tmp_path / "model.json"
+    model.save(path)
+    asked = credible_intervals(model, X.iloc[:3], n_draws=20)
+    read = load(path)
+    assert credible_intervals(read, X.iloc[:3], n_draws=20) == asked
+    # What was read is written again, and a file without counts is read as well.
+    read.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == path.read_text()
+    values = json.loads(path.read_text())
+    values["evidence"] = None
+    path.write_text(json.dumps(values))
+    with pytest.raises(ValueError, match="keeps no counts"):
+        credible_intervals(load(path), X.iloc[:3])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rows": []}, "tells of 0 tables"),
+        ({"pseudo_rows": [1.0]}, "tables"),
+        ({"pseudo_rows": [-1.0] * 5}, "negative weight"),
+        ({"pseudo_rows": ["a"] * 5}, "no number"),
+        ({"prior_is_learned": 1}, "prior_is_learned"),
+        ({"rows": [[1.0]] * 5}, "should hold 2 numbers"),
+    ],
+)
+def test_counts_in_a_file_must_fit_the_model(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    X, y = small_table(3)
+    path = tmp_path / "model.json"
+    classifier("nb").fit(X, y).save(path)
+    values = json.loads(path.read_text())
+    values["evidence"] |= change
+    path.write_text(json.dumps(values))
+    with pytest.raises(ValueError, match=message):
+        load(path)
 
 
 def test_partial_fit_keeps_the_counts() -> None:

@@ -6,17 +6,21 @@ import contextlib
 import numbers
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from bayleaf.classifiers.parameters import AUTO
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data import discretize
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.native import SavedModel, read_model
+from bayleaf.models.evidence_rows import EvidenceRows, count_evidence
 from bayleaf.models.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -54,7 +58,7 @@ def saved_model(classifier: BayesianClassifier) -> SavedModel:
     """
     predictor: Predictor = classifier._predictor()
     return SavedModel(
-        predictor=predictor,
+        predictor=replace(predictor, evidence=kept_evidence(classifier)),
         classifier=type(classifier).__name__,
         parameters={
             name: parameter_to(name, value)
@@ -62,6 +66,27 @@ def saved_model(classifier: BayesianClassifier) -> SavedModel:
         },
         log_likelihood=classifier.log_likelihood_,
         named_features=hasattr(classifier, "feature_names_in_"),
+    )
+
+
+def kept_evidence(classifier: BayesianClassifier) -> EvidenceRows | None:
+    """The training rows behind a fitted classifier's tables.
+
+    None where they are gone, as after pickling and a change of the class prior.
+    """
+    counts: CountSource | None = getattr(classifier, "stored_counts_", None)
+    codes = classifier._training_codes
+    if codes is not None:
+        counts = TableCounts(
+            codes, n_jobs=classifier.n_jobs, max_table_cells=classifier.max_table_cells
+        )
+    if counts is None:
+        # A file told of them.
+        read: EvidenceRows | None = getattr(classifier, "_evidence", None)
+        return read
+    learned = classifier.class_prior is None and classifier.fit_prior
+    return count_evidence(
+        classifier.model_, counts, classifier.smoothing_, prior_is_learned=learned
     )
 
 
@@ -110,7 +135,10 @@ def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassi
     if classifier.smoothing != AUTO:
         classifier.smoothing_ = smoothing_rules.resolve_smoothing(classifier.smoothing)
     classifier.__dict__.update(
-        _training_codes=None, _loo_score=None, _prior_shift=predictor.prior_shift
+        _training_codes=None,
+        _loo_score=None,
+        _prior_shift=predictor.prior_shift,
+        _evidence=predictor.evidence,
     )
     restore_columns(classifier, saved.named_features)
     # A loss must fit the classes.

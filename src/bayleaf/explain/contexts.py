@@ -48,7 +48,9 @@ def contexts(model: Any, X: Any) -> list[list[str]]:
     predictor, codes = predictor_of(model), rows_of(model, X)
     if isinstance(predictor.model, RuledEvidence):
         fired = predictor.model.rules_fired(codes)
-        return [list(dict.fromkeys(filter(None, row))) for row in fired]
+        # A latent variable with one state tells nothing.
+        told = [[rule for rule in row if rule[-8:] != ": always"] for row in fired]
+        return [list(dict.fromkeys(filter(None, row))) for row in told]
     if not isinstance(predictor.model, NetworkPosteriorModel):
         return [[] for _ in range(codes.n_rows)]
     network = predictor.model.network

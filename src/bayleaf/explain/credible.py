@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
 from bayleaf.explain.drawn_average import average_scores
@@ -25,7 +23,7 @@ from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel, calibrated_log_proba
 from bayleaf.models.class_network import ClassNetwork
-from bayleaf.models.evidence_rows import EvidenceRows, count_evidence
+from bayleaf.models.evidence_rows import EvidenceRows
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.predictor import Predictor
 
@@ -211,31 +209,18 @@ def evidence_of(model: Any) -> EvidenceRows:
     ValueError
         If the model keeps none.
     """
-    kept = getattr(model, "evidence", None)
-    if isinstance(kept, EvidenceRows):
-        return kept
-    predictor = predictor_of(model)
-    if isinstance(predictor.model, AveragedKDBModel):
-        return EvidenceRows((), (), prior_is_learned=True)
-    source = _source(model)
-    if source is None:
+    kept = model.evidence if isinstance(model, Predictor) else None
+    if not isinstance(model, Predictor):
+        from bayleaf.classifiers.saving import kept_evidence
+
+        predictor_of(model)
+        kept = kept_evidence(model)
+    if kept is None:
         raise ValueError(
-            f"this {type(model).__name__} keeps no counts of its training rows, which "
-            "credible intervals need; fit it anew, or save it again with its rows"
+            "this model keeps no counts of its training rows, which credible intervals "
+            "need; fit it anew, or save it again before the rows are gone"
         )
-    learned = model.class_prior is None and model.fit_prior
-    return count_evidence(
-        predictor.model, source, model.smoothing_, prior_is_learned=learned
-    )
-
-
-def _source(model: Any) -> CountSource | None:
-    """Counts of the training rows, if there are any."""
-    codes = getattr(model, "_training_codes", None)
-    if codes is not None:
-        return TableCounts(codes, max_table_cells=model.max_table_cells)
-    stored = getattr(model, "stored_counts_", None)
-    return None if isinstance(model, Predictor) else stored
+    return kept
 
 
 def _drawn_scores(

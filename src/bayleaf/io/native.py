@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayleaf.io.documents import MAX_BYTES, reading, write_document
 from bayleaf.io.domains import domain_from, domain_to
 from bayleaf.io.encoders import encoder_from, encoder_to
+from bayleaf.io.evidence import evidence_from, evidence_to
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.models import model_from, model_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
@@ -81,6 +82,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         **encoder_to(predictor.encoder),
         "domain": domain_to(predictor.model.domain),
         "model": model_to(predictor.model, arrays),
+        "evidence": evidence_to(predictor.evidence, arrays),
     }
     write_document(FORMAT, content, arrays, path)
 
@@ -125,6 +127,7 @@ def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
             _loss(document, len(classes)),
             _temperature(document),
             _prior_shift(document, len(classes)),
+            evidence=evidence_from(document, model, arrays),
         ),
         classifier=document.text("classifier"),
         parameters=document.object("parameters").values,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -17,6 +18,8 @@ from bayleaf.models.class_model import (
     calibrated_log_proba,
 )
 from bayleaf.wording import stated
+
+_WIDTH = 80
 
 
 @runtime_checkable
@@ -120,6 +123,21 @@ class Explanation:
         """Terms by size, largest first; ties in column order."""
         return tuple(sorted(self.terms, key=lambda term: -abs(term.contribution)))
 
+    @property
+    def log_odds_bits(self) -> float:
+        """The log-odds in bits."""
+        return self.log_odds / math.log(2)
+
+    @property
+    def weight_of_evidence(self) -> float:
+        """What all features together say for the class, without the prior, in bits.
+
+        References
+        ----------
+        Good, I. J. (1950). Probability and the weighing of evidence. Griffin, London.
+        """
+        return math.fsum(term.contribution for term in self.terms) / math.log(2)
+
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values, ready for JSON."""
         return {
@@ -129,7 +147,9 @@ class Explanation:
             "probability": self.probability,
             "against_probability": self.against_probability,
             "log_odds": self.log_odds,
+            "log_odds_bits": self.log_odds_bits,
             "prior": self.prior,
+            "weight_of_evidence_bits": self.weight_of_evidence,
             "terms": [
                 {
                     "feature": term.feature,
@@ -156,27 +176,21 @@ class Explanation:
             if self.against != self.target
             else "with no other class to compare"
         )
-        lines = [
+        lines = wrapped(
             f"row {self.row}: {self.target} with probability {self.probability:.3f}, "
             f"{rival}",
-            f"log-odds {self.log_odds:+.3f} nats = sum of",
-            f"  {self.prior:+8.3f}  prior",
-        ]
+            "",
+        )
+        lines.append(
+            f"log-odds {self.log_odds:+.3f} nats = {self.log_odds_bits:+.3f} bits, "
+            "the sum of"
+        )
+        lines.append("      nats     bits")
+        lines.append(_weighed(self.prior, "prior")[0])
         ranked = self.ranked()
         for term in ranked[:limit]:
-            given = ", ".join(stated(name, state) for name, state in term.given[:3])
-            more = ", ..." if len(term.given) > 3 else ""
-            condition = f"  given {given}{more}" if given else ""
-            if term.increments and term.given:
-                names = ", ".join(str(name) for name, _ in term.given[:3])
-                by_parents = term.contribution - term.alone
-                condition = (
-                    f"  ({term.alone:+.3f} alone, {by_parents:+.3f} by {names}{more})"
-                )
-            if term.rule:
-                condition = f"  by {term.rule}"
             fact = stated(term.feature, term.value)
-            lines.append(f"  {term.contribution:+8.3f}  {fact}{condition}")
+            lines += _weighed(term.contribution, f"{fact}{_condition(term)}")
         rest = ranked[limit:]
         if rest:
             total = math.fsum(term.contribution for term in rest)
@@ -185,8 +199,38 @@ class Explanation:
                 if len(rest) == 1
                 else f"{len(rest)} other features together"
             )
-            lines.append(f"  {total:+8.3f}  {others}")
+            lines += _weighed(total, others)
         return "\n".join(lines)
+
+
+def wrapped(text: str, prefix: str) -> list[str]:
+    """A text behind a prefix, its further lines below its beginning; 80 columns."""
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=prefix,
+        subsequent_indent=" " * max(len(prefix), 2),
+    )
+
+
+def _weighed(nats: float, text: str) -> list[str]:
+    """What a contribution amounts to, and where it comes from."""
+    # A rounded zero has no sign that would tell anything.
+    amounts = [round(nats, 3) + 0.0, round(nats / math.log(2), 3) + 0.0]
+    return wrapped(text, f"  {amounts[0]:+8.3f} {amounts[1]:+8.3f}  ")
+
+
+def _condition(term: Term) -> str:
+    """On what else a term depends: parents, what they add, or a rule."""
+    if term.rule:
+        return f"  by {term.rule}"
+    names = ", ".join(str(name) for name, _ in term.given[:3])
+    more = ", ..." if len(term.given) > 3 else ""
+    if term.increments and term.given:
+        by_parents = term.contribution - term.alone
+        return f"  ({term.alone:+.3f} alone, {by_parents:+.3f} by {names}{more})"
+    given = ", ".join(stated(name, state) for name, state in term.given[:3])
+    return f"  given {given}{more}" if given else ""
 
 
 def explain_rows(

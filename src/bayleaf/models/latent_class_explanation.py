@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.models.explanation import Explanation
+from bayleaf.models.explanation import Explanation, wrapped
 from bayleaf.models.latent_class import LatentClassModel
 
 # Components of a class that are written.
@@ -50,17 +50,17 @@ class LatentClassExplanation(Explanation):
         """Write the terms, the largest `limit` in full, and the best components."""
         lines = [super().to_text(limit)]
         if len(self.components) > 1:
-            lines.append(_told(self.target, self.components))
+            lines += _told(self.target, self.components)
             if self.against != self.target:
-                lines.append(_told(self.against, self.against_components))
+                lines += _told(self.against, self.against_components)
         return "\n".join(lines)
 
 
-def _told(label: Any, shares: tuple[float, ...]) -> str:
+def _told(label: Any, shares: tuple[float, ...]) -> list[str]:
     """The likeliest components of a class."""
     ranked = sorted(range(len(shares)), key=lambda place: -shares[place])
     parts = [f"{place + 1} with {shares[place]:.3f}" for place in ranked[:_SHOWN]]
-    return f"  component if {label}: {', '.join(parts)}"
+    return wrapped(f"component if {label}: {', '.join(parts)}", "  ")
 
 
 def explain_components(

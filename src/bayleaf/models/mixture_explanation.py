@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.explanation import Explanation
+from bayleaf.models.explanation import Explanation, wrapped
 from bayleaf.models.hierarchical_mixture import (
     HierarchicalMixtureModel,
     member_shares,
@@ -132,9 +132,10 @@ class MixtureExplanation(Explanation):
         for expert in ranked[:_EXPERTS_SHOWN]:
             name = _named("expert", expert, n_starts)
             told = _strongest(expert.contributions, facts)
-            lines.append(
-                f"  {expert.weight / n_starts:8.3f}  {name}: {self.target} with "
-                f"probability {expert.probability:.3f}{told}"
+            lines += wrapped(
+                f"{name}: {self.target} with probability {expert.probability:.3f}"
+                f"{told}",
+                f"  {expert.weight / n_starts:8.3f}  ",
             )
         if hidden := ranked[_EXPERTS_SHOWN:]:
             rest = sum(expert.weight for expert in hidden) / n_starts
@@ -153,9 +154,8 @@ class MixtureExplanation(Explanation):
             child = path_name((*gate.path, gate.favoured))
             weight = gate.weights[gate.favoured - 1]
             told = _strongest(gate.contributions, facts)
-            lines.append(
-                f"  {weight:8.3f}  {_named('gate', gate, n_starts)} to {child}{told}"
-            )
+            name = _named("gate", gate, n_starts)
+            lines += wrapped(f"{name} to {child}{told}", f"  {weight:8.3f}  ")
         return "\n".join(lines)
 
 

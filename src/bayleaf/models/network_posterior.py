@@ -108,12 +108,13 @@ class NetworkPosteriorModel(ClassNetwork):
         odds = prior
         for feature in (v for v in self.network.dag.order if v < len(cards)):
             columns[feature] = codes.column(feature)
-            if codes.missing(feature).all():
+            known = ~codes.missing(feature)
+            if not known.any():
                 continue
             scores = self.class_log_scores(Codes.from_columns(columns, cards))
             now = scores[rows, target] - scores[rows, against]
-            terms[:, feature] = now - odds
-            odds = now
+            terms[known, feature] = (now - odds)[known]
+            odds = np.where(known, now, odds)
         return prior, terms
 
     def with_class_prior(

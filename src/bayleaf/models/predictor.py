@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from bayleaf.data.columns import take_apart
 from bayleaf.data.encoder import TableEncoder
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
+
+if TYPE_CHECKING:
+    from bayleaf.models.evidence_rows import EvidenceRows
 
 # Cells for whose scoring a further thread is started.
 _LEAST_CELLS = 100_000
@@ -41,6 +44,8 @@ class Predictor:
         than that of training needs beside the prior in the model.
     n_threads : int, default=1
         Threads that may score rows; no score depends on it.
+    evidence : EvidenceRows, optional
+        The training rows behind the model's tables, where they are known.
     """
 
     encoder: TableEncoder
@@ -50,6 +55,7 @@ class Predictor:
     temperature: float = 1.0
     prior_shift: NDArray[np.float64] | None = None
     n_threads: int = 1
+    evidence: EvidenceRows | None = None
 
     def encode(self, table: Any) -> Codes:
         """Codes of a table's features."""
