@@ -123,6 +123,17 @@ def test_labels_and_one_column_stand_for_indices_and_two() -> None:
     assert roc(truth, proba).get_title() == "ROC of class 1 against class 0"
 
 
+def test_probabilities_of_several_models_are_given_by_name() -> None:
+    truth, proba = predictions()
+    ax = calibration(truth, {"sure": proba, "half": np.full((300, 2), 0.5)})
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_texts()[1].get_text().startswith("half (")
+    assert len(roc(truth, {"a": proba, "b": proba[:, 1]}).lines) == 1 + 2
+    with pytest.raises(ValueError, match="proba names no model"):
+        roc(truth, {})
+
+
 def test_each_of_three_classes_has_a_curve_and_one_can_be_chosen() -> None:
     truth, proba = predictions(n_classes=3)
     ax = roc(truth, proba, classes=None)

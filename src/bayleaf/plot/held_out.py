@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,9 +40,9 @@ def calibration(
     ----------
     truth : array-like of shape (n_rows,), Comparison, CrossValidation or HeldOut
         True classes, as indices or labels; or results with held-out predictions.
-    proba : array-like of shape (n_rows, n_classes) or (n_rows,), optional
-        Predicted probabilities; one column is that of the second of two classes. Not
-        given with results.
+    proba : array-like of shape (n_rows, n_classes) or (n_rows,), or mapping, optional
+        Predicted probabilities; one column is that of the second of two classes. A
+        mapping has them by the name of the model. Not given with results.
     classes : sequence, optional
         Labels of the columns of `proba`. By default integers are indices of columns,
         and other labels stand in increasing order.
@@ -192,9 +193,9 @@ def roc(
     ----------
     truth : array-like of shape (n_rows,), Comparison, CrossValidation or HeldOut
         True classes, as indices or labels; or results with held-out predictions.
-    proba : array-like of shape (n_rows, n_classes) or (n_rows,), optional
-        Predicted probabilities; one column is that of the second of two classes. Not
-        given with results.
+    proba : array-like of shape (n_rows, n_classes) or (n_rows,), or mapping, optional
+        Predicted probabilities; one column is that of the second of two classes. A
+        mapping has them by the name of the model. Not given with results.
     classes : sequence, optional
         Labels of the columns of `proba`, see `calibration`.
     positive : object, optional
@@ -307,10 +308,21 @@ def held_out_results(truth: Any, proba: Any, classes: Any) -> list[tuple[str, He
         return [(result.name, result.held_out) for result in found]
     if proba is None:
         raise ValueError("proba is missing: the predicted probabilities of the rows")
+    by_name = proba if isinstance(proba, Mapping) else {"": proba}
+    if not by_name:
+        raise ValueError("proba names no model; give the probabilities of at least one")
+    return [
+        (str(name), _held_out(np.asarray(truth), table, classes))
+        for name, table in by_name.items()
+    ]
+
+
+def _held_out(truth: NDArray[Any], proba: Any, classes: Any) -> HeldOut:
+    """Predictions once they are probabilities of the rows' classes."""
     table = np.asarray(proba, dtype=np.float64)
     if table.ndim == 1:
         table = np.column_stack([1 - table, table])
-    codes = _class_indices(np.asarray(truth), table, classes)
+    codes = _class_indices(truth, table, classes)
     wrong = ~((table >= 0) & (table <= 1)).all(axis=1)
     wrong |= ~(np.abs(table.sum(axis=1) - 1) < 1e-4)
     if wrong.any():
@@ -318,7 +330,7 @@ def held_out_results(truth: Any, proba: Any, classes: Any) -> list[tuple[str, He
             f"row {int(np.flatnonzero(wrong)[0])} of proba holds no probabilities that "
             "sum to 1"
         )
-    return [("", HeldOut(np.arange(len(codes)), codes, table))]
+    return HeldOut(np.arange(len(codes)), codes, table)
 
 
 def _class_indices(
