@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,28 @@ def load_table(data_folder: Path) -> Callable[[str], pa.Table]:
 def make_frame(request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], Any]:
     """Build a data frame of each kind from a dict of columns."""
     return BACKENDS[request.param]
+
+
+def give_up(reason: str) -> None:
+    """Skip the test; where everything must be tested, fail it."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, driven by Playwright."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        give_up("install the extra 'browser' (Playwright) to test in a browser")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        give_up("install the program chromium to test in a browser")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
+        yield launched
+        launched.close()

@@ -1,9 +1,7 @@
-"""A real browser, where there is one."""
+"""Pages opened in a real browser, where there is one."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,31 +9,6 @@ from typing import Any
 import pytest
 
 Opener = Callable[..., Any]
-
-
-def give_up(reason: str) -> None:
-    """Skip the test; where everything must be tested, fail it."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium, driven by Playwright."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        give_up("install the extra 'browser' (Playwright) to test in a browser")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        give_up("install the program chromium to test in a browser")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox"]
-        )
-        yield launched
-        launched.close()
 
 
 @pytest.fixture
