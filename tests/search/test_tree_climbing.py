@@ -29,7 +29,7 @@ MODEL = {
         "suv": ["explorer", "pathfinder"],
     }
 }
-SEARCHES: tuple[TreeSearch, ...] = ("incremental", "batch")
+SEARCHES: tuple[TreeSearch, ...] = ("regrowing", "incremental", "batch")
 
 
 def _climb(
@@ -177,13 +177,19 @@ def test_flat_hierarchies_give_the_trees_of_states_bit_for_bit(
     options = {"tree_search": search, "n_restarts": 2}
     states = _climb(codes, domain, hierarchies, refine=False, **options)
     groups = _climb(codes, domain, flat, **options)
-    local = _climb(codes, domain, flat, hierarchy_source=lambda *at: flat[at[1]])
+    local = _climb(
+        codes,
+        domain,
+        flat,
+        hierarchy_source=lambda *at: flat[at[1]],
+        tree_search=search,
+    )
     assert (states.score, states.cpd_structures) == (
         groups.score,
         groups.cpd_structures,
     )
-    if search == "incremental":
-        one = _climb(codes, domain, flat)
+    if search != "batch":
+        one = _climb(codes, domain, flat, tree_search=search)
         assert (local.score, local.cpd_structures) == (one.score, one.cpd_structures)
 
 

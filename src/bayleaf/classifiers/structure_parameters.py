@@ -29,10 +29,10 @@ from bayleaf.latent.structure_learning import (
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
 from bayleaf.search.structure import Constraints, SearchProgress
+from bayleaf.search.tree_climbing import TREE_SEARCHES
 from bayleaf.search.value_clustering import check_linkage
 
 TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
-TREE_SEARCHES = ("incremental", "batch")
 # The names of the nine settings in desJardins, Rathod and Getoor (2008).
 SETTINGS = {
     (TABLE, None): "FLAT",
@@ -64,7 +64,7 @@ class StructureParameters:
         linkage: str = "information",
         linkage_arity: str = "binary",
         n_restarts: int = 2,
-        tree_search: str = "incremental",
+        tree_search: str = "regrowing",
         merge_leaves: bool = False,
         penalty_weight: float = 1.0,
         max_parents: int | None = None,
@@ -199,7 +199,7 @@ def _check_belongings(estimator: Any) -> None:
     if estimator.local_structure != TREE:
         if estimator.merge_leaves:
             raise ValueError("merge_leaves=True needs local_structure='tree'")
-        if estimator.tree_search != "incremental":
+        if estimator.tree_search != "regrowing":
             raise ValueError(
                 f"tree_search={estimator.tree_search!r} needs local_structure='tree'"
             )

@@ -117,7 +117,7 @@ class ModelOptions:
     n_restarts
         Searches, the best of which counts (network, --density).
     tree_search
-        incremental or batch (network, --density).
+        regrowing, incremental or batch (network, --density).
     merge_leaves
         Join leaves of trees that were found (network, --density).
     penalty_weight

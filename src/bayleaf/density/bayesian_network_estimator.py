@@ -84,8 +84,9 @@ class BayesianNetworkEstimator(
     n_restarts : int, default=2
         Searches; the first is deterministic, the others start at random or take
         random moves, and the best one counts.
-    tree_search : {"incremental", "batch"}, default="incremental"
-        Whether trees grow split by split over the whole network, or anew whenever a
+    tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"
+        Whether trees grow split by split over the whole network, as in the paper
+        ("incremental"), and then as wholes where that gains no more, or anew whenever a
         variable's parents change.
     merge_leaves : bool, default=False
         Join leaves of the trees that were found while the score rises.

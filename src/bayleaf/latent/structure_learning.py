@@ -77,7 +77,7 @@ class StructureOptions:
         Rule that turns counts into probabilities.
     linkage, linkage_arity : str
         How learned hierarchies join values, see `build_hierarchy`.
-    tree_search : {"incremental", "batch"}
+    tree_search : {"regrowing", "incremental", "batch"}
         How trees grow, see `climb_trees`.
     merge_leaves : bool
         Whether leaves of the trees found are merged.
@@ -102,7 +102,7 @@ class StructureOptions:
     smoothing: Smoothing
     linkage: Linkage = "information"
     linkage_arity: LinkageArity = "binary"
-    tree_search: TreeSearch = "incremental"
+    tree_search: TreeSearch = "regrowing"
     merge_leaves: bool = False
     n_restarts: int = 1
     seed: int = 0

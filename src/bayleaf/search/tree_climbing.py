@@ -1,14 +1,14 @@
 """Search for a network of trees by splitting leaves and collapsing splits.
 
-Where neither gains, whole trees are grown anew, see `tree_escaping`: an addition to the
-searches of the paper, which stop there.
+Where neither gains, the searches of the paper stop; "regrowing" grows whole trees anew
+then, see `tree_escaping`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
@@ -34,7 +34,8 @@ from bayleaf.search.tree_proposals import propose_until_tired
 from bayleaf.search.tree_scores import TreeTerms
 from bayleaf.search.tree_task import HierarchySource, TreeTask
 
-TreeSearch = Literal["incremental", "batch"]
+TreeSearch = Literal["regrowing", "incremental", "batch"]
+TREE_SEARCHES: tuple[TreeSearch, ...] = get_args(TreeSearch)
 
 # Counts of leaves that all restarts together keep: half a gigabyte.
 MAX_KEPT_CELLS = 1 << 26
@@ -53,7 +54,7 @@ def climb_trees(
     n_jobs: int = 1,
     progress: ProgressCallback | None = None,
     hierarchy_source: HierarchySource | None = None,
-    tree_search: TreeSearch = "incremental",
+    tree_search: TreeSearch = "regrowing",
     merge_leaves: bool = False,
     max_kept_cells: int = MAX_KEPT_CELLS,
 ) -> SearchResult:
@@ -86,9 +87,10 @@ def climb_trees(
         ``hierarchy_source(child, parent, parents)`` gives the hierarchy with which a
         variable enters a tree, in the place of `hierarchies`; it is kept until the
         variable's last split goes.
-    tree_search : {"incremental", "batch"}, default="incremental"
-        Whether single splits are the moves, or edges, a tree being grown anew and
-        pruned for each set of parents.
+    tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"
+        The moves: single splits ("incremental", the paper's), these and whole trees
+        grown anew where none of these gains, or edges, a tree being grown and pruned
+        for each set of parents.
     merge_leaves : bool, default=False
         Whether leaves of the trees that were found are then merged while the score
         rises.
@@ -98,9 +100,9 @@ def climb_trees(
     Returns
     -------
     SearchResult
-        With a `TreeShape` for each variable. No split, no collapse, no tree grown
-        anew and no turned arc improves on it, unless the time limit stopped the
-        search; after "batch", no change of an arc.
+        With a `TreeShape` for each variable. No split and no collapse improves on it,
+        unless the time limit stopped the search; after "regrowing", no tree grown
+        anew and no turned arc either; after "batch", no change of an arc.
 
     Raises
     ------
@@ -116,14 +118,15 @@ def climb_trees(
 
     Notes
     -----
-    desJardins, Rathod and Getoor (2008), figure 5 and section 6, with collapses tried
-    after each proposal, and a stop at a local optimum of all moves, which are more
-    than theirs: trees grown anew and turned arcs lead out of local optima. "batch" is
-    their section 4.1, after Friedman and Goldszmidt (1996).
+    "incremental" is desJardins, Rathod and Getoor (2008), figure 5 and section 6, with
+    collapses tried after each proposal, and a stop at a local optimum of all moves.
+    "regrowing" goes on from there: trees grown anew and turned arcs lead out of local
+    optima. "batch" is their section 4.1, after Friedman and Goldszmidt (1996).
     """
-    if tree_search not in ("incremental", "batch"):
+    if tree_search not in TREE_SEARCHES:
         raise ValueError(
-            f"tree_search must be 'incremental' or 'batch', got {tree_search!r}"
+            f"tree_search must be one of {', '.join(map(repr, TREE_SEARCHES))}, got "
+            f"{tree_search!r}"
         )
     if n_restarts < 1:
         raise ValueError(f"n_restarts must be >= 1, got {n_restarts}")
@@ -145,7 +148,11 @@ def climb_trees(
         one_at_a_time(progress),
         max_kept_cells // max(1, min(n_jobs, n_restarts)),
     )
-    climb = _climb_by_batches if tree_search == "batch" else _climb
+    climb = {
+        "regrowing": partial(_climb, regrow=True),
+        "incremental": partial(_climb, regrow=False),
+        "batch": _climb_by_batches,
+    }[tree_search]
     tasks = [partial(climb, task, restart) for restart in range(n_restarts)]
     result = best_result(run_tasks(tasks, n_jobs))
     warn_if_stopped(result, constraints)
@@ -172,7 +179,7 @@ def _climb_by_batches(task: TreeTask, restart: int) -> SearchResult | None:
     return BatchClimb(task, restart).run()
 
 
-def _climb(task: TreeTask, restart: int) -> SearchResult | None:
+def _climb(task: TreeTask, restart: int, *, regrow: bool) -> SearchResult | None:
     """One restart over splits; None if time was up before it began."""
     if restart > 0 and task.deadline.has_passed:
         return None
@@ -190,7 +197,7 @@ def _climb(task: TreeTask, restart: int) -> SearchResult | None:
         move = network.best_move()
         if move is not None:
             network.apply(*move)
-        elif not ways_out.take_first():
+        elif not regrow or not ways_out.take_first():
             break
         stopped = task.deadline.has_passed
     return network.result(stopped_early=stopped)
