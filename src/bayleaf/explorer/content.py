@@ -214,11 +214,14 @@ def _average_content(model: ClassModel, kind: str, values: Content) -> Content:
     """A model that is no single network: it has a posterior of the class alone."""
     *features, class_variable = model.domain.variables
     arcs = model.arcs if len(model.arcs) <= _ARCS_SHOWN else []
+    note = ""
     between = [arc for arc in arcs if arc[0] != len(features)]
     if kind == "one_dependence" or len(between) > 4 * len(features):
         # Every feature is some network's parent of every other.
         arcs = [(len(features), child) for child in range(len(features))]
+        note = "; arcs between features differ from network to network and are left out"
     return {
+        "drawing_note": note,
         "kind": kind,
         "variables": [
             *(variable_content(variable, "feature") for variable in features),

@@ -6,6 +6,8 @@ const GAP_ACROSS = 18;
 const GAP_DOWN = 46;
 // Sweeps over the layers that bring linked nodes near each other.
 const SWEEPS = 8;
+// Nodes side by side on the narrowest screen.
+const LEAST_ACROSS = 3;
 // Larger graphs are not drawn.
 const MOST_NODES = 300;
 
@@ -79,18 +81,21 @@ class Drawing {
     this.boxes = new Map();
     const graph = drawnGraph(model);
     const told = `${graph.nodes.length} variables, ${graph.arcs.length} arcs`;
-    note.textContent = told;
+    note.textContent = [told, model.drawing_note ?? ""].join("");
     if (graph.nodes.length > MOST_NODES) {
       note.textContent = `${told}: too many to draw`;
       svg.parentNode.hidden = true;
       return;
     }
-    const isClassic = graph.nodes.length <= 24;
-    const rows = layersOf(graph, isClassic ? 6 : 8);
+    const fitting = Math.floor(svg.parentNode.clientWidth / (NODE_WIDTH + GAP_ACROSS));
+    const rows = layersOf(graph, Math.max(LEAST_ACROSS, fitting));
     const points = this.#place(rows);
     this.#marker();
     for (const [parent, child] of graph.arcs) {
-      this.svg.append(this.#arc(points.get(parent), points.get(child)));
+      const arc = this.#arc(points.get(parent), points.get(child));
+      // The class is nearly everybody's parent: its arcs step back behind the others.
+      if (parent === model.class) arc.classList.add("common");
+      this.svg.append(arc);
     }
     for (const node of graph.nodes) this.#node(node, points.get(node), jumpTo);
   }

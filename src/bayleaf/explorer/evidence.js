@@ -28,15 +28,17 @@ class Session {
   /** Set a state, or take it back if it is what is set. */
   choose(variable, state) {
     const card = this.card(variable);
-    const same = onlyState(this.evidence[variable]) === state && card > 1;
+    const same = onlyState(this.evidence[variable]) === state;
     this.put(variable, same ? null : hardMask(card, state));
   }
 
   /** Rule a state out, or let it in again. Returns a sentence if that cannot be. */
   ruleOut(variable, state) {
     const card = this.card(variable);
-    const mask = this.evidence[variable] ? this.evidence[variable].slice()
-      : new Uint8Array(card).fill(1);
+    const before = this.evidence[variable];
+    // Where a state was set, what is ruled out takes its place.
+    const isFresh = !before || onlyState(before) >= 0;
+    const mask = isFresh ? new Uint8Array(card).fill(1) : before.slice();
     mask[state] = mask[state] ? 0 : 1;
     if (!mask.includes(1)) return "At least one state must remain possible.";
     if (!this.engine.canRuleOut && mask.includes(0) && onlyState(mask) < 0) {

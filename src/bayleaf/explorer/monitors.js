@@ -24,9 +24,10 @@ function short(text, longest = 60) {
 
 /** A probability as a percentage. */
 function percent(p) {
-  if (p > 0 && p < 0.0005) return "< 0.1 %";
-  if (p < 1 && p > 0.9995) return "> 99.9 %";
-  return `${(100 * p).toFixed(1)} %`;
+  // The spaces do not break, so that no line begins with the sign.
+  if (p > 0 && p < 0.0005) return "<\u00a00.1\u00a0%";
+  if (p < 1 && p > 0.9995) return ">\u00a099.9\u00a0%";
+  return `${(100 * p).toFixed(1)}\u00a0%`;
 }
 
 /** The monitors of all variables. */
@@ -64,10 +65,16 @@ class Monitors {
       [heading, list]);
     if (locked) list.append(element("p", { text: locked, className: "note" }));
     if (states.length > STATES_SHOWN) card.append(this.#unfolding(card, states.length));
-    if (groups && session.engine.canRuleOut) card.append(this.#groups(variable, groups));
+    const groupButtons = [];
+    if (groups && session.engine.canRuleOut) {
+      groupButtons.push(...groups.map((group) => this.#groupButton(variable, group)));
+      card.append(element("div", {
+        className: "groups", role: "group", "aria-label": `Groups of values of ${short(name)}`,
+      }, ["Groups: ", ...groupButtons]));
+    }
     if (rules) card.append(this.#rules(states, rules));
     this.#moveByKeys(list, buttons, variable);
-    this.cards.set(variable, { card, buttons, name });
+    this.cards.set(variable, { card, buttons, name, groups, groupButtons });
     return card;
   }
 
@@ -158,21 +165,17 @@ class Monitors {
     return button;
   }
 
-  /** Groups of a value hierarchy; choosing one rules out all other states. */
-  #groups(variable, groups) {
-    const buttons = groups.map(({ name, states }) => {
-      const button = element("button", {
-        type: "button", className: "group", text: name, dir: "auto",
-      });
-      button.addEventListener("click", () => {
-        this.session.chooseSeveral(variable, states);
-      });
-      return button;
+  /** A group of a value hierarchy; choosing it rules out all other states. */
+  #groupButton(variable, { name, states }) {
+    const button = element("button", {
+      type: "button", className: "group", text: name, dir: "auto",
     });
-    const of = short(this.session.model.variables[variable].name);
-    return element("div", {
-      className: "groups", role: "group", "aria-label": `Groups of values of ${of}`,
-    }, ["Groups: ", ...buttons]);
+    button.addEventListener("click", () => {
+      const isSet = button.getAttribute("aria-pressed") === "true";
+      if (isSet) this.session.put(variable, null);
+      else this.session.chooseSeveral(variable, states);
+    });
+    return button;
   }
 
   /** What the states of a latent variable mean. */
@@ -189,7 +192,7 @@ class Monitors {
 
   /** Bars and marks of all cards. */
   show(posteriors) {
-    for (const [variable, { card, buttons }] of this.cards) {
+    for (const [variable, { card, buttons, groups, groupButtons }] of this.cards) {
       const mask = this.session.evidence[variable];
       const only = onlyState(mask);
       const found = posteriors ? posteriors[variable] : null;
@@ -204,6 +207,12 @@ class Monitors {
         button.setAttribute("aria-pressed", String(only === state));
         button.classList.toggle("out", isOut && only < 0);
         mark.textContent = isOut && only < 0 ? "ruled out" : "";
+      });
+      groupButtons.forEach((button, g) => {
+        const inside = new Set(groups[g].states);
+        const isSet = Boolean(mask)
+          && mask.every((allowed, state) => Boolean(allowed) === inside.has(state));
+        button.setAttribute("aria-pressed", String(isSet));
       });
     }
   }

@@ -29,10 +29,13 @@ class Page {
     this.#buttons();
     this.#question();
     this.session.listeners.push(() => this.update());
-    window.addEventListener("hashchange", () => this.#restore());
-    this.#restore();
-    this.session.history.length = 0;
+    window.addEventListener("hashchange", () => this.#restore(window.location.hash));
+    // The first update writes the address anew.
+    const { hash } = window.location;
     this.update();
+    this.#restore(hash);
+    this.session.history.length = 0;
+    this.undoButton.disabled = true;
   }
 
   /** Compute and show everything; the time it took is kept for who measures it. */
@@ -82,6 +85,10 @@ class Page {
       this.ruleOutButton.setAttribute("aria-pressed", String(!isOn));
     });
     byId("copy-link").addEventListener("click", () => this.#copyLink());
+    // An address with another fragment would lose the evidence, so these are no links.
+    for (const button of document.querySelectorAll("#jumps button")) {
+      button.addEventListener("click", () => byId(button.dataset.to).focus());
+    }
     byId("find").addEventListener("input", (event) => {
       this.monitors.filter(event.target.value);
     });
@@ -94,6 +101,12 @@ class Page {
       this.session.undo();
     });
     this.#theme(byId("theme"));
+    // What sticks below the answer, or is scrolled to, must not lie under it.
+    const answer = byId("answer");
+    new ResizeObserver(() => {
+      const height = `${answer.offsetHeight}px`;
+      document.documentElement.style.setProperty("--answer", height);
+    }).observe(answer);
   }
 
   /** Light or dark: the system's choice until the button says otherwise. */
@@ -148,8 +161,8 @@ class Page {
     }
   }
 
-  #restore() {
-    const { hash } = window.location;
+  /** Take the evidence of an address over. */
+  #restore(hash) {
     if (hash === this.session.fragment()) return;
     const said = this.session.restore(hash);
     if (this.select) this.select.value = String(this.session.engine.question);

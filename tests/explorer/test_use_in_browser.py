@@ -1,0 +1,295 @@
+"""What a person does on the page, with mouse, finger and keyboard."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayleaf.explorer import explorer_html
+from explorer.cases import Case, classifier_case, density_case, file_case
+from explorer.test_page import HOSTILE, hostile_network
+
+pytestmark = pytest.mark.slow
+
+AXE = "axe_playwright_python"
+WIDTHS = {"narrow": 400, "wide": 1280}
+
+
+def state(page: Any, variable: int, code: int) -> Any:
+    """The button of one state."""
+    return page.locator(f"#variable-{variable} + .states .state").nth(code)
+
+
+def shown(page: Any, variable: int) -> list[float]:
+    """Percentages of a variable's states, as they can be read."""
+    values = page.locator(f"#variable-{variable} + .states .value").all_inner_texts()
+    return [float(re.sub(r"[<>%\s]", "", text)) for text in values]
+
+
+def verdict_of(page: Any) -> str:
+    """What the page says of the class; its spaces do not break before a sign."""
+    return str(page.locator("#verdict").inner_text()).replace("\u00a0", " ")
+
+
+def expected_percent(case: Case, states: dict[int, int]) -> list[float]:
+    """Percentages of the classes, as Python computes them."""
+    return (100 * case.class_proba(states)).tolist()
+
+
+@pytest.fixture(scope="module")
+def tan() -> Case:
+    """A calibrated tree-augmented naive Bayes classifier."""
+    return classifier_case("TAN")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_three_clicks_give_a_class_and_undo_takes_the_last_back(
+    width: int, scheme: str, tan: Case, open_page: Any, tmp_path: Path
+) -> None:
+    size = {"width": width, "height": 800}
+    page = open_page(explorer_html(tan.model), viewport=size, color_scheme=scheme)
+    row = {0: 1, 1: 2, 3: 0}
+    for variable, code in row.items():
+        state(page, variable, code).click()
+        assert state(page, variable, code).get_attribute("aria-pressed") == "true"
+    want = expected_percent(tan, row)
+    assert shown(page, 6) == pytest.approx(want, abs=0.051)
+    verdict = verdict_of(page)
+    assert f"class = class {int(np.argmax(want))} with {max(want):.1f} %" in verdict
+    assert page.locator(".chip").all_inner_texts() == [
+        "x0 = s1 ×",
+        "x1 = s2 ×",
+        "x3 = s0 ×",
+    ]
+    assert "Log-odds of class" in page.locator("#why-line").inner_text()
+    assert page.locator("#why-table tbody tr").count() == 4
+    page.locator("#undo").click()
+    del row[3]
+    assert shown(page, 6) == pytest.approx(expected_percent(tan, row), abs=0.051)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    picture = tmp_path / "page.png"
+    page.screenshot(path=picture)
+    assert picture.stat().st_size > 10_000
+
+
+def test_control_z_undoes_and_reset_forgets_all(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    before = shown(page, 6)
+    state(page, 0, 1).click()
+    state(page, 1, 1).click()
+    page.keyboard.press("Control+z")
+    assert shown(page, 6) == pytest.approx(expected_percent(tan, {0: 1}), abs=0.051)
+    page.locator("#reset").click()
+    assert shown(page, 6) == before
+    page.keyboard.press("Control+z")
+    assert shown(page, 6) == pytest.approx(expected_percent(tan, {0: 1}), abs=0.051)
+
+
+def test_a_state_chosen_again_is_taken_back(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    before = shown(page, 6)
+    state(page, 0, 1).click()
+    assert shown(page, 6) != before
+    state(page, 0, 1).click()
+    assert shown(page, 6) == before
+
+
+@pytest.mark.parametrize("way", ["shift", "button", "delete", "long press"])
+def test_a_state_is_ruled_out_in_every_way(way: str, tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model), has_touch=True)
+    button = state(page, 0, 1)
+    if way == "shift":
+        button.click(modifiers=["Shift"])
+    elif way == "button":
+        page.locator("#rule-out").click()
+        button.click()
+    elif way == "delete":
+        button.focus()
+        page.keyboard.press("Delete")
+    else:
+        button.dispatch_event("pointerdown", {"pointerType": "touch"})
+        page.wait_for_selector(".state.out")
+        button.dispatch_event("pointerup", {"pointerType": "touch"})
+        button.dispatch_event("click")
+    assert shown(page, 0)[1] == 0
+    assert "ruled out" in button.inner_text()
+    want = tan.posteriors({0: np.array([1, 0, 1], dtype=np.uint8)})
+    assert want is not None
+    assert shown(page, 1) == pytest.approx((100 * want[1]).tolist(), abs=0.051)
+
+
+def test_the_page_can_be_used_by_keyboard_alone(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model), viewport={"width": 1280, "height": 900})
+
+    def focus_is_on(text: str) -> bool:
+        return bool(
+            page.evaluate(
+                """text => document.activeElement.closest('.card')
+                  ?.querySelector('h3').textContent === text""",
+                text,
+            )
+        )
+
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if focus_is_on("x0"):
+            break
+    assert focus_is_on("x0")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert shown(page, 6) == pytest.approx(expected_percent(tan, {0: 1}), abs=0.051)
+    page.keyboard.press("Tab")
+    assert focus_is_on("x1")
+    page.keyboard.press("End")
+    page.keyboard.press("Space")
+    both = expected_percent(tan, {0: 1, 1: 2})
+    assert shown(page, 6) == pytest.approx(both, abs=0.051)
+    page.keyboard.press("Shift+Tab")
+    # Focus comes back to the state that was left.
+    label = "document.activeElement.querySelector('.label').innerText"
+    assert page.evaluate(label) == "s1"
+    page.keyboard.press("Shift+Enter")
+    assert page.locator(".chip").first.inner_text() == "x0 ≠ s1 ×"
+    page.keyboard.press("Control+z")
+    assert shown(page, 6) == pytest.approx(both, abs=0.051)
+
+
+def test_the_address_restores_what_is_set(tan: Case, open_page: Any) -> None:
+    html = explorer_html(tan.model)
+    page = open_page(html)
+    state(page, 0, 1).click()
+    state(page, 1, 2).click(modifiers=["Shift"])
+    want = shown(page, 6)
+    fragment = "#" + page.url.split("#")[1]
+    assert fragment.endswith("&0=1&1!2")
+    again = open_page(html, fragment)
+    assert shown(again, 6) == want
+    assert again.locator("#undo").is_disabled()
+    again.evaluate("() => { location.hash = ''; }")
+    again.wait_for_function("() => !document.querySelector('.chip')")
+    assert shown(again, 6) != want
+    again.evaluate("hash => { location.hash = hash; }", fragment)
+    again.wait_for_selector(".chip")
+    assert shown(again, 6) == want
+
+
+@pytest.mark.parametrize(
+    "items", ["99=1", "0=99", "0=", "0=1.2.0", "x", "0=1e3", "%", "0!0.1.2"]
+)
+def test_nonsense_in_an_address_is_left_out(
+    items: str, tan: Case, open_page: Any
+) -> None:
+    html = explorer_html(tan.model)
+    page = open_page(html)
+    fingerprint = page.evaluate("window.bayleaf.session.model.fingerprint")
+    again = open_page(html, f"#{fingerprint}&{items}&1=1")
+    assert again.locator(".chip").all_inner_texts() == ["x1 = s1 ×"]
+
+
+def test_an_address_of_another_model_is_refused(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model), "#01234567&0=1")
+    assert page.locator(".chip").count() == 0
+    assert "another model" in page.locator("#message").inner_text()
+
+
+def test_what_if_flips_the_answer(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    for variable in (0, 1, 3):
+        state(page, variable, 0).click()
+    before = verdict_of(page).split(" with ")[0]
+    first = page.locator("#what-if-list li").first
+    first.wait_for()
+    promised = re.search(r": (class \d) with ([\d.]+)\s%", first.inner_text())
+    assert promised
+    first.get_by_role("button").click()
+    after = verdict_of(page)
+    assert not after.startswith(before)
+    assert after.startswith(f"class = {promised[1]} with {promised[2]} %")
+
+
+def test_several_states_cannot_be_left_in_an_average(open_page: Any) -> None:
+    page = open_page(explorer_html(classifier_case("AODE").model))
+    state(page, 0, 1).click(modifiers=["Shift"])
+    assert "knows single states only" in page.locator("#message").inner_text()
+    assert page.locator(".chip").count() == 0
+    assert "no posterior of their own" in page.locator("#variables-note").inner_text()
+    assert page.locator("#variable-6 + .states .state").first.is_disabled()
+
+
+def test_latent_variables_show_their_rules(open_page: Any) -> None:
+    page = open_page(explorer_html(classifier_case("HNB").model))
+    rules = page.locator(".card.latent details").first
+    rules.locator("summary").click()
+    assert "x4" in rules.inner_text()
+
+
+def test_a_network_without_a_class_is_asked_for_any_variable(
+    open_page: Any, tmp_path: Path
+) -> None:
+    case = file_case(tmp_path)
+    html = explorer_html(case.model)
+    page = open_page(html)
+    page.locator("#ask").select_option(label="node3")
+    state(page, 0, 1).click()
+    want = case.posteriors({0: np.array([0, 1], dtype=np.uint8)})
+    assert want is not None
+    best = int(np.argmax(want[3]))
+    verdict = verdict_of(page)
+    assert verdict.startswith(f"node3 = a{best} with {100 * want[3][best]:.1f} %")
+    again = open_page(html, "#" + page.url.split("#")[1])
+    assert verdict_of(again) == verdict
+    # State a0 of this variable has probability zero under all parents.
+    state(page, 3, 0).click()
+    assert "impossible" in verdict_of(page)
+
+
+def test_a_group_of_values_leaves_its_states(open_page: Any) -> None:
+    case = density_case()
+    page = open_page(explorer_html(case.model))
+    group = page.get_by_role("button", name="low").first
+    group.click()
+    want = case.posteriors({0: np.array([1, 1, 0], dtype=np.uint8)})
+    assert want is not None
+    assert shown(page, 0) == pytest.approx((100 * want[0]).tolist(), abs=0.051)
+    group.click()
+    assert page.locator(".chip").count() == 0
+
+
+def test_hostile_names_are_text(open_page: Any) -> None:
+    page = open_page(explorer_html(hostile_network(), title=HOSTILE[0]))
+    assert page.locator("script").count() == 2
+    assert page.locator("h3 .name").first.text_content() == HOSTILE[0]
+    assert page.locator("#title").inner_text() == HOSTILE[0]
+    state(page, 7, 7).click()
+    state(page, 1, 1).click()
+    assert page.locator("script").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+@pytest.mark.parametrize("kind", ["HNB", "AODE", "density"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_axe_finds_nothing_serious(
+    kind: str, scheme: str, width: int, open_page: Any
+) -> None:
+    axe = pytest.importorskip(AXE, reason="install the extra 'browser'")
+    case = density_case() if kind == "density" else classifier_case(kind)
+    size = {"width": width, "height": 800}
+    # The page's policy would keep axe's script out.
+    page = open_page(
+        explorer_html(case.model), viewport=size, color_scheme=scheme, bypass_csp=True
+    )
+    for variable in range(3):
+        state(page, variable, 0).click()
+    page.locator("#what-if-list li").first.wait_for()
+    script = Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+    page.evaluate(script)
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 20
+    serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in serious] == []
