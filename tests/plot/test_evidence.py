@@ -95,3 +95,17 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         contributions(explanation(), limit=-1)
     with pytest.raises(ValueError, match="unit must be 'nats' or 'bits'"):
         contributions(explanation(), unit="dits")
+
+
+@pytest.mark.parametrize("width", [2.5, 5.0, 9.0])
+def test_numbers_stay_between_the_ends_of_the_axis(width: float) -> None:
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(width, 3), layout="constrained").add_subplot()
+    contributions(explanation((-1.0, -2.0, 1.0)), ax=ax)
+    ax.figure.draw_without_rendering()
+    frame = ax.get_window_extent()
+    for text in ax.texts:
+        extent = text.get_window_extent()
+        assert frame.x0 <= extent.x0
+        assert extent.x1 <= frame.x1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from bayleaf.plot.layout import acyclic, layered, spaced
+from bayleaf.plot.layout import BOWS, acyclic, clear_bow, layered, spaced
 
 
 def random_arcs(n_nodes: int, n_arcs: int, seed: int) -> list[tuple[int, int]]:
@@ -79,3 +79,31 @@ def test_spaced_places_move_least(seed: int) -> None:
 def test_places_without_room_stay_a_gap_apart_around_the_middle() -> None:
     assert spaced([0, 0, 0], 1.0, 0.0, 1.0).tolist() == [-0.5, 0.5, 1.5]
     assert spaced([], 1.0, 0.0, 1.0).tolist() == []
+
+
+def test_an_arc_with_nothing_in_its_way_is_straight() -> None:
+    assert clear_bow((0, 0), (0, -3), [], (-1, 1)) == 0.0
+    assert clear_bow((0, 0), (0, -3), [[0.5, 1.0, -2, -1]], (-1, 1)) == 0.0
+
+
+def test_an_arc_bows_around_a_box_to_the_side_with_room() -> None:
+    box = [-0.4, 0.3, -1.7, -1.3]
+    assert clear_bow((0, 0), (0, -3), [box], (-5, 5)) == -0.25
+    assert clear_bow((0, 0), (0, -3), [box], (-0.5, 5)) == -0.25
+    assert clear_bow((0, 0), (0, -3), [box], (-5, 0.2)) == 0.4
+
+
+def test_bows_are_those_of_the_renderer() -> None:
+    from matplotlib.patches import ConnectionStyle
+
+    for bow in BOWS:
+        path = ConnectionStyle.Arc3(rad=bow).connect((0.0, 0.0), (1.0, -3.0))
+        aside = np.array([-3.0, -1.0])
+        assert path.vertices[1] == pytest.approx(np.array([0.5, -1.5]) + bow * aside)
+
+
+def test_an_arc_from_a_latent_does_not_seem_to_begin_at_a_feature() -> None:
+    # Left of the box and right of it there is room, and the flatter bow wins.
+    box = [-0.45, 0.45, -1.3, -1.0]
+    bow = clear_bow((0, 0), (0, -2.3), [box], (-2, 2))
+    assert abs(bow) == pytest.approx(0.4)

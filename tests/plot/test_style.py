@@ -134,3 +134,13 @@ def test_colours_differ_in_grey() -> None:
     assert abs(grey(style.FOR) - grey(style.AGAINST)) > 0.2
     neighbours = zip(style.COLOURS, style.COLOURS[1:])
     assert all(abs(grey(a) - grey(b)) > 0.05 for a, b in neighbours)
+
+
+def test_a_title_too_wide_for_its_axes_keeps_its_end_on_a_second_line() -> None:
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(2.0, 2.0)).add_subplot()
+    style.title(ax, "a model of $x$: expected calibration error 0.054")
+    lines = ax.get_title().splitlines()
+    assert len(lines) == 2
+    assert lines[1].endswith("error 0.054")

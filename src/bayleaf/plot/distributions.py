@@ -110,9 +110,7 @@ def cpt(
     child = domain[cpd.child]
     states = [style.shortened(child.label(code), 16) for code in range(child.n_states)]
     style.name_ticks(ax, "y", rows)
-    slanted = sum(map(len, states)) > 9 * len(states)
-    look = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-    style.name_ticks(ax, "x", states, **look)
+    style.name_ticks(ax, "x", states)
     ax.tick_params(length=0)
     if table.size <= _MOST_NUMBERS:
         _write_numbers(ax, table)

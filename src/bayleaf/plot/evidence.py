@@ -134,10 +134,28 @@ def _draw_bars(
             color=style.INK,
             bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.5},
         )
-    reach = np.append(starts, ends)
-    # The numbers need room at both ends.
-    pad = 0.16 * max(float(np.ptp(reach)), 1e-9)
-    ax.set_xlim(float(reach.min()) - pad, float(reach.max()) + pad)
+    _leave_room(ax, starts, ends, values)
     ax.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
+
+
+def _leave_room(
+    ax: Axes,
+    starts: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    values: NDArray[np.float64],
+) -> None:
+    """Set the ends of the axis so that the numbers beside the bars fit between."""
+    reach = np.append(starts, ends)
+    span = max(float(np.ptp(reach)), 1e-9)
+    number = 1.1 * style.text_width("+00.00") + 6
+    # Names beside the axes take some of their width once the figure is laid out.
+    width = max(0.7 * 72 * style.axes_inches(ax)[0], 3 * number)
+    room = span * number / (width - 2 * number)
+    left = float(np.min(ends[values < 0], initial=np.inf)) - room
+    right = float(np.max(ends[values >= 0], initial=-np.inf)) + room
+    slack = 0.03 * span
+    ax.set_xlim(
+        min(left, float(reach.min()) - slack), max(right, float(reach.max()) + slack)
+    )

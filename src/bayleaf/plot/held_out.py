@@ -82,9 +82,12 @@ def calibration(
     else:
         _several_calibrations(ax, results)
         style.title(ax, "calibration, with expected calibration errors")
-    style.label_axes(ax, "probability of the predicted class", "share predicted right")
+    told = "\ngrey: share and number of rows" if len(results) == 1 else ""
+    style.label_axes(
+        ax, f"probability of the predicted class{told}", "share predicted right"
+    )
     ax.set_xlim(lowest, 1.01)
-    ax.set_ylim(0, 1.03)
+    ax.set_ylim(0 if len(results) == 1 else None, 1.03)
     style.plain_frame(ax)
     return ax
 
@@ -118,16 +121,6 @@ def _one_calibration(ax: Axes, found: HeldOut) -> None:
     low, high = wilson_interval(right * counts, counts)
     ax.vlines(mean, low, high, color=style.FOR, linewidth=1, zorder=2)
     ax.plot(mean, right, "o", color=style.FOR, markersize=4, zorder=3)
-    style.write(
-        ax,
-        0.02,
-        0.97,
-        "grey: share and number of rows",
-        transform=ax.transAxes,
-        va="top",
-        fontsize=style.FONT_SIZE - 1,
-        color="#555555",
-    )
 
 
 def _several_calibrations(ax: Axes, results: list[tuple[str, HeldOut]]) -> None:

@@ -73,10 +73,7 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
     _draw_cells(ax, states)
     for axis, child in (("y", chosen.left), ("x", chosen.right)):
         name, labels = _child(found, names, child)
-        room = 72 * (0.42 + 0.5 / len(labels))
-        slanted = axis == "x" and max(map(style.text_width, labels)) > room
-        look = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        style.name_ticks(ax, axis, labels, **(look if slanted else {}))
+        style.name_ticks(ax, axis, labels)
         getattr(ax, f"set_{axis}label")(
             style.shortened(name, 32), fontsize=style.FONT_SIZE, parse_math=False
         )

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Arc = tuple[int, int]
 _SWEEPS = 6
+# Bows among which an arc chooses.
+BOWS = (0.0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4, 0.55, -0.55)
 
 
 def layered(
@@ -49,7 +51,7 @@ def layered(
     joined = [node for node in inner if neighbours[node]]
     alone = [node for node in inner if not neighbours[node]]
     layers = _ordered(_layers(n_nodes, joined, used), neighbours)
-    width = max(5, math.ceil(math.sqrt(1.3 * max(len(inner), 1))))
+    width = max(6, math.ceil(math.sqrt(1.3 * max(len(inner), 1))))
     rows = [above] if above else []
     parents = {parent for parent, _ in used}
     hung = {child for parent, child in arcs if parent in above}
@@ -193,3 +195,40 @@ def spaced(
         middle = (low + high - last) / 2
         return np.asarray(middle + offsets)
     return np.asarray(means.clip(low, high - last) + offsets)
+
+
+def clear_bow(
+    start: ArrayLike, end: ArrayLike, boxes: ArrayLike, bounds: tuple[float, float]
+) -> float:
+    """The flattest bow of an arc that passes the fewest boxes.
+
+    Parameters
+    ----------
+    start, end : array-like of shape (2,)
+        Where the arc begins and ends, on paper, upwards.
+    boxes : array-like of shape (n_boxes, 4)
+        Left, right, lower and upper end of boxes in its way.
+    bounds : (float, float)
+        Left and right end of the paper.
+
+    Returns
+    -------
+    float
+        How far the control point of the quadratic curve is to the side, as a share of
+        the distance of its ends; below zero to the left of somebody who walks along.
+    """
+    first, last = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    left, right, low, high = np.asarray(boxes, dtype=float).reshape(-1, 4).T
+    aside = np.array([last[1] - first[1], first[0] - last[0]])
+    t = np.linspace(0.0, 1.0, 41)[1:-1, None]
+
+    def hits(bow: float) -> int:
+        """Boxes that the curve touches; leaving the paper counts as many."""
+        control = (first + last) / 2 + bow * aside
+        points = (1 - t) ** 2 * first + 2 * t * (1 - t) * control + t**2 * last
+        x, y = points[:, :1], points[:, 1:]
+        inside = (left <= x) & (x <= right) & (low <= y) & (y <= high)
+        outside = bool((x < bounds[0]).any() or (x > bounds[1]).any())
+        return int(inside.any(axis=0).sum()) + 100 * outside
+
+    return min(BOWS, key=lambda bow: (hits(bow), abs(bow)))

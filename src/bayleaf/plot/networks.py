@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.plot import style
-from bayleaf.plot.layout import layered
+from bayleaf.plot.layout import clear_bow, layered
 from bayleaf.plot.pictured_graph import (
     CLASS,
     FEATURE,
@@ -62,8 +62,8 @@ def network(
         The only variables to draw, with the arcs among them.
     class_arcs : bool, optional
         Whether to draw the arcs of the class. By default a sentence stands for them
-        where the class is a parent of more than 16 variables, or of more than 6 that
-        have other arcs as well.
+        where the class is a parent of all others, of more than 16 variables or of
+        more than 6 that have other arcs as well.
     least_weight : float, optional
         Lighter arcs are left out, and their number is told. By default so that three
         arcs for two variables remain.
@@ -132,9 +132,13 @@ def _arcs_drawn(
     # Where latents stand between, the class' own arcs are part of what they tell.
     if LATENT in graph.kinds:
         most = _MOST_CLASS_ARCS
-    if class_arcs is False or (class_arcs is None and len(below) > most):
+    n_others = len(graph.kinds) - 1
+    # A sentence that cannot say which variables it means would lose arcs.
+    can_be_told = len(below) == n_others or any(arc[2] is not None for arc in below)
+    if class_arcs is None:
+        class_arcs = len(below) <= most or not can_be_told
+    if not class_arcs:
         arcs = [arc for arc in arcs if arc[0] not in tops]
-        n_others = len(graph.kinds) - 1
         count = "every" if len(below) == n_others else f"{len(below)} of {n_others}"
         what = "variable" if len(below) == n_others else "variables"
         if below:
@@ -174,10 +178,12 @@ def _draw_arc(
     (x0, y0), (x1, y1) = places[parent], places[child]
     # Within a row arcs leave and enter at the bottom.
     start, end = (_HEIGHT / 2, -_HEIGHT / 2) if y1 > y0 else (-_HEIGHT / 2, _HEIGHT / 2)
-    bow = 0.0 if abs(y1 - y0) == 1 else 0.12
+    bow = 0.0
     if y0 == y1:
         start = end = _HEIGHT / 2
         bow = 0.25 if x1 > x0 else -0.25
+    elif abs(y1 - y0) > 1:
+        bow = _bow(ax, places, (x0, y0 + start), (x1, y1 + end))
     grey = 0.4 if share is None else 0.75 * (1 - share)
     ax.annotate(
         "",
@@ -195,6 +201,32 @@ def _draw_arc(
         zorder=1,
         annotation_clip=False,
     )
+
+
+def _bow(
+    ax: Axes,
+    places: NDArray[np.float64],
+    start: tuple[float, float],
+    end: tuple[float, float],
+) -> float:
+    """How an arc over several rows bows around the boxes between."""
+    width, height = style.axes_inches(ax)
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    scale = np.array([width / (right - left), height / (top - bottom)])
+    low, high = sorted((start[1], end[1]))
+    between = places[(places[:, 1] > low) & (places[:, 1] < high)] * scale
+    half_width = (_WIDTH / 2 + 0.02) * scale[0]
+    half_height = (_HEIGHT / 2 + 0.04) * abs(scale[1])
+    boxes = np.column_stack(
+        [
+            between[:, 0] - half_width,
+            between[:, 0] + half_width,
+            between[:, 1] - half_height,
+            between[:, 1] + half_height,
+        ]
+    )
+    bounds = (left * scale[0], right * scale[0])
+    return clear_bow(start * scale, end * scale, boxes, bounds)
 
 
 def _draw_nodes(ax: Axes, graph: PicturedGraph, places: NDArray[np.float64]) -> None:
