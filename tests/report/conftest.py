@@ -1,0 +1,46 @@
+"""Models and tables that reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from bayleaf import BayesianNetworkEstimator
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.datasets import load_heart
+from bayleaf.report import summarize
+
+
+@pytest.fixture(scope="session")
+def heart() -> pa.Table:
+    """The heart table, the class with it."""
+    return load_heart().frame
+
+
+@pytest.fixture(scope="session")
+def fitted(heart: pa.Table) -> Callable[[str], Any]:
+    """A classifier of the heart table by its name on the command line."""
+    known: dict[str, Any] = {}
+
+    def fit(name: str) -> Any:
+        if name not in known:
+            X, y = heart.drop_columns("disease"), heart.to_pandas()["disease"]
+            known[name] = CLASSIFIERS[name]().fit(X, y)
+        return known[name]
+
+    return fit
+
+
+@pytest.fixture(scope="session")
+def summary(fitted: Callable[[str], Any], heart: pa.Table) -> dict[str, Any]:
+    """What a report tells of naive Bayes."""
+    return summarize(fitted("nb"), heart)
+
+
+@pytest.fixture(scope="session")
+def density(heart: pa.Table) -> Any:
+    """A density model of the heart table, with trees."""
+    return BayesianNetworkEstimator(local_structure="tree").fit(heart)

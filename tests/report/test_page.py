@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from bayleaf import BayesianNetworkEstimator, NaiveBayesClassifier
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.report import report_html, summarize, write_report
+from report.hostile import NAMES, TARGET, hostile_table
+
+VOID = {"meta", "br"}
+ALLOWED = frozenset(
+    """
+    html head meta title style body header main nav section article h1 h2 h3 h4 p ul li
+    a dl div dt dd small table caption thead tbody tr th td bdi span strong details
+    summary figure figcaption svg defs marker path rect circle g text br
+    """.split()  # noqa: SIM905
+)
+
+
+class Page(HTMLParser):
+    """What a browser would see of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.broken: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.broken.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        """All text outside the style sheet."""
+        return " ".join("".join(self.texts).split())
+
+
+def assert_harmless(html: str) -> Page:
+    """A page of known elements that runs nothing and asks for nothing."""
+    page = Page(html)
+    assert page.broken == []
+    assert page.open == []
+    assert {tag for tag, _ in page.tags} <= ALLOWED
+    for tag, attributes in page.tags:
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            assert name not in {"src", "srcset", "action", "data", "xlink:href"}
+            if name == "href":
+                assert value is not None
+                assert value.startswith("#")
+            if name in {"style", "marker-end"}:
+                assert value is not None
+                assert "url(" not in value.replace("url(#tip)", "")
+    style = html.split("<style>")[1].split("</style>")[0]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert "\x00" not in html
+    return page
+
+
+@pytest.fixture(scope="module")
+def page(summary: dict[str, Any]) -> Page:
+    """The page of naive Bayes on the heart table."""
+    return assert_harmless(report_html(summary))
+
+
+def test_every_section_is_there(page: Page) -> None:
+    named = {attributes.get("id") for tag, attributes in page.tags if tag == "section"}
+    assert named == {"learned", "good", "matters", "rows", "points", "table"}
+    targets = {a["href"] for tag, a in page.tags if tag == "a"}
+    assert targets == {f"#{name}" for name in named}
+
+
+def test_headings_do_not_skip_a_level(page: Page) -> None:
+    levels = [int(tag[1]) for tag, _ in page.tags if tag in {"h1", "h2", "h3", "h4"}]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_tables_have_captions_and_their_headers_scopes(page: Page) -> None:
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("table") == tags.count("caption") > 5
+    assert all(a.get("scope") in {"col", "row"} for tag, a in page.tags if tag == "th")
+
+
+def test_pictures_have_names(page: Page) -> None:
+    pictures = [a for tag, a in page.tags if tag == "svg"]
+    assert len(pictures) == 3
+    assert all(a["role"] == "img" and a["aria-label"] for a in pictures)
+
+
+def test_the_basis_of_figures_is_told(page: Page) -> None:
+    assert "10-fold cross-validation" in page.text
+    assert "not scored on them" in page.text
+
+
+def test_held_out_figures_say_on_whose_word(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    html = report_html(summarize(fitted("nb"), heart, held_out=True))
+    assert "said that it had not learned from them" in Page(html).text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("min_count", [1, 5])
+def test_a_page_of_every_classifier_is_well_formed(
+    name: str, min_count: int, fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    found = summarize(fitted(name), heart, n_folds=3, min_count=min_count)
+    html = report_html(found)
+    assert_harmless(html)
+    assert len(html.encode()) < 500_000
+
+
+def test_a_page_of_a_density_model_is_well_formed(
+    density: Any, heart: pa.Table
+) -> None:
+    page = assert_harmless(report_html(summarize(density, heart, n_folds=3)))
+    assert "the most any model could reach" in page.text
+    assert "Contexts and groups of values" in page.text
+
+
+def test_no_value_of_a_row_is_shown_without_rows() -> None:
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"weight": rng.normal(70, 9, 90), "y": [*"ab"] * 45})
+    table["secret"] = [f"person {place % 30}" for place in range(90)]
+    model = NaiveBayesClassifier().fit(table[["weight", "secret"]], table["y"])
+    shown = report_html(summarize(model, table, n_folds=2))
+    hidden = report_html(summarize(model, table, n_folds=2, rows=False, min_count=5))
+    assert "person 7" in shown
+    assert "person" not in hidden
+    assert "Row " not in Page(hidden).text
+
+
+@pytest.mark.parametrize("name", ["nb", "hnb", "tan", "network"])
+def test_hostile_names_and_values_are_text(name: str) -> None:
+    table = hostile_table()
+    model = CLASSIFIERS[name]().fit(table[[*NAMES]], table[TARGET])
+    html = report_html(summarize(model, table, n_folds=2))
+    page = assert_harmless(html)
+    assert "<script>window.harm = 1</script>" in page.text
+    assert "{{ 7 * 7 }}" in page.text
+    assert "x" * 2000 not in html
+    assert "\u202e" not in html
+
+
+def test_hostile_density_models_are_text() -> None:
+    table = hostile_table()
+    model = BayesianNetworkEstimator(local_structure="tree").fit(table)
+    html = report_html(summarize(model, table, n_folds=2), title="<script>0</script>")
+    assert "<script>0</script>" in assert_harmless(html).text
+
+
+def test_a_page_of_fifty_features_is_small() -> None:
+    rng = np.random.default_rng(4)
+    label = rng.integers(0, 2, 600)
+    cells = (rng.integers(0, 20, (600, 50)) + label[:, None]).astype(str)
+    table = pd.DataFrame(cells, columns=[f"feature number {i}" for i in range(50)])
+    X = table.copy()
+    table["y"] = label
+    found = summarize(NaiveBayesClassifier().fit(X, table["y"]), table, n_folds=2)
+    assert len(report_html(found).encode()) < 400_000
+
+
+def test_a_file_is_written_whole(
+    fitted: Callable[[str], Any], heart: pa.Table, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    found = write_report(fitted("nb"), heart, path, "disease", n_folds=2)
+    assert path.read_text(encoding="utf-8") == report_html(found)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="no column sex"):
+        write_report(fitted("nb"), heart.drop_columns("sex"), path)
+    assert path.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_summary_of_another_version_is_refused(summary: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="should be of schema"):
+        report_html({**summary, "schema": "bayleaf-report/0"})
+
+
+def test_a_missing_jinja_is_told(
+    summary: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"install bayleaf\[report\]"):
+        report_html(summary)

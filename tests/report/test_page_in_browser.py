@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.report import report_html, summarize
+from report.hostile import NAMES, TARGET, hostile_table
+
+pytestmark = pytest.mark.slow
+
+Opener = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Any:
+    """Open a page offline; a request or a word on the console fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def show(html: str, width: int = 1280, **options: Any) -> Any:
+        path = tmp_path / "report.html"
+        path.write_text(html, encoding="utf-8")
+        size = {"width": width, "height": 900}
+        context = browser.new_context(offline=True, viewport=size, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+
+        def check(request: Any) -> None:
+            if request.url != path.as_uri():
+                complaints.append(f"asked for {request.url}")
+
+        page.on("request", check)
+        page.goto(path.as_uri())
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_page_fits_its_window(
+    width: int, opened: Opener, summary: dict[str, Any]
+) -> None:
+    page = opened(report_html(summary), width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", ["nb", "hnb"])
+def test_nothing_hostile_runs(name: str, opened: Opener) -> None:
+    table = hostile_table()
+    model = CLASSIFIERS[name]().fit(table[[*NAMES]], table[TARGET])
+    page = opened(report_html(summarize(model, table, n_folds=2)), 400)
+    page.mouse.move(200, 400)
+    page.mouse.wheel(0, 4000)
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.harm") is None
+    assert page.evaluate("document.scripts.length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_of_accessibility_is_found(
+    scheme: str, opened: Opener, summary: dict[str, Any]
+) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="install the extra 'browser' (axe) to test accessibility",
+    )
+    html = report_html(summary)
+    # The page forbids scripts, the one that checks it included.
+    policy = html.index("<meta http-equiv")
+    html = html[:policy] + html[html.index("\n", policy) :]
+    page = opened(html, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    found = axe.Axe().run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in {"serious", "critical"}]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []

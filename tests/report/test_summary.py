@@ -1,0 +1,321 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from bayleaf import KDBClassifier, NaiveBayesClassifier
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.evaluation import compare
+from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.report import SCHEMA, summarize
+from bayleaf.report.chosen_rows import FENCE, RIGHT, WRONG
+
+# Keys under which numbers of rows stand.
+COUNTS = {"n", "counts", "totals", "missing", "unknown", "n_positive"}
+
+
+def numbers_of_rows(value: Any, key: str = "") -> Iterator[float]:
+    """All numbers of rows in a summary."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from numbers_of_rows(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from numbers_of_rows(inner, key)
+    elif key in COUNTS and value is not None:
+        yield value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_every_classifier_has_a_summary_ready_for_json(
+    name: str, fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    found = summarize(fitted(name), heart, n_folds=3)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["schema"] == SCHEMA
+    assert len(found["rows"]) == 10
+    for row in found["rows"]:
+        terms = sum(term["contribution"] for term in row["terms"])
+        total = row["prior"] + terms + row["rest"]
+        assert total == pytest.approx(row["log_odds"], abs=1e-9)
+
+
+def test_figures_are_those_of_cross_validation(
+    summary: dict[str, Any], heart: pa.Table
+) -> None:
+    y = heart.to_pandas()["disease"]
+    found = compare(heart.drop_columns("disease"), y, ["nb"], n_folds=10)["nb"]
+    assert summary["quality"]["basis"] == "cross_validation"
+    assert summary["quality"]["folds"]["accuracy"]["mean"] == found.mean("accuracy")
+    assert summary["quality"]["folds"]["log_loss"]["sd"] == found.sd("log_loss")
+
+
+def test_accuracy_on_training_rows_is_never_told_as_held_out() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 4, (120, 6)).astype(str), columns=[*"abcdef"])
+    table["y"] = rng.integers(0, 2, 120)
+    model = KDBClassifier(k=3).fit(table[[*"abcdef"]], table["y"])
+    on_training = np.mean(model.predict(table[[*"abcdef"]]) == table["y"])
+    told = summarize(model, table)["quality"]["scores"]["accuracy"]
+    assert on_training > 0.9
+    assert told < 0.65
+
+
+def test_held_out_rows_are_scored_by_the_model_itself(heart: pa.Table) -> None:
+    frame = heart.to_pandas()
+    train, test = frame.iloc[:200], frame.iloc[200:]
+    model = NaiveBayesClassifier().fit(train.drop(columns="disease"), train["disease"])
+    found = summarize(model, test, held_out=True)["quality"]
+    right = model.predict(test.drop(columns="disease")) == test["disease"]
+    assert found["scores"]["accuracy"] == pytest.approx(np.mean(right))
+    assert found["basis"] == "held_out"
+    assert "said that it had not learned from them" in found["basis_told"]
+
+
+def test_too_few_rows_leave_figures_out_with_a_reason() -> None:
+    table = pd.DataFrame({"a": ["x", "y", "x"], "y": [0, 1, 1]})
+    model = NaiveBayesClassifier().fit(table[["a"]], table["y"])
+    found = summarize(model, table)
+    assert found["quality"]["basis"] == "none"
+    assert "No held-out figures" in found["quality"]["basis_told"]
+    assert found["rows"] is None
+    assert found["importance"] is None or found["importance"]["features"]
+
+
+def test_one_class_leaves_figures_out() -> None:
+    table = pd.DataFrame({"a": [*"xyxyxyxyxyxy"], "y": ["only"] * 12})
+    model = NaiveBayesClassifier().fit(table[["a"]], table["y"])
+    assert summarize(model, table)["quality"]["basis"] == "none"
+
+
+def test_rows_are_of_three_kinds_and_belong_to_them(summary: dict[str, Any]) -> None:
+    rows = summary["rows"]
+    assert [row["kind"] for row in rows] == [RIGHT] * 4 + [WRONG] * 3 + [FENCE] * 3
+    for row in rows[:4]:
+        assert row["held_out"]["class"] == row["truth"]
+    for row in rows[4:7]:
+        assert row["held_out"]["class"] != row["truth"]
+    for row in rows[7:]:
+        assert max(row["held_out"]["probabilities"].values()) < 0.6
+
+
+def test_shown_rows_are_those_of_the_table(
+    summary: dict[str, Any], heart: pa.Table
+) -> None:
+    frame = heart.to_pandas()
+    for row in summary["rows"]:
+        assert frame["disease"].iloc[row["row"] - 1] == row["truth"]
+        shown = {term["feature"]: term["value"] for term in row["terms"]}
+        if "sex" in shown:
+            assert frame["sex"].iloc[row["row"] - 1] == shown["sex"]
+
+
+def test_counterfactuals_lead_to_another_class(summary: dict[str, Any]) -> None:
+    found = [row["counterfactuals"]["counterfactuals"] for row in summary["rows"][7:]]
+    assert all(found)
+    for row, items in zip(summary["rows"][7:], found, strict=True):
+        assert all(item["class"] != row["class"] for item in items)
+
+
+def test_counts_of_columns_are_those_of_the_table(
+    summary: dict[str, Any], heart: pa.Table
+) -> None:
+    frame = heart.to_pandas()
+    for column in summary["columns"]:
+        counts = [state["n"] for state in column["states"]]
+        assert sum(counts) + column["missing"] + column["unknown"] == len(frame)
+    pain = next(c for c in summary["columns"] if c["name"] == "chest_pain")
+    told = {state["label"]: state["n"] for state in pain["states"]}
+    assert told == frame["chest_pain"].value_counts().to_dict()
+
+
+def test_holes_strangers_and_strange_columns_are_noted() -> None:
+    train = pd.DataFrame(
+        {"a": [*"xyxyxyxyxy"], "b": [1, 2, 3, 1, 2, 3, 1, 2, 3, 1], "c": ["k"] * 10}
+    )
+    y = pd.Series([0, 1] * 5, name="y")
+    model = NaiveBayesClassifier().fit(train, y)
+    table = train.assign(y=y, other=1.0)
+    table.loc[0, "a"] = None
+    table.loc[1, "a"] = "stranger"
+    notes = summarize(model, table, held_out=True)["notes"]
+    told = {(note["kind"], note["column"]): note["text"] for note in notes}
+    assert told["missing", "a"] == "1 of 10 cells are missing"
+    assert told["unknown", "a"] == "1 of 10 cells are unknown to the model"
+    assert "taken as nominal" in told["nominal integers", "b"]
+    assert "constant (k)" in told["without information", "c"]
+    assert ("dropped columns", "other") in told
+    assert ("rare states", "b") in told
+
+
+@pytest.mark.parametrize("min_count", [5, 20])
+@pytest.mark.parametrize("name", ["nb", "hnb", "tan"])
+def test_no_small_number_of_rows_is_told(
+    name: str, min_count: int, fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    found = summarize(fitted(name), heart, min_count=min_count, n_folds=5)
+    counts = list(numbers_of_rows(found))
+    assert counts
+    assert all(n == 0 or n >= min_count for n in counts)
+    assert found["rows"] is None
+    for column in found["columns"]:
+        parts = [state["n"] for state in column["states"]]
+        parts += [column["missing"], column["unknown"]]
+        left = len(heart) - sum(n for n in parts if n is not None)
+        assert parts.count(None) != 1
+        assert left == 0 or left >= min_count
+
+
+def test_no_difference_of_operating_points_is_small(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    found = summarize(fitted("nb"), heart, min_count=5)["quality"]
+    n_no, n_yes = found["confusion"]["totals"]
+    points = found["operating_points"]["points"]
+    assert points
+    for total, rates in (
+        (n_yes, [point["sensitivity"] for point in points]),
+        (n_no, [1 - point["specificity"] for point in points]),
+    ):
+        above = np.rint(np.array([1.0, *rates, 0.0]) * total)
+        steps = -np.diff(above)
+        assert ((steps == 0) | (steps >= 5)).all()
+    for one in found["calibration"]["bins"]:
+        with_event = round(one["n"] * one["share"]) if one["n"] else 0
+        for n in (with_event, one["n"] - with_event):
+            assert n == 0 or n >= 5
+
+
+def test_names_of_rare_values_and_rules_with_them_are_withheld() -> None:
+    rng = np.random.default_rng(1)
+    a = rng.choice([*"pqr"], 200).astype(object)
+    a[:2] = "the only duke"
+    table = pd.DataFrame({"a": a, "b": rng.choice([*"uv"], 200)})
+    table["y"] = np.where((table["a"] == "p") ^ (table["b"] == "u"), "yes", "no")
+    for name in ("hnb", "tan", "network", "mixture", "latent_class", "auto"):
+        model = CLASSIFIERS[name]().fit(table[["a", "b"]], table["y"])
+        text = json.dumps(summarize(model, table, min_count=5, n_folds=2))
+        assert "duke" not in text, name
+        assert "duke" in json.dumps(summarize(model, table, n_folds=2))
+
+
+def test_rows_can_be_left_out(fitted: Callable[[str], Any], heart: pa.Table) -> None:
+    found = summarize(fitted("nb"), heart, rows=False, n_folds=3)
+    assert found["rows"] is None
+    assert found["privacy"]["told"] == ["No values of single rows are shown."]
+
+
+def test_costs_make_the_threshold(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    loss = [[0.0, 4.0], [1.0, 0.0]]
+    found = summarize(fitted("nb"), heart, loss=loss, n_folds=3)
+    points = found["quality"]["operating_points"]
+    assert points["implied_threshold"] == 0.2
+    chosen = next(p for p in points["points"] if p["threshold"] == 0.2)
+    confusion = found["quality"]["confusion"]["counts"]
+    assert chosen["n_positive"] == confusion[0][1] + confusion[1][1]
+    cost = (4 * confusion[1][0] + confusion[0][1]) / len(heart)
+    assert found["quality"]["scores"]["cost"] == pytest.approx(cost)
+    assert chosen["cost"] == pytest.approx(cost)
+
+
+def test_more_than_two_classes_have_curves_and_no_thresholds() -> None:
+    rng = np.random.default_rng(2)
+    label = rng.integers(0, 3, 150)
+    table = pd.DataFrame({"a": (label + (rng.random(150) < 0.3)) % 3, "y": label})
+    model = NaiveBayesClassifier().fit(table[["a"]].astype(str), table["y"])
+    table["a"] = table["a"].astype(str)
+    found = summarize(model, table)["quality"]
+    assert found["operating_points"] is None
+    assert [curve["class"] for curve in found["roc"]] == ["0", "1", "2"]
+    for curve in found["roc"]:
+        x, y = np.array(curve["points"]).T
+        area = float(np.trapezoid(y, x))
+        assert area == pytest.approx(found["auc"][curve["class"]], abs=1e-9)
+
+
+def test_density_models_are_held_against_the_bound(
+    density: Any, heart: pa.Table
+) -> None:
+    found = summarize(density, heart, n_folds=3)
+    direct = cross_validate_density({"d": density}, heart, n_folds=3)[0]
+    assert found["kind"] == "density"
+    assert found["quality"]["nats_per_row"] == direct.nats_per_row
+    bound = direct.bound / len(heart)
+    assert found["quality"]["bound_per_row"] == pytest.approx(bound)
+    assert found["structure"]["distributions"]
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_a_network_alone_is_scored_only_as_held_out(
+    density: Any, heart: pa.Table
+) -> None:
+    without = summarize(density.network_, heart)["quality"]
+    assert without["basis"] == "none"
+    assert "nats_per_row" not in without
+    scored = summarize(density.network_, heart, held_out=True)["quality"]
+    score = density.score(heart) / len(heart)
+    assert scored["nats_per_row"] == pytest.approx(score)
+    codes = density.encoder_.transform(density._parts_as_fitted(heart))
+    assert scored["bound_per_row"] == pytest.approx(entropy_bound(codes) / len(heart))
+
+
+def test_leaves_of_trees_are_withheld_with_counts(
+    density: Any, heart: pa.Table
+) -> None:
+    found = summarize(density, heart, min_count=5, n_folds=2)
+    lines = [
+        line for one in found["structure"]["distributions"] for line in one["lines"]
+    ]
+    assert lines
+    assert all(line["probabilities"] is None for line in lines)
+
+
+def test_the_column_of_the_class_must_be_there(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    with pytest.raises(ValueError, match="no target column 'disease'"):
+        summarize(fitted("nb"), heart.drop_columns("disease"))
+
+
+def test_a_strange_class_is_refused(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    frame = heart.to_pandas()
+    frame.loc[3, "disease"] = "perhaps"
+    with pytest.raises(ValueError, match="holds 'perhaps' in row 4"):
+        summarize(fitted("nb"), frame)
+
+
+def test_a_missing_feature_is_named(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    with pytest.raises(ValueError, match="no column sex"):
+        summarize(fitted("nb"), heart.drop_columns("sex"))
+
+
+def test_fewer_rows_than_the_least_count_are_refused(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    with pytest.raises(ValueError, match="has 4 rows, fewer than min_count=5"):
+        summarize(fitted("nb"), heart.slice(0, 4), min_count=5)
+
+
+def test_options_of_classifiers_are_refused_without_a_class(
+    density: Any, heart: pa.Table
+) -> None:
+    with pytest.raises(ValueError, match="this model has no class"):
+        summarize(density, heart, "disease")
+
+
+def test_something_else_is_refused(heart: pa.Table) -> None:
+    with pytest.raises(TypeError, match="needs a fitted classifier"):
+        summarize(object(), heart)
