@@ -15,10 +15,20 @@ import matplotlib.pyplot as plt
 
 from bayleaf import HNBClassifier
 from bayleaf.datasets import load_heart
+from bayleaf.plot import contributions, latent_partition
 
 X, y = load_heart(return_X_y=True)
 model = HNBClassifier(search="significance", significance_level=0.001).fit(X, y)
 print(model.rules())
+
+# %%
+# A latent variable parts the cells of its two children into states: those of one colour
+# say the same about the disease. A child may be a latent variable itself.
+
+figure, grid = plt.subplots(2, 2, figsize=(9, 5), layout="constrained")
+for axes, latent in zip(grid.flat, model.latents_):
+    latent_partition(model, latent.name, ax=axes)
+plt.show()
 
 # %%
 # Every state of a latent variable holds for some of the patients. A bar is as wide as
@@ -50,4 +60,9 @@ plt.show()
 # A prediction names the rules that fired and what each part of them adds to the
 # log-odds.
 
-print(model.explain(X.slice(0, 1))[0])
+explanation = model.explain(X.slice(0, 1))[0]
+print(explanation)
+
+figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+contributions(explanation, ax=axes)
+plt.show()

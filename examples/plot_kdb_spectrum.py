@@ -27,6 +27,7 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
+from bayleaf.plot import calibration
 
 adult = csv.read_csv("adult_sample.csv.gz")
 held_out = np.random.default_rng(0).permutation(adult.num_rows) % 3 == 0
@@ -73,6 +74,17 @@ for panel, axes in enumerate(panels):
     axes.set_title(("log-loss (nats, lower is better)", "accuracy")[panel])
 figure.legend(
     *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4
+)
+plt.show()
+
+# %%
+# How sure is too sure? A model whose line lies below the dotted one is right less often
+# than it says; the numbers are expected calibration errors.
+
+figure, axes = plt.subplots(figsize=(6, 4.5), layout="constrained")
+shown = ["KDB, k = 3", "KDB, k chosen, calibrated", "averaged KDB"]
+calibration(
+    y_test, {name: models[name].predict_proba(X_test) for name in shown}, ax=axes
 )
 plt.show()
 

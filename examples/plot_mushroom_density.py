@@ -17,6 +17,7 @@ import numpy as np
 
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.datasets import load_mushroom
+from bayleaf.plot import tree_cpd
 
 mushrooms = load_mushroom().frame
 held_out = np.random.default_rng(0).permutation(mushrooms.num_rows) % 5 == 0
@@ -59,6 +60,10 @@ plt.show()
 
 trees = models["trees"]
 print(trees.describe("edibility"))
+
+figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+tree_cpd(trees, "edibility", ax=axes)
+plt.show()
 
 # %%
 # Nothing was singled out, so anything may be asked. What smells foul, and what else is
