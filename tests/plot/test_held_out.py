@@ -74,6 +74,13 @@ def test_one_model_has_a_point_an_interval_and_a_bar_for_each_bin() -> None:
     assert ax.get_title() == f"expected calibration error {error:.3f}"
 
 
+def test_a_single_class_has_a_single_bin() -> None:
+    ax = calibration(np.zeros(4, dtype=int), np.ones((4, 1)))
+    ax.figure.draw_without_rendering()
+    assert len(ax.patches) == 1
+    assert ax.get_xlim()[0] == pytest.approx(14 / 15)
+
+
 def test_intervals_are_wilsons() -> None:
     # Newcombe (1998), table I: 81 of 263 and 0 of 20.
     low, high = wilson_interval(np.array([81.0, 0.0]), np.array([263.0, 20.0]))

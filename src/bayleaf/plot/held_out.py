@@ -70,8 +70,9 @@ def calibration(
     results = held_out_results(truth, proba, classes)
     ax = style.axes_for(ax, 4.2, 3.6)
     n_classes = max(found.proba.shape[1] for _, found in results)
-    # No most probable class is less probable than all alike.
-    lowest = math.floor(CALIBRATION_BINS / n_classes) / CALIBRATION_BINS
+    # No most probable class is less probable than all alike; one class leaves one bin.
+    first_bin = min(CALIBRATION_BINS // n_classes, CALIBRATION_BINS - 1)
+    lowest = first_bin / CALIBRATION_BINS
     ax.plot([lowest, 1], [lowest, 1], color=style.FAINT, linestyle=":", zorder=1)
     if len(results) == 1:
         name, found = results[0]
