@@ -209,5 +209,5 @@ def test_the_summary_names_the_latent_variables() -> None:
 
 def test_an_explanation_names_the_rule_that_fired() -> None:
     model = HNBClassifier(search="significance", significance_level=0.001).fit(X, Y)
-    text = str(model.explain(X.slice(0, 1))[0])
+    text = " ".join(str(model.explain(X.slice(0, 1))[0]).split())
     assert "by L4: chest_pain = asymptomatic and exercise_induced_angina = no" in text

@@ -248,9 +248,11 @@ def test_the_reports_are_written_as_aligned_tables() -> None:
         "  state    N  P(absent)  P(present)  most raised class  rules",
         "      1  141      0.818       0.182  absent x 1.36      pain != asymptomatic",
         "      2   55      0.529       0.471  present x 1.18     "
-        "pain = asymptomatic and angina = no",
+        "pain = asymptomatic and",
+        f"{' ' * 58}angina = no",
         "      3   74      0.214       0.786  present x 1.96     "
-        "pain = asymptomatic and angina = yes",
+        "pain = asymptomatic and",
+        f"{' ' * 58}angina = yes",
     ]
 
 
@@ -274,11 +276,8 @@ def test_one_latent_alone_and_many_classes_are_written() -> None:
 def test_fractions_of_rows_are_written_where_weights_make_them() -> None:
     base = heart_model()
     halves = replace(base, cell_counts=(base.cell_counts[0] / 2,))
-    assert [line.split()[1] for line in rules_text(halves).splitlines()[2:]] == [
-        "70.5",
-        "27.5",
-        "37",
-    ]
+    lines = [line.split() for line in rules_text(halves).splitlines()[2:]]
+    assert [words[1] for words in lines if words[0].isdigit()] == ["70.5", "27.5", "37"]
 
 
 def test_nothing_is_called_collapsed_where_each_cell_is_a_state() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import print_json
+from bayleaf.cli.options import Source, print_json
 from bayleaf.wording import name_list, near_names
 
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ def inspect(
     rules: Annotated[bool, Parameter(negative="")] = False,
     hierarchy: str | None = None,
     structure: Literal["text", "dot"] | None = None,
+    importance: Source | None = None,
+    target: str | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Show a model: its summary, a table, shape, rules, hierarchy, or its structure.
+    """Show a model: its summary, a table, shape, rules, hierarchy, arcs, importance.
 
     Example: `bayleaf inspect heart.json --table chest_pain`
 
@@ -44,6 +46,11 @@ def inspect(
         Variable whose value hierarchy is shown; of network files, too.
     structure
         Show the arcs, as text or in Graphviz' DOT language.
+    importance
+        CSV or Parquet file of rows with their class: how much worse these are
+        predicted when a feature is unknown.
+    target
+        Its column with the class; by default the one the model was learned with.
     json
         Print JSON.
     """
@@ -55,12 +62,20 @@ def inspect(
     if hierarchy is not None:
         return _show_hierarchy(model, hierarchy, as_json=json)
     if is_density(model):
-        for name, value in (("--shape", shape), ("--rules", rules)):
+        for name, value in (
+            ("--shape", shape),
+            ("--rules", rules),
+            ("--importance", importance),
+        ):
             if value:
                 raise ValueError(f"{name} belongs to classifiers, not density models")
         return _show_density(model, table, structure, as_json=json)
     saved = read_model(model)
     class_model = saved.predictor.model
+    if importance is not None:
+        return _show_importance(saved.predictor, importance, target, as_json=json)
+    if target is not None:
+        raise ValueError("--target belongs to --importance; give both")
     if table is not None:
         return _show_table(class_model, table, as_json=json)
     if shape is not None:
@@ -134,6 +149,39 @@ def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> int:
         print_json(tree.to_nested())
     else:
         print(tree)
+    return 0
+
+
+def _show_importance(
+    predictor: Predictor, source: str, target: str | None, *, as_json: bool
+) -> int:
+    """Print what each feature is worth in predicting the rows of a table."""
+    from bayleaf.cli.coding import codes_of_batch
+    from bayleaf.cli.tables import read_table
+    from bayleaf.explain import importance
+
+    table = read_table(source)
+    name = target or str(predictor.model.domain[-1].name)
+    if name not in table.column_names:
+        raise ValueError(
+            f"{source} has no column {name!r} with the class; name it with --target "
+            f"({near_names(name, table.column_names)})"
+        )
+    batch = table.combine_chunks().to_batches()[0]
+    numbers = range(1, table.num_rows + 1)
+    codes = codes_of_batch(
+        predictor, batch, source, frozenset(), row_numbers=list(numbers)
+    )
+    spelled = {str(label): label for label in predictor.classes.tolist()}
+    spelled |= {str(s).lower(): s for s in spelled.values() if isinstance(s, bool)}
+    labels = [
+        spelled.get(str(value), value) for value in table.column(name).to_pylist()
+    ]
+    found = importance(predictor, codes, labels)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
     return 0
 
 

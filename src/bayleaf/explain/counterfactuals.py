@@ -22,7 +22,7 @@ from bayleaf.explain.row_probability import (
 from bayleaf.explain.subject import is_absent, predictor_of, row_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.states import StateReader, find_variable
-from bayleaf.wording import shown_name
+from bayleaf.wording import shown_name, stated
 
 # Changed rows that are scored before the search is refused.
 MAX_CANDIDATES = 20_000_000
@@ -69,7 +69,7 @@ class Counterfactual:
 
     def __str__(self) -> str:
         changes = "; ".join(
-            f"{shown_name(name)}: {old} -> {new}"
+            f"{stated(shown_name(name), old)} becomes {new}"
             for name, (old, new) in self.changes.items()
         )
         probability = self.probabilities[str(self.prediction)]

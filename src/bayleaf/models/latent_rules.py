@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 MAX_RULES = 64
 # Classes above which their probabilities are not written.
 _CLASSES_SHOWN = 5
+_WIDTH = 80
+# Columns of a table beyond which its rules stand below.
+_WIDEST_FACTS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +333,12 @@ def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
             lines.append([*facts, str(rule)])
             facts = [""] * len(facts)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
-    return "\n".join([title, *(_aligned(line, widths) for line in lines)])
+    titles = textwrap.wrap(title, _WIDTH, subsequent_indent="    ")
+    if sum(widths) + 2 * len(widths) > _WIDEST_FACTS:
+        told = [text for line in lines[1:] for text in _stacked(heads, line)]
+    else:
+        told = [text for line in lines for text in _aligned(line, widths)]
+    return "\n".join([*titles, *told])
 
 
 def _count_text(count: float) -> str:
@@ -337,14 +346,27 @@ def _count_text(count: float) -> str:
     return f"{count:.0f}" if count.is_integer() else f"{count:.1f}"
 
 
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """One line of a table; numbers to the right, the lift and the rule to the left."""
+def _stacked(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """One rule below the facts of its state, where these need a line of their own."""
+    *facts, rule = cells
+    told = ", ".join(f"{head} {fact}" for head, fact in zip(heads, facts) if fact)
+    lines = textwrap.wrap(told, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    rules = textwrap.wrap(
+        rule, _WIDTH, initial_indent="    - ", subsequent_indent="      "
+    )
+    return [*lines, *rules]
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """A row of a table; numbers to the right, the lift and the rule to the left."""
     *numbers, lift, rule = cells
     *number_widths, lift_width = widths
     right = [
         text.rjust(width) for text, width in zip(numbers, number_widths, strict=True)
     ]
-    return "  ".join(["", *right, lift.ljust(lift_width), rule]).rstrip()
+    start = "  ".join(["", *right, lift.ljust(lift_width), ""])
+    indent = " " * (len(start) + 2)
+    return textwrap.wrap(rule, _WIDTH, initial_indent=start, subsequent_indent=indent)
 
 
 def condition_text(variable: Variable, codes: frozenset[int]) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.html_summary import arc_text, facts_html, plain
 from bayleaf.models.predictor import Predictor
+
+_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,29 @@ class Summary:
         values["unknown"] = dict(self.unknown)
         return values
 
+    def _repr_html_(self) -> str:
+        facts: list[tuple[str, Any]] = [("class", plain(self.target, 60))]
+        facts += [(f"P({plain(c, 60)})", f"{p:.3f}") for c, p in self.classes[:20]]
+        facts += [
+            ("features", self.n_features),
+            ("arcs among features", self.n_arcs),
+            ("free parameters", self.n_parameters),
+            (
+                f"log-likelihood ({self.log_likelihood_scope})",
+                f"{self.log_likelihood:.6g} nats, training rows",
+            ),
+        ]
+        if self.temperature != 1.0:
+            facts.append(("temperature", f"{self.temperature:.4g}"))
+        unknown = [f"{plain(name, 60)}: {n} cells" for name, n in self.unknown]
+        lists = [
+            ("arcs among features", [arc_text(*arc) for arc in self.arcs]),
+            ("remarks", self.remarks),
+            ("notes", [f"{plain(name, 60)}: {note}" for name, note in self.notes]),
+            ("values not seen in training, taken as missing", unknown),
+        ]
+        return facts_html(self.model, facts, lists)
+
     def __str__(self) -> str:
         priors = ", ".join(f"{label} {prior:.3f}" for label, prior in self.classes)
         lines = [
@@ -94,7 +121,20 @@ class Summary:
         if self.unknown:
             lines.append("  values not seen in training, taken as missing")
             lines += [f"    {name}: {count} cells" for name, count in self.unknown]
-        return "\n".join(lines)
+        return "\n".join(shown for line in lines for shown in _folded(line))
+
+
+def _folded(line: str) -> list[str]:
+    """A line as it is, or where it is too long as several, the further ones deeper."""
+    if len(line) <= _WIDTH:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(
+        line.lstrip(),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+    )
 
 
 def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary:

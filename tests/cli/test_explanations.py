@@ -1,0 +1,130 @@
+"""``bayleaf explain`` and ``inspect`` tell what explain/ finds, in 80 columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayleaf import load
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.explain import counterfactuals, credible_intervals, importance
+from oracles.small_tables import classifier, small_table
+
+Run = Callable[..., Any]
+
+LONG = "kind of soil as it was found below the grass by the surveyors last spring"
+
+
+@pytest.fixture(params=CLASSIFIERS)
+def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path]:
+    """A model file of each kind, with long names, and a table with the class."""
+    X, y = small_table(3, missing=0.1)
+    X = X.rename(columns={"soil": LONG})
+    labels = pd.Series([f"class {label} of the plants" for label in y], name="growth")
+    model = tmp_path / "model.json"
+    classifier(request.param).fit(X, labels).save(model)
+    table = tmp_path / "table.csv"
+    X.assign(growth=labels).to_csv(table, index=False)
+    return model, table
+
+
+def printed(run: Run, *words: Any) -> str:
+    """What a command prints."""
+    done = run(*words)
+    assert done.code == 0, done.err
+    return str(done.out)
+
+
+def test_all_answers_fit_a_terminal(saved: tuple[Path, Path], run: Run) -> None:
+    model, table = saved
+    options = ["--row", 3, "--row", 5, "--intervals", "--counterfactuals", 2]
+    text = printed(run, "explain", model, table, *options)
+    assert "row 3: " in text
+    assert "row 5: " in text
+    assert text.count("95 % credible intervals") == 2
+    assert "another class" in text
+    text += printed(run, "inspect", model)
+    text += printed(run, "inspect", model, "--importance", table)
+    assert "I(X;C) bits" in text
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def test_json_holds_what_the_functions_return(
+    saved: tuple[Path, Path], run: Run
+) -> None:
+    path, table = saved
+    options = ["--row", 2, "--intervals", "--counterfactuals", 3, "--immutable", "wet"]
+    told = json.loads(printed(run, "explain", path, table, *options, "--json"))
+    model = load(path)
+    X = pd.read_csv(table).drop(columns="growth")
+    (row,) = told
+    (interval,) = credible_intervals(model, X.iloc[[1]])
+    assert row["intervals"] == json.loads(json.dumps(interval.to_dict()))
+    found = counterfactuals(model, X.iloc[[1]], n=3, immutable=["wet"])
+    assert row["counterfactuals"] == json.loads(json.dumps(found.to_dict()))
+    assert isinstance(row["contexts"], list)
+    assert row["weight_of_evidence_bits"] == pytest.approx(
+        sum(term["bits"] for term in row["terms"])
+    )
+
+
+def test_importance_is_that_of_the_rows(saved: tuple[Path, Path], run: Run) -> None:
+    path, table = saved
+    told = json.loads(printed(run, "inspect", path, "--importance", table, "--json"))
+    frame = pd.read_csv(table)
+    expected = importance(load(path), frame.drop(columns="growth"), frame["growth"])
+    assert told == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_a_conflict_is_told(tmp_path: Path, run: Run) -> None:
+    X, y = small_table(8, n_rows=400)
+    classifier("kdb", k=1).fit(X, y).save(tmp_path / "model.json")
+    table = tmp_path / "table.csv"
+    table.write_text("wet,windy,soil,height\nno,yes,clay,0.1\nno,no,clay,0.1\n")
+    text = printed(run, "explain", tmp_path / "model.json", table)
+    assert "the values are in conflict" in text
+    calm = printed(run, "explain", tmp_path / "model.json", table, "--row", 2)
+    assert "conflict" not in calm
+
+
+def test_rules_fit_a_terminal(tmp_path: Path, run: Run) -> None:
+    rng = np.random.default_rng(0)
+    winds = rng.integers(4, size=(500, 2))
+    names = [f"the wind's direction as measured at {hour} o'clock" for hour in (6, 18)]
+    X = pd.DataFrame(np.array(["north", "east", "south", "west"])[winds], columns=names)
+    y = np.where(winds[:, 0] == winds[:, 1], "the storm is near", "a quiet evening")
+    classifier("hnb").fit(X.astype(object), y).save(tmp_path / "long.json")
+    text = printed(run, "inspect", tmp_path / "long.json", "--rules")
+    assert "collapsed into 2 states" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["explain", "{model}", "{table}", "--immutable", "wet"], "--counterfactuals"),
+        (["inspect", "{model}", "--target", "growth"], "belongs to --importance"),
+        (["inspect", "{model}", "--importance", "{bare}"], "has no column 'class'"),
+    ],
+)
+def test_options_that_do_not_fit_are_named(
+    command: list[str],
+    message: str,
+    tmp_path: Path,
+    run: Run,
+) -> None:
+    X, y = small_table(3)
+    places = {key: tmp_path / f"{key}.csv" for key in ("table", "bare")}
+    places["model"] = tmp_path / "model.json"
+    classifier("nb").fit(X, y).save(places["model"])
+    X.assign(growth=y).to_csv(places["table"], index=False)
+    X.to_csv(places["bare"], index=False)
+    done = run(*(part.format(**places) for part in command))
+    assert done.code == 2
+    assert message in done.err
