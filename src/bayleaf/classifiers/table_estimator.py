@@ -95,6 +95,14 @@ class TableEstimator(
         tags.input_tags.string = True
         return tags
 
+    def _html_repr(self) -> str:
+        """What a notebook shows: the summary of a fitted estimator."""
+        # Until then it is scikit-learn's own picture of the parameters.
+        if not hasattr(self, "encoder_"):
+            return str(super()._html_repr())
+        fitted: Any = self
+        return str(fitted.summary()._repr_html_())
+
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range; subclasses add their own."""
         check_choice("missing", self.missing, MISSING_RULES)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayleaf.models.html_summary import arc_text, facts_html, plain
+
 Name = str | int
 _MOST_LINES = 20
 
@@ -60,6 +62,24 @@ class DensitySummary:
         values["notes"] = dict(self.notes)
         values["unknown"] = dict(self.unknown)
         return values
+
+    def _repr_html_(self) -> str:
+        unit = "bits" if self.local_score == "mdl" else "nats"
+        facts = [
+            ("setting", self.setting),
+            ("variables", self.n_variables),
+            ("arcs", self.n_edges),
+            ("parameters", f"{self.n_parameters} ({self.n_free_parameters} free)"),
+            (f"{self.local_score} score", f"{self.score:.8g} {unit}"),
+            ("log-likelihood", f"{self.log_likelihood:.8g} nats, training rows"),
+        ]
+        unknown = [f"{plain(name, 60)}: {n} cells" for name, n in self.unknown]
+        lists = [
+            ("arcs", [arc_text(*arc) for arc in self.edges]),
+            ("notes", [f"{plain(name, 60)}: {note}" for name, note in self.notes]),
+            ("values not seen in training, taken as missing", unknown),
+        ]
+        return facts_html(self.model, facts, lists)
 
     def __str__(self) -> str:
         unit = "bits" if self.local_score == "mdl" else "nats"

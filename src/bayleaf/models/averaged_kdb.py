@@ -17,6 +17,7 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
+from bayleaf.models.html_summary import NotebookModel
 
 # Rows scored together: their states stay in the second cache.
 _TILE_ROWS = 32768
@@ -57,7 +58,7 @@ class WeightedEdge(tuple[str | int, str | int]):
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedKDBModel:
+class AveragedKDBModel(NotebookModel):
     """Scores that are a weighted sum of log-probabilities from several networks.
 
     The score of class c is ``base[c]`` plus, for feature i and depth j,

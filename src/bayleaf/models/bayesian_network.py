@@ -15,6 +15,7 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.graph.separation import d_separated, markov_blanket
+from bayleaf.models.html_summary import arc_text, facts_html, plain
 from bayleaf.models.network_text import distribution_text, network_text
 from bayleaf.models.questions import Questions
 from bayleaf.wording import name_list, near_names
@@ -262,6 +263,20 @@ class BayesianNetwork(Questions):
     def __getstate__(self) -> dict[str, Any]:
         # What was compiled is made anew, so that a pickled network stays small.
         return {"domain": self.domain, "dag": self.dag, "cpds": self.cpds}
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("variables", len(self.domain)),
+            ("arcs", len(self.edges)),
+            ("free parameters", self.n_parameters),
+        ]
+        states = [
+            f"{plain(variable.name, 60)}: {name_list(variable.states, limit=6)}"
+            for variable in self.domain
+        ]
+        arcs = [arc_text(*arc) for arc in self.edges]
+        lists = [("variables", states), ("arcs", arcs)]
+        return facts_html("Bayesian network", facts, lists)
 
     def __str__(self) -> str:
         return network_text(self.domain, self.dag, self.cpds)

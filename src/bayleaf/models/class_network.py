@@ -8,10 +8,11 @@ from typing import Any
 
 from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.html_summary import NotebookModel
 
 
 @dataclass(frozen=True, eq=False)
-class ClassNetwork:
+class ClassNetwork(NotebookModel):
     """Base of class models that are one network, whose last variable is the class.
 
     Parameters

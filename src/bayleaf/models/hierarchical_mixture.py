@@ -15,6 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores, log_sum_exp
 from bayleaf.models.explanation import Explanation
+from bayleaf.models.html_summary import NotebookModel
 from bayleaf.models.one_dependence import logarithmic_mean_weights
 
 Floats = NDArray[np.float64]
@@ -25,7 +26,7 @@ _BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class HierarchicalMixtureModel:
+class HierarchicalMixtureModel(NotebookModel):
     """Mean of several hierarchical mixtures of naive Bayes classifiers.
 
     A mixture is a tree: each gate is a naive Bayes classifier that tells how far to

@@ -18,6 +18,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.factors import Factor, FusedTables
+from bayleaf.models.html_summary import NotebookModel
 from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
 from bayleaf.models.latent_network import latent_network
 from bayleaf.models.latent_rules import LatentReport, latent_names, latent_reports
@@ -37,7 +38,7 @@ class _PaddedFactor(Factor):
 
 
 @dataclass(frozen=True, eq=False)
-class HierarchicalNaiveBayesModel:
+class HierarchicalNaiveBayesModel(NotebookModel):
     """Naive Bayes over the children of the class in a tree of latent variables.
 
     A latent variable is a function of its two children, so that in a complete row the

@@ -18,6 +18,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores, log_sum_exp
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.factors import Factor, FusedTables
+from bayleaf.models.html_summary import NotebookModel
 from bayleaf.models.latent_class_text import component_remarks
 
 # Log joints of components and classes that are computed together.
@@ -25,7 +26,7 @@ _BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class LatentClassModel:
+class LatentClassModel(NotebookModel):
     """P(component) P(class | component) times P(feature | class, component).
 
     The tables of the features know both class and component, so that every class is a

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.models.html_summary import NotebookModel
 
 # Rows scored together: each holds one log joint a class and super-parent.
 _BLOCK_CELLS = 1 << 22
@@ -21,7 +22,7 @@ _MIN_ADDITIONS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedOneDependenceModel:
+class AveragedOneDependenceModel(NotebookModel):
     """Mean of the joint distributions of n one-dependence networks.
 
     In network p, feature p (the super-parent) and the class are the parents of every

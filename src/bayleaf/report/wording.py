@@ -2,37 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
-from typing import Any
+from bayleaf.models.html_summary import plain
 
-# Longer texts are cut in the middle.
-MOST_CHARACTERS = 300
-_UNSEEN = {"Cc", "Cs", "Cn", "Co", "Cf"}
-
-
-def plain(value: Any, most: int = MOST_CHARACTERS) -> str:
-    """A value as text in which every character can be seen, cut if it is long.
-
-    Parameters
-    ----------
-    value : object
-        A name, a state, a sentence.
-    most : int, default=300
-        Characters that are kept.
-
-    Examples
-    --------
-    >>> plain("abcdefgh", 5)
-    'ab…gh'
-    """
-    text = str(value)
-    if len(text) > most:
-        half = (most - 1) // 2
-        text = f"{text[:half]}…{text[-half:]}"
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _UNSEEN else c
-        for c in text.replace("\n", " ").replace("\t", " ")
-    )
+__all__ = ["count", "number", "percent", "plain", "probability"]
 
 
 def percent(share: float | None, digits: int = 1) -> str:
