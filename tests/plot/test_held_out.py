@@ -157,6 +157,17 @@ def test_each_of_three_classes_has_a_curve_and_one_can_be_chosen() -> None:
         roc(found)
 
 
+def test_a_legend_of_many_classes_stands_beside_the_curves() -> None:
+    ax = roc(*predictions(n_classes=20))
+    ax.figure.draw_without_rendering()
+    legend = ax.get_legend()
+    assert legend is not None
+    extent = legend.get_window_extent()
+    assert extent.x0 > ax.get_window_extent().x1
+    assert extent.x1 <= ax.figure.bbox.x1
+    assert ax.get_window_extent().width > 200
+
+
 def test_a_class_without_rows_has_no_curve() -> None:
     truth = np.array([0, 1, 0, 1])
     proba = np.array([[0.6, 0.3, 0.1]] * 4)

@@ -123,7 +123,7 @@ def error_scatter(
     if len(names) < 2:
         raise ValueError("errors are drawn against each other; give two methods")
     own = table[:, names.index(method)]
-    ax = style.axes_for(ax, 4.0, 3.8)
+    ax = style.axes_for(ax, 4.0 + style.legend_width(len(names) - 1), 3.8)
     low, high = min(0.0, float(table.min())), float(table.max()) * 1.05 or 1.0
     ax.plot([low, high], [low, high], color=style.FAINT, linestyle=":", zorder=1)
     points: list[Any] = []
@@ -194,7 +194,7 @@ def learning_curve(
     if not scores:
         raise ValueError("there is no method to draw; give the scores of at least one")
     tables = {name: _repeats(name, given, rows) for name, given in scores.items()}
-    ax = style.axes_for(ax, 4.4, 3.4)
+    ax = style.axes_for(ax, 4.4 + style.legend_width(len(scores)), 3.4)
     order = np.argsort(rows, kind="stable")
     lines = []
     for number, table in enumerate(tables.values()):

@@ -68,7 +68,7 @@ def calibration(
     probabilities using Bayesian binning. AAAI.
     """
     results = held_out_results(truth, proba, classes)
-    ax = style.axes_for(ax, 4.2, 3.6)
+    ax = style.axes_for(ax, 4.2 + style.legend_width(len(results)), 3.6)
     n_classes = max(found.proba.shape[1] for _, found in results)
     # No most probable class is less probable than all alike; one class leaves one bin.
     first_bin = min(CALIBRATION_BINS // n_classes, CALIBRATION_BINS - 1)
@@ -214,7 +214,8 @@ def roc(
     results = held_out_results(truth, proba, classes)
     labels = _labels(truth, classes, results[0][1])
     chosen = _positives(labels, positive, len(results))
-    ax = style.axes_for(ax, 4.2, 3.6)
+    n_lines = len(results) * len(chosen)
+    ax = style.axes_for(ax, 4.2 + style.legend_width(n_lines), 3.6)
     ax.plot([0, 1], [0, 1], color=style.FAINT, linestyle=":", zorder=1)
     lines: list[Any] = []
     names: list[str] = []

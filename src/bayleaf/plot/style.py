@@ -27,6 +27,8 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 FOR, AGAINST = "#0072B2", "#E69F00"
 INK, FAINT, PAPER = "#222222", "#999999", "#FFFFFF"
+# Names that a legend may have inside axes, and in one column beside them.
+_MOST_INSIDE, _LEGEND_ROWS = 8, 14
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 FONT_SIZE = 8.0
 
@@ -191,8 +193,28 @@ def no_frame(ax: Axes) -> None:
     ax.set_axis_off()
 
 
+def _legend_columns(n_names: int) -> int:
+    """Columns of a legend beside the axes."""
+    return -(-n_names // _LEGEND_ROWS)
+
+
+def legend_width(n_names: int) -> float:
+    """Inches that a legend takes beside new axes."""
+    return 1.8 * _legend_columns(n_names) if n_names > _MOST_INSIDE else 0.0
+
+
 def legend(ax: Axes, handles: Sequence[Any], names: Sequence[str], **place: Any) -> Any:
-    """A legend in which names may begin with underscores and hold dollar signs."""
+    """A legend in which names may begin with underscores and hold dollar signs.
+
+    One of more than 8 names stands beside the axes.
+    """
+    if len(names) > _MOST_INSIDE:
+        place = {
+            "loc": "upper left",
+            "bbox_to_anchor": (1.02, 1.0),
+            "borderaxespad": 0.0,
+            "ncols": _legend_columns(len(names)),
+        }
     numbers = [str(number) for number in range(len(names))]
     drawn = ax.legend(
         handles, numbers, **{"fontsize": FONT_SIZE, "framealpha": 0.85, **place}
