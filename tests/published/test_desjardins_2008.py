@@ -101,9 +101,9 @@ def test_trees_have_a_larger_likelihood_than_tables(
 def test_trees_have_more_arcs_than_tables(
     results: Results, protocol: dict[str, int], name: str, method: str
 ) -> None:
-    # One cell that the page names has more.
+    # One cell has more, as the page says, and so have the figures expected of it.
     is_named = (name, method) == ("nursery", "TABS-L information")
-    most = 2.9 if is_named else MOST_ARCS
+    most = 22 / 7.6 if is_named else MOST_ARCS
     found = desjardins2008_page.arcs(results, name, method, protocol[name])
     assert LEAST_ARCS <= found <= most
 
@@ -117,8 +117,10 @@ def test_local_hierarchies_save_parameters_of_trees(
 
     assert ratio("nursery", 5) >= LEAST_COMPRESSION
     assert ratio("mushroom", 3) >= LEAST_COMPRESSION
-    # As the page says, all folds of mushroom fall barely short with one linkage.
-    assert ratio("mushroom", 5) >= 1.33
+    assert ratio("mushroom", 5) >= LEAST_COMPRESSION
+    # As the page says, adult falls short.
+    assert ratio("adult", 2) >= 1.33
+    assert ratio("adult", 5) >= 1.30
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
@@ -130,30 +132,43 @@ def test_local_hierarchies_say_more_of_adult_with_fewer_parameters(
         for method in (f"TABS-L {linkage}", "TCPT")
     )
     assert groups.parameters < states.parameters
-    assert groups.log_likelihood > states.log_likelihood + 300
+    assert groups.log_likelihood > states.log_likelihood
 
 
-def test_merged_leaves_halve_the_expected_parameters_of_mushroom_at_no_loss(
+def test_merged_leaves_halve_the_parameters_of_mushroom_at_no_loss(
     results: Results, protocol: dict[str, int]
 ) -> None:
     merged, whole = (
         mean(results, "mushroom", method, protocol["mushroom"])
         for method in ("TCPT merged", "TCPT")
     )
-    expected = desjardins2008_page.expected("mushroom", "TCPT").parameters
-    assert merged.parameters <= expected / 2
-    # As the page says, TCPT itself has become smaller than expected.
-    assert merged.parameters <= 0.55 * whole.parameters
+    assert merged.parameters <= whole.parameters / 2
     assert merged.log_likelihood >= whole.log_likelihood
 
 
 @pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    ("method", "base"), desjardins2008_page.REGROWN.items(), ids=str
+)
+def test_whole_trees_grown_anew_shorten_the_description(
+    results: Results, protocol: dict[str, int], name: str, method: str, base: str
+) -> None:
+    bits, before = (
+        desjardins2008_page.of_folds(results, name, one, "bits", protocol[name])
+        for one in (method, base)
+    )
+    assert len(bits) == len(before) == protocol[name]
+    assert np.mean(bits) < np.mean(before)
+
+
+@pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("method", ["TCPT", "TABS-E", "TABS-L information"])
-def test_trees_are_as_likely_as_expected_but_for_a_twentieth_of_a_percent(
+def test_regrown_trees_are_as_likely_as_expected_but_for_a_twentieth_of_a_percent(
     results: Results, protocol: dict[str, int], name: str, method: str
 ) -> None:
-    n_folds = protocol[name]
-    assert desjardins2008_page.shortfall(results, name, method, n_folds) > -0.05
+    found = mean(results, name, f"{method} regrown", protocol[name]).log_likelihood
+    wanted = desjardins2008_page.expected(name, method).log_likelihood
+    assert found > wanted * 1.0005
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -260,17 +275,19 @@ def test_committed_models_of_few_rows_are_reproduced(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "parameters", "bits"),
+    [("TCPT", 1755, 671215.5), ("TCPT regrown", 1575, 670054.5)],
+)
 def test_one_start_describes_adult_in_the_bits_that_the_page_names(
-    data_folder: Path,
+    data_folder: Path, method: str, parameters: int, bits: float
 ) -> None:
-    wanted: dict[str, Value] = {"set": "adult", "rows": None, "method": "TCPT"}
+    wanted: dict[str, Value] = {"set": "adult", "rows": None, "method": method}
     values = {**wanted, "restarts": 1, "fold": 0}
     cell = Cell.of(["adult"], **values)
     found = desjardins2008.run(cell, Sources(data_folder))
-    # Splits and collapses alone left 671 215.5 bits.
-    assert found["parameters"] == 1575
-    assert found["edges"] == 30
-    assert found["bits"] == 670054.5
+    assert (found["parameters"], found["edges"]) == (parameters, 30)
+    assert found["bits"] == bits
 
 
 def check(results: Results, folder: Path, **wanted: Value) -> None:

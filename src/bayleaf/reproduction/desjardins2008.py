@@ -46,7 +46,8 @@ PAPER = Paper(
 # Folds that the rows are dealt into, whether or not all of them are run.
 N_FOLDS = 5
 HAMMING, INFORMATION = {"linkage": "hamming"}, {"linkage": "information"}
-TABLE, TREE = {"local_structure": "table"}, {"local_structure": "tree"}
+TABLE, REGROWN = {"local_structure": "table"}, {"local_structure": "tree"}
+TREE = {**REGROWN, "tree_search": "incremental"}
 # Parameters of the estimator, by the paper's name and the linkage.
 METHODS: dict[str, dict[str, Any]] = {
     "FLAT": TABLE,
@@ -61,6 +62,10 @@ METHODS: dict[str, dict[str, Any]] = {
     "TABS-G information": {**TREE, "abstraction": "global", **INFORMATION},
     "TABS-L information": {**TREE, "abstraction": "local", **INFORMATION},
     "TCPT merged": {**TREE, "merge_leaves": True},
+    "TCPT regrown": REGROWN,
+    "TABS-E regrown": {**REGROWN, "abstraction": "given"},
+    "TABS-L information regrown": {**REGROWN, "abstraction": "local", **INFORMATION},
+    "TCPT regrown, merged": {**REGROWN, "merge_leaves": True},
 }
 
 Intervals = tuple[list[float], list[str]]
@@ -176,7 +181,7 @@ def run(cell: Cell, sources: Sources) -> dict[str, float]:
     the methods that use them.
     """
     name, method = cell.text("set"), cell.text("method")
-    given = _hierarchies(sources, name) if method.endswith("-E") else {}
+    given = _hierarchies(sources, name) if "-E" in method else {}
     if given is None:
         return {}
     table = load(sources, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.desjardins2008_text import (
     ABOUT_CURVES,
     ABOUT_ORDERINGS,
+    ABOUT_REGROWN,
     ABOUT_TARGETS,
     ABOUT_VERDICTS,
     CURVES,
@@ -42,6 +44,13 @@ CURVE_METHODS = (
     "TABS-L information",
 )
 CURVE_FOLDS, CURVE_RESTARTS = 5, 2
+# Methods whose searches also grow whole trees anew, and those that they go on from.
+REGROWN = {
+    "TCPT regrown": "TCPT",
+    "TABS-E regrown": "TABS-E",
+    "TABS-L information regrown": "TABS-L information",
+    "TCPT regrown, merged": "TCPT merged",
+}
 # Expected: log-likelihood (nats), parameters, arcs; in the order of the sets.
 EXPECTED: dict[str, tuple[tuple[float, float, float], ...]] = {
     "FLAT": ((-25169, 173, 7.6), (-10988, 1893, 52), (-115797, 1770, 21)),
@@ -217,6 +226,7 @@ def page_text(results: Results, methods: Sequence[str]) -> str:
     is_whole = not any(math.isnan(arcs(results, name, "TCPT", 5)) for name in SETS)
     if is_whole:
         parts.append(ORDERINGS)
+    parts += ["### Whole trees grown anew", ABOUT_REGROWN, _regrown(results)]
     parts += ["## More and more rows of adult", ABOUT_CURVES, _curves(results)]
     if is_whole:
         parts.append(CURVES)
@@ -275,7 +285,7 @@ def _orderings(
     results: Results, methods: Sequence[str], protocol: Mapping[str, int]
 ) -> str:
     """What the methods are to one another, set by set."""
-    trees = [m for m in methods if m.startswith(("TCPT", "TABS"))]
+    trees = [m for m in methods if m.startswith(("TCPT", "TABS")) and m not in REGROWN]
     rows = []
     for name in SETS:
         n_folds = protocol[name]
@@ -297,6 +307,25 @@ def _orderings(
     heading += ["TCPT / TABS-L hamming", "TCPT / TABS-L information"]
     heading += ["merged / TCPT", "merged less TCPT, nats"]
     return markdown_table(heading, rows)
+
+
+def _regrown(results: Results) -> str:
+    """What whole trees grown anew change, set by set, over all folds."""
+    rows = []
+    for name, (method, base) in itertools.product(SETS, REGROWN.items()):
+        n_folds = FULL[name]
+        bits, base_bits = (
+            of_folds(results, name, one, "bits", n_folds) for one in (method, base)
+        )
+        if not len(bits) == len(base_bits) == n_folds:
+            continue
+        found, before = (mean(results, name, one, n_folds) for one in (method, base))
+        saved = 100.0 * (1.0 - float(np.mean(bits)) / float(np.mean(base_bits)))
+        gained = found.log_likelihood - before.log_likelihood
+        row = [name, base, _triple(before), _triple(found)]
+        rows.append([*row, number(saved, 2), number(gained, 0, signed=True)])
+    heading = ["set", "method", "splits and collapses", "whole trees too"]
+    return markdown_table([*heading, "bits saved, %", "nats gained"], rows)
 
 
 def _curves(results: Results) -> str:
