@@ -191,6 +191,13 @@ def test_a_network_with_too_large_cliques_gives_one_sentence(
     assert f"have at most {most} cells together" in str(error.value)
 
 
+def test_a_variable_without_states_is_refused() -> None:
+    domain = Domain((Variable("empty", ()),))
+    network = BayesianNetwork(domain, DAG(((),)), (TableCPD((0,), np.zeros(0)),))
+    with pytest.raises(ValueError, match="'empty' has no states"):
+        explorer_html(network)
+
+
 def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(TypeError, match="but was given a dict"):
         explorer_html({})  # type: ignore[arg-type]

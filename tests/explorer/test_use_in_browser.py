@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from bayleaf import AODEClassifier, NaiveBayesClassifier
 from bayleaf.explorer import explorer_html
 from explorer.cases import Case, classifier_case, density_case, file_case
 from explorer.test_page import HOSTILE, hostile_network
@@ -258,6 +260,22 @@ def test_a_group_of_values_leaves_its_states(open_page: Any) -> None:
     assert shown(page, 0) == pytest.approx((100 * want[0]).tolist(), abs=0.051)
     group.click()
     assert page.locator(".chip").count() == 0
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["only"] * 40, [True, False] * 20, list(range(40))],
+    ids=["one", "two", "forty"],
+)
+def test_any_number_of_classes_is_shown(labels: list[Any], open_page: Any) -> None:
+    X = pa.table({"x": [f"s{i % 3}" for i in range(40)]})
+    for kind in (NaiveBayesClassifier, AODEClassifier):
+        page = open_page(explorer_html(kind().fit(X, labels)))
+        state(page, 0, 1).click()
+        assert len(shown(page, 1)) == len(set(labels))
+        assert sum(shown(page, 1)) == pytest.approx(100, abs=2.1)
+        told = page.locator("#why-line").inner_text()
+        assert told.startswith("Log-odds") == (len(set(labels)) > 1)
 
 
 def test_hostile_names_are_text(open_page: Any) -> None:

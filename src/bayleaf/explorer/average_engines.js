@@ -10,6 +10,7 @@ class AverageEngine {
     this.order = model.order;
     this.nFeatures = model.class;
     this.nClasses = model.variables[model.class].states.length;
+    this.stateLogs = model.average.states?.map(unpacked);
     this.cards = model.variables.slice(0, -1).map((variable) => variable.states.length);
   }
 
@@ -19,6 +20,16 @@ class AverageEngine {
       const state = onlyState(evidence[feature]);
       return state < 0 ? card : state;
     });
+  }
+
+  /**
+   * ln P(what is known), nats, by which changed rows are ranked: that of the joint
+   * distribution where there is one, else the product of the features' own.
+   */
+  logProbability(evidence, scores) {
+    if (!this.stateLogs) return logSumExp(scores);
+    return this.states(evidence).reduce((total, state, feature) =>
+      total + (this.stateLogs[feature][state] ?? 0), 0);
   }
 
   /** No variable but the class has a posterior. */

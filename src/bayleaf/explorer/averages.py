@@ -9,10 +9,28 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.nested import pseudo_weights
 from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.data.codes import Codes
+from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.explorer.packing import packed, packed_codes
 from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.class_model import ClassModel
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
+
+
+def state_log_probabilities(model: ClassModel) -> list[dict[str, Any]]:
+    """Log probability of each state of each feature by itself (nats).
+
+    Models without a joint distribution rank changed rows by these alone.
+    """
+    cards = model.domain.cards[:-1]
+    found = []
+    for feature, card in enumerate(cards):
+        columns = [np.full(card, other) for other in cards]
+        columns[feature] = np.arange(card)
+        rows = Codes.from_columns(columns, cards)
+        found.append(packed(row_log_probabilities(model, rows)))
+    return found
 
 
 def one_dependence_values(model: AveragedOneDependenceModel) -> dict[str, Any]:
@@ -38,6 +56,7 @@ def averaged_values(model: AveragedKDBModel) -> dict[str, Any]:
     codings = {id(network.maps): network.maps for network in model.networks}
     numbers = {key: number for number, key in enumerate(codings)}
     return {
+        "states": state_log_probabilities(model),
         "base": packed(model.base),
         "weights": packed(model.weights),
         "pseudo": [each, together, shared],
@@ -86,6 +105,7 @@ def mixture_values(model: HierarchicalMixtureModel) -> dict[str, Any]:
         with np.errstate(divide="ignore"):
             shift = np.log(model.prior) - np.log(learned)
     return {
+        "states": state_log_probabilities(model),
         "shift": packed(shift),
         "starts": [
             [

@@ -102,6 +102,8 @@ def variable_content(variable: Variable, role: str) -> Content:
         )
     labels = [variable.label(code) for code in range(variable.n_states)]
     content: Content = {"name": str(variable.name), "states": labels, "role": role}
+    if variable.has_missing_state:
+        content["missing"] = variable.n_states - 1
     if groups := _groups(variable):
         content["groups"] = groups
     return content

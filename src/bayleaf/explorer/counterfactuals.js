@@ -11,9 +11,13 @@ function* changesOf(session, evidence, answer) {
   const open = [];
   evidence.forEach((mask, variable) => {
     const state = onlyState(mask);
-    if (state >= 0 && variable !== engine.question) open.push([variable, state]);
+    // A value that is missing stays so, and none becomes missing.
+    const isKnown = state >= 0 && state !== session.model.variables[variable].missing;
+    if (isKnown && variable !== engine.question) open.push([variable, state]);
   });
   const flipping = new Set();
+  const nValues = (variable) =>
+    session.model.variables[variable].missing ?? evidence[variable].length;
   const changed = evidence.slice();
   const tryOut = (changes) => {
     const scores = engine.scores(changed);
@@ -23,12 +27,11 @@ function* changesOf(session, evidence, answer) {
       changes,
       answer: found,
       probability: Math.exp(logs[found]),
-      // Averages tell nothing of how probable the features are.
-      logProbability: engine.hasPosteriors ? logSumExp(scores) : logs[found],
+      logProbability: engine.logProbability(changed, scores),
     };
   };
   for (const [one, from] of open) {
-    for (let to = 0; to < evidence[one].length; to += 1) {
+    for (let to = 0; to < nValues(one); to += 1) {
       if (to === from) continue;
       changed[one] = hardMask(evidence[one].length, to);
       const found = tryOut([{ variable: one, from, to }]);
@@ -39,12 +42,12 @@ function* changesOf(session, evidence, answer) {
   }
   for (let i = 0; i < open.length; i += 1) {
     const [one, from] = open[i];
-    for (let to = 0; to < evidence[one].length; to += 1) {
+    for (let to = 0; to < nValues(one); to += 1) {
       if (to === from || flipping.has(`${one}:${to}`)) continue;
       changed[one] = hardMask(evidence[one].length, to);
       for (let j = i + 1; j < open.length; j += 1) {
         const [other, before] = open[j];
-        for (let after = 0; after < evidence[other].length; after += 1) {
+        for (let after = 0; after < nValues(other); after += 1) {
           if (after === before || flipping.has(`${other}:${after}`)) continue;
           changed[other] = hardMask(evidence[other].length, after);
           yield tryOut([

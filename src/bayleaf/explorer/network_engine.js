@@ -51,6 +51,11 @@ class NetworkEngine {
     return this.#exactScores(this.#enter(this.work, evidence));
   }
 
+  /** ln P(evidence), nats. */
+  logProbability(evidence, scores) {
+    return logSumExp(scores);
+  }
+
   /** Scores state by state where messages over all of them have lost digits. */
   #exactScores(collection) {
     const scores = collection.logScores();
