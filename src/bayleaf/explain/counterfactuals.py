@@ -204,11 +204,12 @@ def counterfactuals(
     minimal: set[frozenset[int]] = set()
     for size in range(1, max_changes + 1):
         _check_effort(sets, size)
-        of_size = _flipping(predictor, codes, sets, size, chosen, wanted, minimal)
+        aim = _Aim(predictor, codes, sets, chosen, wanted)
+        of_size = _flipping(aim, size, minimal, n - len(minimal))
         minimal |= {frozenset(row.tolist()) for row in of_size}
         if len(of_size):
             found.append((of_size, with_changes(codes, sets, of_size)))
-        if sum(len(rows) for rows, _ in found) >= n:
+        if len(minimal) >= n:
             break
     items = [
         item
@@ -307,35 +308,57 @@ def _check_effort(sets: ChangeSets, size: int) -> None:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Aim:
+    """The row, its single changes, and which classes count as another.
+
+    `wanted` is the only one that does, None for any but `chosen`.
+    """
+
+    predictor: Predictor
+    codes: Codes
+    sets: ChangeSets
+    chosen: int
+    wanted: int | None
+
+    def reached(self, block: Indices) -> NDArray[np.bool_]:
+        """Which sets of changes do, shape (n_sets,)."""
+        changed = with_changes(self.codes, self.sets, block)
+        classes = self.predictor.choose(self.predictor.proba(changed))
+        if self.wanted is None:
+            return np.asarray(classes != self.chosen)
+        return np.asarray(classes == self.wanted)
+
+    def log_probabilities(self, block: Indices) -> NDArray[np.float64]:
+        """Log probability of the row after each set of changes."""
+        changed = with_changes(self.codes, self.sets, block)
+        return row_log_probabilities(self.predictor.model, changed)
+
+
 def _flipping(
-    predictor: Predictor,
-    codes: Codes,
-    sets: ChangeSets,
-    size: int,
-    chosen: int,
-    wanted: int | None,
-    minimal: set[frozenset[int]],
+    aim: _Aim, size: int, minimal: set[frozenset[int]], n_left: int
 ) -> Indices:
     """Sets of changes of one size that do and hold no smaller one that does.
+
+    All of them or, once there are `n_left`, the best of them: nothing larger is tried
+    then.
 
     Returns
     -------
     ndarray of shape (n_sets, size)
-        Most probable changed row first.
+        Most probable changed row first; ties in the order of the columns.
     """
-    kept = [np.empty((0, size), dtype=np.intp)]
-    for block in sets.of_size(size):
-        changed = with_changes(codes, sets, block)
-        classes = predictor.choose(predictor.proba(changed))
-        does = classes != chosen if wanted is None else classes == wanted
-        hits = block[does]
+    best = np.empty((0, size), dtype=np.intp)
+    scores = np.empty(0)
+    for block in aim.sets.of_size(size):
+        hits = block[aim.reached(block)]
         if minimal and len(hits):
             hits = hits[[not _holds(minimal, set(row)) for row in hits.tolist()]]
-        kept.append(hits)
-    found = np.concatenate(kept)
-    changed = with_changes(codes, sets, found)
-    probabilities = row_log_probabilities(predictor.model, changed)
-    return found[np.argsort(-probabilities, kind="stable")]
+        best = np.concatenate([best, hits])
+        scores = np.concatenate([scores, aim.log_probabilities(hits)])
+        order = np.argsort(-scores, kind="stable")[:n_left]
+        best, scores = best[order], scores[order]
+    return best
 
 
 def _holds(minimal: set[frozenset[int]], changes: set[int]) -> bool:

@@ -7,7 +7,11 @@ from typing import Any
 
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
+from bayleaf.models.explanation import wrapped
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.latent_rules import features_given_class
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
@@ -17,7 +21,8 @@ from bayleaf.wording import near_names, stated
 def structure_text(model: ClassModel) -> str:
     """One line a variable: its parents, arrow, its name; weights where arcs have them.
 
-    Parents that have weights stand by falling weight.
+    Parents that have weights stand by falling weight. Beyond 80 columns a line goes on
+    in the next one, indented.
     """
     names = model.domain.names
     weights = _arc_weights(model)
@@ -26,9 +31,14 @@ def structure_text(model: ClassModel) -> str:
         weight = weights.get((names[parent], names[child]))
         told = "" if weight is None else f" ({weight:.2f})"
         parents[child].append(f"{names[parent]}{told}")
-    return "\n".join(
+    lines = [
         f"{', '.join(above)} -> {names[child]}" if above else f"{names[child]}"
         for child, above in sorted(parents.items(), key=lambda item: len(item[1]) > 0)
+    ]
+    return "\n".join(
+        shown
+        for line in lines
+        for shown in (wrapped(line, "", further="    ") if len(line) > 80 else [line])
     )
 
 
@@ -119,9 +129,17 @@ def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
         start = model.offsets[child]
         states = slice(start, start + model.domain[child].n_states)
         return (class_index,), model.parent_probabilities[:, states]
+    if isinstance(model, HierarchicalNaiveBayesModel):
+        return (class_index,), features_given_class(model)[child]
+    name = model.domain[child].name
+    if isinstance(model, HierarchicalMixtureModel):
+        raise ValueError(
+            f"{name!r} has a table in each gate and expert, none of its own; explain a "
+            "row to see what they say"
+        )
     raise ValueError(
-        f"{model.domain[child].name!r} has a table in each of several networks, none "
-        "of its own; look at the shape of its evidence instead"
+        f"{name!r} has a table in each of several networks, none of its own; look at "
+        "the shape of its evidence instead"
     )
 
 

@@ -203,14 +203,13 @@ class Explanation:
         return "\n".join(lines)
 
 
-def wrapped(text: str, prefix: str) -> list[str]:
-    """A text behind a prefix, its further lines below its beginning; 80 columns."""
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=prefix,
-        subsequent_indent=" " * max(len(prefix), 2),
-    )
+def wrapped(text: str, prefix: str, further: str | None = None) -> list[str]:
+    """A text behind a prefix, its further lines below its beginning; 80 columns.
+
+    `further` stands before these lines instead of blanks.
+    """
+    below = " " * max(len(prefix), 2) if further is None else further
+    return textwrap.wrap(text, _WIDTH, initial_indent=prefix, subsequent_indent=below)
 
 
 def _weighed(nats: float, text: str) -> list[str]:

@@ -24,8 +24,6 @@ MAX_RULES = 64
 # Classes above which their probabilities are not written.
 _CLASSES_SHOWN = 5
 _WIDTH = 80
-# Columns of a table beyond which its rules stand below.
-_WIDEST_FACTS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +244,7 @@ def latent_reports(
     """
     domain, tree = model.domain, model.tree
     names = [*domain.names[: tree.n_features], *latent_names(domain, tree)]
-    given_class = _given_class(model)
+    given_class = features_given_class(model)
     reports = []
     for position, rules in enumerate(state_rules(domain, tree, max_rules)):
         node, latent = tree.n_features + position, tree.latents[position]
@@ -274,7 +272,7 @@ def latent_reports(
     return tuple(reports)
 
 
-def _given_class(
+def features_given_class(
     model: HierarchicalNaiveBayesModel,
 ) -> Mapping[int, NDArray[np.float64]]:
     """P(node | class) of class children and of what lies below latents."""
@@ -318,7 +316,7 @@ def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
     """One latent variable as a title and a table with one line a rule."""
     title = f"{report.name}: {' and '.join(shown_name(c) for c in report.children)}"
     if report.is_irrelevant:
-        return f"{title}: irrelevant given the class"
+        return "\n".join(_title(f"{title}: irrelevant given the class"))
     if len(report.states) < report.n_cells:
         title += f", {report.n_cells} cells collapsed into {len(report.states)} states"
     shown = range(len(classes) if len(classes) <= _CLASSES_SHOWN else 0)
@@ -333,12 +331,19 @@ def _report_text(report: LatentReport, classes: Sequence[str]) -> str:
             lines.append([*facts, str(rule)])
             facts = [""] * len(facts)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
-    titles = textwrap.wrap(title, _WIDTH, subsequent_indent="    ")
-    if sum(widths) + 2 * len(widths) > _WIDEST_FACTS:
-        told = [text for line in lines[1:] for text in _stacked(heads, line)]
-    else:
-        told = [text for line in lines for text in _aligned(line, widths)]
-    return "\n".join([*titles, *told])
+    told = [_aligned(line, widths) for line in lines]
+    if max(map(len, told)) > _WIDTH:
+        told = [
+            text
+            for line in lines[1:]
+            for text in _stacked([*heads[:-1], "raises"], line)
+        ]
+    return "\n".join([*_title(title), *told])
+
+
+def _title(text: str) -> list[str]:
+    """A title, over several lines if it is long."""
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
 
 
 def _count_text(count: float) -> str:
@@ -347,7 +352,7 @@ def _count_text(count: float) -> str:
 
 
 def _stacked(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
-    """One rule below the facts of its state, where these need a line of their own."""
+    """One rule below the facts of its state, where they do not fit on one line."""
     *facts, rule = cells
     told = ", ".join(f"{head} {fact}" for head, fact in zip(heads, facts) if fact)
     lines = textwrap.wrap(told, _WIDTH, initial_indent="  ", subsequent_indent="    ")
@@ -357,16 +362,14 @@ def _stacked(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
     return [*lines, *rules]
 
 
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """A row of a table; numbers to the right, the lift and the rule to the left."""
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """One line of a table; numbers to the right, the lift and the rule to the left."""
     *numbers, lift, rule = cells
     *number_widths, lift_width = widths
     right = [
         text.rjust(width) for text, width in zip(numbers, number_widths, strict=True)
     ]
-    start = "  ".join(["", *right, lift.ljust(lift_width), ""])
-    indent = " " * (len(start) + 2)
-    return textwrap.wrap(rule, _WIDTH, initial_indent=start, subsequent_indent=indent)
+    return "  ".join(["", *right, lift.ljust(lift_width), rule]).rstrip()
 
 
 def condition_text(variable: Variable, codes: frozenset[int]) -> str:
