@@ -201,9 +201,12 @@ def test_explain_prints_text(run: Run, model: Path, heart: Path) -> None:
     assert "log-odds" in run("explain", model, heart, "--row", 270).out
 
 
-def test_demo_ends_well(run: Run) -> None:
-    done = run("demo")
+def test_demo_ends_well_with_a_report(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    done = run("demo", "-o", page)
     assert done.code == 0
+    assert str(page) in done.out.splitlines()[-1]
+    assert "Latent variables and their rules" in page.read_text(encoding="utf-8")
     assert "mushroom" in done.out
     assert "log-odds" in done.out
 

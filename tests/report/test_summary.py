@@ -13,8 +13,9 @@ from bayleaf import KDBClassifier, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.evaluation import compare
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
-from bayleaf.report import SCHEMA, summarize
+from bayleaf.report import summarize
 from bayleaf.report.chosen_rows import FENCE, RIGHT, WRONG
+from bayleaf.report.summary import SCHEMA
 
 # Keys under which numbers of rows stand.
 COUNTS = {"n", "counts", "totals", "missing", "unknown", "n_positive"}

@@ -23,7 +23,7 @@ _MOST_NODES, _MOST_ARCS = 150, 220
 # Of arcs with weights, three are drawn for two nodes, or this many.
 _LEAST_ARCS = 12
 # A class above more features than this stands over them without arcs.
-_MOST_CLASS_ARCS = 16
+_MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
 # Frame of the charts: its left, top, and the length of both sides.
 _LEFT, _TOP, _SIDE = 46.0, 12.0, 240.0
 
@@ -85,7 +85,11 @@ def _kept_arcs(
     classes = {i for i, node in enumerate(nodes) if node["kind"] == "class"}
     from_class = [arc for arc in heavy if arc["parent"] in classes]
     notes = []
-    if len(from_class) > _MOST_CLASS_ARCS:
+    # Where features depend on one another too, arcs from the class hide theirs.
+    hides = len(heavy) > len(from_class) and not any(
+        node["kind"] == "latent" for node in nodes
+    )
+    if len(from_class) > (_FEW_CLASS_ARCS if hides else _MOST_CLASS_ARCS):
         heavy = [arc for arc in heavy if arc["parent"] not in classes]
         notes.append(
             f"The class is a parent of {len(from_class)} of the variables below it; "

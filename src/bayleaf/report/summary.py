@@ -258,7 +258,7 @@ class _Case:
             priors = [None] * len(priors)
         return {
             "name": summary.model,
-            "target": str(summary.target),
+            "target": str(self.target),
             "classes": [
                 {"label": name, "prior": prior}
                 for name, prior in zip(self.names, priors, strict=True)
