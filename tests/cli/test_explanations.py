@@ -50,6 +50,7 @@ def test_all_answers_fit_a_terminal(saved: tuple[Path, Path], run: Run) -> None:
     assert text.count("95 % credible intervals") == 2
     assert "another class" in text
     text += printed(run, "inspect", model)
+    text += printed(run, "inspect", model, "--structure", "text")
     text += printed(run, "inspect", model, "--importance", table)
     assert "I(X;C) bits" in text
     assert [line for line in text.splitlines() if len(line) > 80] == []
@@ -91,6 +92,33 @@ def test_a_conflict_is_told(tmp_path: Path, run: Run) -> None:
     assert "the values are in conflict" in text
     calm = printed(run, "explain", tmp_path / "model.json", table, "--row", 2)
     assert "conflict" not in calm
+
+
+def test_tables_below_latent_variables_are_the_networks(
+    tmp_path: Path, run: Run
+) -> None:
+    rng = np.random.default_rng(1)
+    bits = rng.integers(2, size=(300, 2))
+    X = pd.DataFrame(np.where(bits, "on", "off"), columns=["a", "b"]).astype(object)
+    y = np.where(bits[:, 0] == bits[:, 1], "same", "other")
+    model = classifier("hnb").fit(X, y)
+    assert model.latents_
+    model.save(tmp_path / "model.json")
+    told = json.loads(
+        printed(run, "inspect", tmp_path / "model.json", "--table", "a", "--json")
+    )
+    for row in told:
+        expected = model.network_.query({"class": row["class"]}, "a")["a"]
+        found = [row["a = off"], row["a = on"]]
+        assert found == pytest.approx(expected.probabilities.tolist())
+
+
+def test_a_mixtures_tables_are_asked_of_rows(tmp_path: Path, run: Run) -> None:
+    X, y = small_table(3)
+    classifier("mixture").fit(X, y).save(tmp_path / "model.json")
+    done = run("inspect", tmp_path / "model.json", "--table", "wet")
+    assert done.code == 2
+    assert "explain a row" in done.err
 
 
 def test_rules_fit_a_terminal(tmp_path: Path, run: Run) -> None:
