@@ -13,12 +13,12 @@ from bayleaf import KDBClassifier, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.evaluation import compare
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
-from bayleaf.report import summarize
+from bayleaf.report import report_html, summarize
 from bayleaf.report.chosen_rows import FENCE, RIGHT, WRONG
 from bayleaf.report.summary import SCHEMA
 
 # Keys under which numbers of rows stand.
-COUNTS = {"n", "counts", "totals", "missing", "unknown", "n_positive"}
+COUNTS = {"n", "counts", "totals", "missing", "unknown", "n_positive", "n_impossible"}
 
 
 def numbers_of_rows(value: Any, key: str = "") -> Iterator[float]:
@@ -226,6 +226,31 @@ def test_costs_make_the_threshold(
     cost = (4 * confusion[1][0] + confusion[0][1]) / len(heart)
     assert found["quality"]["scores"]["cost"] == pytest.approx(cost)
     assert chosen["cost"] == pytest.approx(cost)
+
+
+def test_truth_values_as_classes_are_written_alike_everywhere() -> None:
+    rng = np.random.default_rng(5)
+    label = rng.random(80) < 0.5
+    table = pd.DataFrame({"a": (label ^ (rng.random(80) < 0.2)).astype(str)})
+    model = NaiveBayesClassifier().fit(table[["a"]], label)
+    found = summarize(model, table.assign(y=label), "y", n_folds=4)
+    for row in found["rows"]:
+        assert {row["class"], row["against"], row["truth"]} <= {"true", "false"}
+        assert row["interval"]["classes"].keys() == row["probabilities"].keys()
+        for item in row["counterfactuals"]["counterfactuals"]:
+            assert item["class"] == row["against"]
+    assert "withheld" not in report_html(found)
+
+
+def test_tables_without_names_are_read_by_position() -> None:
+    rng = np.random.default_rng(6)
+    cells = rng.integers(0, 3, (60, 2)).astype(str)
+    label = rng.integers(0, 2, 60)
+    model = NaiveBayesClassifier().fit(cells, label)
+    table = pd.DataFrame(cells, columns=["p", "q"]).assign(y=label)
+    found = summarize(model, table, "y", n_folds=3)
+    assert found["data"]["left_out"] == []
+    assert [column["name"] for column in found["columns"]] == ["x0", "x1"]
 
 
 def test_more_than_two_classes_have_curves_and_no_thresholds() -> None:

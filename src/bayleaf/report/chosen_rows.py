@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.explain import conflicts, contexts, counterfactuals
+from bayleaf.explain import RowConflict, conflicts, contexts, counterfactuals
 from bayleaf.explain.credible import CredibleInterval, credible_intervals
 from bayleaf.models.predictor import Predictor
 from bayleaf.report.quality import Predictions
@@ -106,8 +106,9 @@ def row_values(
     own = codes.rows(rows)
     proba = predictor.proba(own)
     explanations = predictor.explain(own)
-    told, clashes = contexts(predictor, own), conflicts(predictor, own)
-    intervals = _intervals(model, own)
+    told, clashes = contexts(predictor, own), _clashes(predictor, own)
+    intervals = _intervals(model, own, names)
+    labels = predictor.classes.tolist()
     values = []
     for place, (row, kind) in enumerate(chosen):
         explanation = explanations[place].to_dict()
@@ -122,8 +123,8 @@ def row_values(
                     "class": names[found.chosen[row]],
                     "probabilities": _named(names, found.proba[row]),
                 },
-                "class": str(explanation["class"]),
-                "against": str(explanation["against"]),
+                "class": names[labels.index(explanation["class"])],
+                "against": names[labels.index(explanation["against"])],
                 "probabilities": _named(names, proba[place]),
                 "interval": intervals[place],
                 "log_odds": explanation["log_odds"],
@@ -133,7 +134,9 @@ def row_values(
                 "n_rest": len(terms[_TERMS:]),
                 "contexts": told[place],
                 "conflict": str(clash) if clash and clash.worth_telling else None,
-                "counterfactuals": _changes(predictor, codes.rows(rows[[place]])),
+                "counterfactuals": _changes(
+                    predictor, codes.rows(rows[[place]]), names
+                ),
             }
         )
     return values
@@ -144,7 +147,15 @@ def _named(names: Sequence[str], proba: Floats) -> dict[str, float]:
     return dict(zip(names, proba.tolist(), strict=True))
 
 
-def _changes(predictor: Predictor, row: Codes) -> Values | None:
+def _clashes(predictor: Predictor, codes: Codes) -> list[RowConflict] | None:
+    """Whether the rows' values contradict one another; None where that is too large."""
+    try:
+        return conflicts(predictor, codes)
+    except ValueError:
+        return None
+
+
+def _changes(predictor: Predictor, row: Codes, names: Sequence[str]) -> Values | None:
     """The smallest changes that lead to another class; None with a single class."""
     if len(predictor.classes) < 2:
         return None
@@ -153,10 +164,22 @@ def _changes(predictor: Predictor, row: Codes) -> Values | None:
     found = counterfactuals(
         predictor, row, n=_COUNTERFACTUALS, max_changes=max(affordable, default=1)
     )
-    return found.to_dict()
+    labels = predictor.classes.tolist()
+    return {
+        "max_changes": found.max_changes,
+        "basis": found.basis,
+        "counterfactuals": [
+            {
+                "changes": item.to_dict()["changes"],
+                "class": names[labels.index(item.prediction)],
+                "probability": item.probabilities[str(item.prediction)],
+            }
+            for item in found
+        ],
+    }
 
 
-def _intervals(model: Any, codes: Codes) -> list[Values | None]:
+def _intervals(model: Any, codes: Codes, names: Sequence[str]) -> list[Values | None]:
     """How sure the counts behind a model are of each row's chosen class.
 
     None for models that keep no counts.
@@ -165,14 +188,17 @@ def _intervals(model: Any, codes: Codes) -> list[Values | None]:
         found = credible_intervals(model, codes, n_draws=_DRAWS)
     except (ValueError, TypeError):
         return [None] * codes.n_rows
-    return [_interval(one) for one in found]
+    return [_interval(one, names) for one in found]
 
 
-def _interval(found: CredibleInterval) -> Values:
+def _interval(found: CredibleInterval, names: Sequence[str]) -> Values:
     """The interval of each class, and how many distributions rest on few rows."""
     return {
         "level": found.level,
-        "classes": {str(c.label): [c.low, c.high] for c in found.classes},
+        "classes": {
+            name: [one.low, one.high]
+            for name, one in zip(names, found.classes, strict=True)
+        },
         "n_rare_cells": len(found.rare_cells),
         "n_cells": len(found.cells),
     }

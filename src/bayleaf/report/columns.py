@@ -121,8 +121,9 @@ def quality_notes(
         name = column["name"]
         for kind, what in (("missing", "missing"), ("unknown", "unknown to the model")):
             n = column[kind]
-            if n:
-                found.append((kind, name, f"{n} of {n_rows} cells are {what}"))
+            number = "a withheld number" if n is None else n
+            if n or n is None:
+                found.append((kind, name, f"{number} of {n_rows} cells are {what}"))
         if column["n_rare"]:
             found.append(("rare states", name, _rare_text(column, privacy)))
         if column["note"]:

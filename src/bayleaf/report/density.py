@@ -24,6 +24,8 @@ from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
 Tell = Callable[[str], None]
+Unknown = dict[str | int, int]
+Notes = dict[str | int, str]
 
 
 def summarize_density(
@@ -58,7 +60,7 @@ def summarize_density(
     ValueError
         If the table lacks a column.
     """
-    network, X, codes, unknown, notes = _read(model, frame)
+    network, X, read, codes, unknown, notes = _read(model, frame)
     domain: Domain = network.domain
     counts = state_counts([codes.column(i) for i in range(len(domain))], domain)
     shown = masked_domain(domain, counts, privacy)
@@ -74,7 +76,9 @@ def summarize_density(
             "it was learned, so that it cannot be learned anew without some rows. Give "
             "rows that it has not seen, and say that they are held out.",
         }
-    left_out = [str(n) for n in frame.columns if n not in set(domain.names)]
+    if "n_impossible" in quality:
+        quality["n_impossible"] = privacy.shown(quality["n_impossible"])
+    left_out = [str(name) for name in frame.columns if name not in read]
     n_rows = codes.n_rows
     return {
         "kind": "density",
@@ -99,34 +103,43 @@ def summarize_density(
 
 def _read(
     model: Any, frame: Any
-) -> tuple[BayesianNetwork, Any, Codes, dict[str | int, int], dict[str | int, str]]:
-    """The network, the table's columns in its order, and their codes and remarks."""
+) -> tuple[BayesianNetwork, Any, list[str], Codes, Unknown, Notes]:
+    """The network; the table's columns in its order, their names, codes, remarks."""
     if isinstance(model, BayesianNetworkEstimator):
         if not hasattr(model, "network_"):
             raise TypeError("the BayesianNetworkEstimator is not fitted; fit it first")
         network, encoder = model.network_, model.encoder_
-        X = model_columns(frame, network.domain)
+        X, read = model_columns(frame, model, network.domain)
         codes, _ = read_table(take_apart(X), encoder, model.hierarchies_)
-        return network, X, codes, dict(encoder.unknown_counts), dict(encoder.notes)
+        return (
+            network,
+            X,
+            read,
+            codes,
+            dict(encoder.unknown_counts),
+            dict(encoder.notes),
+        )
     if isinstance(model, BayesianNetwork):
-        X = model_columns(frame, model.domain)
+        X, read = model_columns(frame, model, model.domain)
         codes = read_rows(model.domain, X)
-        return model, X, codes, {}, {}
+        return model, X, read, codes, {}, {}
     raise TypeError(
         "a report needs a fitted classifier, a BayesianNetworkEstimator or a "
         f"BayesianNetwork, got a {type(model).__name__}"
     )
 
 
-def model_columns(frame: Any, domain: Domain) -> Any:
-    """The columns of a model out of a table, in the model's order.
+def model_columns(frame: Any, model: Any, domain: Domain) -> tuple[Any, list[str]]:
+    """The columns of a model out of a table, in the model's order, and their names.
 
     Parameters
     ----------
     frame : narwhals.DataFrame
-        The table.
+        The table, without its target.
+    model : estimator or BayesianNetwork
+        One that was fitted to columns without names takes the first ones, as an array.
     domain : Domain
-        The model's variables; columns without names are taken by position.
+        The model's variables.
 
     Raises
     ------
@@ -134,15 +147,19 @@ def model_columns(frame: Any, domain: Domain) -> Any:
         If the table lacks one.
     """
     names: list[Any] = list(domain.names)
-    if all(isinstance(name, int) for name in names):
-        names = frame.columns[: len(names)]
+    is_named = not hasattr(model, "n_features_in_") or hasattr(
+        model, "feature_names_in_"
+    )
+    if not is_named and len(frame.columns) >= len(names):
+        first = frame.columns[: len(names)]
+        return frame.select(first).to_numpy(), first
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise ValueError(
             f"the table has no column {name_list(absent)}; "
             f"{near_names(str(absent[0]), map(str, frame.columns))}"
         )
-    return frame.select(names).to_native()
+    return frame.select(names).to_native(), names
 
 
 def _scored(network: BayesianNetwork, codes: Codes) -> Values:

@@ -167,13 +167,11 @@ class _Case:
         names = frame.columns
         if self.target not in names:
             raise ValueError(
-                f"the table has no target column {str(self.target)!r}; "
-                f"{near_names(str(self.target), names)}"
+                f"the table has no target column {str(self.target)!r}; name the one "
+                f"with the classes as target; {near_names(str(self.target), names)}"
             )
-        self.X = model_columns(frame, self.features)
-        self.left_out = [
-            name for name in names if name not in {*self.features.names, self.target}
-        ]
+        self.X, read = model_columns(frame.drop(self.target), model, self.features)
+        self.left_out = [name for name in names if name not in {*read, self.target}]
         self.labels, self.truth = _labels_of(
             frame.get_column(self.target), self.predictor.classes
         )
@@ -362,13 +360,17 @@ class _Case:
         if least < _IMPORTANCE_FOLDS:
             return None, ""
         folds = deal_folds(self.truth, _IMPORTANCE_FOLDS, 1, random_state)
-        parts = [
-            self._importance_of(
-                clone(self.model).fit(take_rows(self.X, train), self.labels[train]),
-                test,
-            )
-            for train, test in folds
-        ]
+        try:
+            parts = [
+                self._importance_of(
+                    clone(self.model).fit(take_rows(self.X, train), self.labels[train]),
+                    test,
+                )
+                for train, test in folds
+            ]
+        except ValueError:
+            # A column may have no value at all in the rows of a fold.
+            return None, ""
         return _pooled(parts), "folds"
 
     def _rows(self, found: Predictions | None) -> list[Values] | None:
