@@ -282,6 +282,9 @@ def test_hostile_names_are_text(open_page: Any) -> None:
     assert page.locator("script").count() == 2
     assert page.locator("h3 .name").first.text_content() == HOSTILE[0]
     assert page.locator("#title").inner_text() == HOSTILE[0]
+    # A name that turns the direction of text leaves the sentence around it alone.
+    state(page, 9, 5).click()
+    assert f"= \u2068{HOSTILE[5]}\u2069 with" in verdict_of(page)
     state(page, 7, 7).click()
     state(page, 1, 1).click()
     assert page.locator("script").count() == 2

@@ -1,5 +1,7 @@
 // One card a variable: its states as buttons with bars.
 
+// Letters written from right to left, and signs that turn the direction.
+const OTHER_DIRECTION = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
 // States of a variable beyond this are folded away.
 const STATES_SHOWN = 12;
 // A press as long as this (ms) rules a state out where there is no shift key.
@@ -15,11 +17,17 @@ function element(tag, { text, className, ...attributes } = {}, children = []) {
   return made;
 }
 
-/** A name short enough for a sentence. */
+/** A name as it is; in quotes if it would not be seen without. */
+function visible(text) {
+  return text.trim() ? text : `'${text}'`;
+}
+
+/** A name short enough for a sentence, whose direction it leaves alone. */
 function short(text, longest = 60) {
-  const characters = Array.from(text);
-  if (characters.length <= longest) return text;
-  return `${characters.slice(0, longest - 1).join("")}…`;
+  const characters = Array.from(visible(text));
+  const isLong = characters.length > longest;
+  const cut = isLong ? `${characters.slice(0, longest - 1).join("")}…` : visible(text);
+  return OTHER_DIRECTION.test(cut) ? `\u2068${cut}\u2069` : cut;
 }
 
 /** A probability as a percentage. */
@@ -49,7 +57,7 @@ class Monitors {
     const { name, role, states, groups, rules } = session.model.variables[variable];
     const id = `variable-${variable}`;
     const heading = element("h3", { id, dir: "auto", title: name }, [
-      element("span", { text: name, className: "name" }),
+      element("span", { text: visible(name), className: "name" }),
     ]);
     if (role === "class" || role === "latent") {
       heading.append(" ", element("span", { text: role, className: "tag", dir: "ltr" }));
@@ -83,7 +91,7 @@ class Monitors {
       type: "button", className: "state", tabindex: state ? "-1" : "0", title: label,
     }, [
       element("span", { className: "fill", "aria-hidden": "true" }),
-      element("span", { text: label, className: "label", dir: "auto" }),
+      element("span", { text: visible(label), className: "label", dir: "auto" }),
       " ",
       element("span", { className: "value" }),
       element("span", { className: "mark" }),
@@ -168,7 +176,7 @@ class Monitors {
   /** A group of a value hierarchy; choosing it rules out all other states. */
   #groupButton(variable, { name, states }) {
     const button = element("button", {
-      type: "button", className: "group", text: name, dir: "auto",
+      type: "button", className: "group", text: visible(name), dir: "auto",
     });
     button.addEventListener("click", () => {
       const isSet = button.getAttribute("aria-pressed") === "true";

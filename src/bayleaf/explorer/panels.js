@@ -67,7 +67,7 @@ class AnswerPanel {
       fill.style.width = `${100 * p[state]}%`;
       this.bars.append(element("div", { className: "answer-bar", "aria-hidden": "true" }, [
         fill,
-        element("span", { text: states[state], className: "label", dir: "auto" }),
+        element("span", { text: visible(states[state]), className: "label", dir: "auto" }),
         element("span", { text: percent(p[state]), className: "value" }),
       ]));
     }
