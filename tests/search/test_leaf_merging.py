@@ -10,7 +10,11 @@ import pytest
 
 from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.scores.resolve import resolve_score
-from bayleaf.search.leaf_merging import configuration_shares, merge_leaves
+from bayleaf.search.leaf_merging import (
+    configuration_shares,
+    merge_leaves,
+    with_merged_leaves,
+)
 from bayleaf.search.structure import SearchResult
 from bayleaf.search.tree_climbing import climb_trees
 from bayleaf.search.tree_scores import TreeTerms
@@ -73,6 +77,20 @@ def test_leaves_of_one_distribution_are_merged() -> None:
     assert merge.gain == pytest.approx(0.5 * math.log2(240.0) - math.log2(3))
 
 
+def test_a_surcharge_merges_what_loses_no_more_and_gains_are_told_without_it() -> None:
+    counts = np.array([[50.0, 50.0], [40.0, 60.0]])
+    terms = _terms("mdl", 1000.0)
+    apart = terms.leaves(counts, np.ones(2)).sum()
+    together = terms.leaves(counts.sum(axis=0)[None], np.ones(1)).sum()
+    loss = float(apart - together) + math.log2(64)
+    assert loss > 0
+    kept, none = merge_leaves(counts, np.ones(2), 64, terms, 0.99 * loss)
+    assert (kept.tolist(), none) == ([0, 1], [])
+    rows, (merge,) = merge_leaves(counts, np.ones(2), 64, terms, 1.01 * loss)
+    assert rows.tolist() == [0, 0]
+    assert merge.gain == pytest.approx(-loss)
+
+
 def test_a_single_leaf_stays_as_it_is() -> None:
     rows, merges = merge_leaves(np.ones((1, 2)), np.ones(1), 1, _terms("mdl", 2.0))
     assert rows.tolist() == [0]
@@ -90,7 +108,10 @@ def _found(*, merge: bool, seed: int = 3) -> tuple[SearchResult, float]:
     domain, hierarchies = tree_networks.random_domain(rng, 5)
     codes = tree_networks.random_codes(rng, domain, 500, weighted=True)
     counts, score = UnclassedCounts(codes), resolve_score("aic")
-    found = climb_trees(counts, domain, score, hierarchies, merge_leaves=merge)
+    found = climb_trees(counts, domain, score, hierarchies)
+    if merge:
+        terms = TreeTerms(score, len(domain), float(codes.weights.sum()))
+        found = with_merged_leaves(found, codes, terms)
     shared = 0.0
     total = float(codes.weights.sum())
     for shape in found.cpd_structures:

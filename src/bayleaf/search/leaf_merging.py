@@ -33,7 +33,11 @@ class LeafMerge:
 
 
 def merge_leaves(
-    counts: Counts, shares: Counts, n_leaves: int, terms: TreeTerms
+    counts: Counts,
+    shares: Counts,
+    n_leaves: int,
+    terms: TreeTerms,
+    surcharge: float = 0.0,
 ) -> tuple[NDArray[np.intp], list[LeafMerge]]:
     """Merge the two distributions that gain most, again and again, while any gain.
 
@@ -50,6 +54,8 @@ def merge_leaves(
         Number of leaves of the tree.
     terms : TreeTerms
         The score.
+    surcharge : float, default=0.0
+        What a merge may lose.
 
     Returns
     -------
@@ -62,7 +68,8 @@ def merge_leaves(
     counts, shares = counts.copy(), shares.copy()
     n_rows = len(counts)
     own = terms.leaves(counts, shares)
-    cost = terms.score.merge_score(n_leaves)
+    # Of each merge, in the gains by which they are chosen.
+    cost = terms.score.merge_score(n_leaves) + surcharge
     gains = np.full((n_rows, n_rows), -np.inf)
     alive = np.ones(n_rows, dtype=np.bool_)
     owner = np.arange(n_rows)
@@ -81,7 +88,8 @@ def merge_leaves(
     while n_rows > 1 and gains.max() > terms.least_gain:
         first = int(np.argmax(gains >= gains.max() - terms.least_gain))
         kept, absorbed = divmod(first, n_rows)
-        merges.append(LeafMerge(kept, absorbed, float(gains[kept, absorbed])))
+        gain = float(gains[kept, absorbed]) - surcharge
+        merges.append(LeafMerge(kept, absorbed, gain))
         owner[owner == absorbed] = kept
         alive[absorbed] = False
         gains[absorbed], gains[:, absorbed] = -np.inf, -np.inf

@@ -16,6 +16,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.scores.local_score import LocalScore
+from bayleaf.search.decision_graphs import with_joined_splits
 from bayleaf.search.leaf_merging import with_merged_leaves
 from bayleaf.search.structure import (
     Constraints,
@@ -93,7 +94,7 @@ def climb_trees(
         for each set of parents.
     merge_leaves : bool, default=False
         Whether leaves of the trees that were found are then merged while the score
-        rises.
+        rises, and graphs improved by splits whose branches join distributions.
     max_kept_cells : int, optional
         Bound of the counts that are kept at a time.
 
@@ -157,7 +158,9 @@ def climb_trees(
     result = best_result(run_tasks(tasks, n_jobs))
     warn_if_stopped(result, constraints)
     if merge_leaves:
-        return with_merged_leaves(result, counts.rows(), terms)
+        return with_joined_splits(
+            with_merged_leaves(result, counts.rows(), terms), task
+        )
     return result
 
 
