@@ -164,3 +164,29 @@ def test_a_csv_file_that_cannot_be_written_ends_in_one_sentence(
 ) -> None:
     done = compare("--models", "nb", "--csv", tmp_path / "no" / "out.csv")
     check_refused(done, "cannot write")
+
+
+def test_input_that_does_not_fit_is_refused_before_models_learn(
+    compare: Run, run: Run, heart: Path, tmp_path: Path
+) -> None:
+    nowhere = tmp_path / "nowhere" / "out.csv"
+    check_refused(compare("--models", "nb", "--csv", nowhere), "does not exist")
+    check_refused(
+        compare("--models", "nb,tan", "--sigma", 2),
+        "--sigma is no setting of nb, tan; it belongs to mixture",
+    )
+    check_refused(
+        compare("--models", "nb", "--drop", "disease"),
+        "--drop leaves out the target column 'disease'",
+    )
+    evaluate = ("evaluate", heart, "--target", "disease", "--model", "nb")
+    check_refused(run(*evaluate, "--positive", "sick"), "--positive is 'sick'")
+    check_refused(run(*evaluate, "--model", "nb"), "--model names 'nb' twice")
+
+
+def test_booleans_are_named_positive_in_any_case(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sick.csv"
+    path.write_text("a,sick\n" + "p,true\nq,false\nq,true\n" * 4, "utf-8")
+    words = ("evaluate", path, "--target", "sick", "--model", "nb", "--folds", 2)
+    done = run(*words, "--positive", "True", "--json")
+    assert [model["positive"] for model in json.loads(done.out)] == [True]

@@ -256,3 +256,29 @@ def test_probabilities_that_are_nan_are_refused_rather_than_averaged() -> None:
     X = np.arange(20.0)[:, None]
     with pytest.raises(ValueError, match="Broken gave 10 held-out rows"):
         compare(X, ["p", "q"] * 10, [Broken()], n_folds=2)
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        ([[0, 0], [0, 0]], "must charge for at least one of the two errors"),
+        ([[0, -1], [1, 0]], "must charge for at least one of the two errors"),
+        ([[0, 1e308], [1e308, 0]], r"at most 1e\+100, got 1e\+308"),
+    ],
+)
+def test_losses_without_a_finite_threshold_are_refused_before_anything_is_learned(
+    loss: list[list[float]], message: str
+) -> None:
+    told: list[str] = []
+    X = np.arange(20).reshape(10, 2) % 2
+    with pytest.raises(ValueError, match=message):
+        compare(X, np.arange(10) % 2, ["nb"], n_folds=2, loss=loss, tell=told.append)
+    assert told == []
+
+
+def test_models_in_no_list_are_one_model_or_refused() -> None:
+    X = np.arange(20).reshape(10, 2) % 2
+    found = compare(X, np.arange(10) % 2, NaiveBayesClassifier(), n_folds=2)
+    assert found.names == ("NaiveBayesClassifier",)
+    with pytest.raises(TypeError, match="in a list or mapping, got 5"):
+        compare(X, np.arange(10) % 2, 5)

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
 from bayleaf import NaiveBayesClassifier
@@ -64,3 +67,85 @@ def test_a_class_absent_from_training_folds_gets_probability_zero() -> None:
 def test_one_class_cannot_be_evaluated() -> None:
     with pytest.raises(ValueError, match="one value only"):
         cross_validate({"nb": NaiveBayesClassifier()}, np.zeros((4, 1)), ["a"] * 4)
+
+
+X = np.arange(60).reshape(20, 3) % 2
+Y = np.arange(20) % 2
+
+
+class Odd(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classifier that goes wrong in a way of its own."""
+
+    def __init__(self, way: str = "") -> None:
+        self.way = way
+
+    def fit(self, X: Any, y: Any) -> Odd:
+        if self.way != "unlabelled":
+            self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), 99 if self.way == "strange" else 0)
+
+    def predict_proba(self, X: Any) -> Any:
+        if self.way == "refusing":
+            raise ValueError("no value for a")
+        if self.way == "text":
+            return [["much", "little"]] * len(X)
+        return np.full((len(X), 5 if self.way == "wide" else 2), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("way", "kind", "message"),
+    [
+        ("unlabelled", TypeError, "odd has no classes_ once it is fitted"),
+        ("strange", ValueError, "odd predicts 99, which is no class of the target"),
+        ("refusing", ValueError, "odd cannot predict held-out rows: no value for a"),
+        ("text", ValueError, "odd gave probabilities that are no numbers"),
+        ("wide", ValueError, r"odd gave probabilities of shape \(10, 5\) for 10"),
+    ],
+)
+def test_a_classifier_that_goes_wrong_is_named(
+    way: str, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        cross_validate({"odd": Odd(way)}, X, Y, n_folds=2)
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "kind", "message"),
+    [
+        (X, Y[:-1], ValueError, r"shape \(20, 3\) and there are 19 labels"),
+        (X[:-1], Y, ValueError, r"shape \(19, 3\) and there are 20 labels"),
+        (X[:0], Y[:0], ValueError, "the target has no rows"),
+        (X, np.arange(20), ValueError, "each of the 20 rows has a class of its own"),
+        ({"a": [1]}, Y, TypeError, "array of rows and columns, got dict"),
+        (None, Y, TypeError, "array of rows and columns, got NoneType"),
+    ],
+)
+def test_tables_that_cannot_be_dealt_are_refused(
+    features: Any, labels: Any, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        cross_validate({"nb": NaiveBayesClassifier()}, features, labels, n_folds=2)
+
+
+def test_rows_in_lists_count_as_an_array_of_the_same_values() -> None:
+    rows = [[("p", "q")[i % 2], i % 3] for i in range(20)]
+    models = {"nb": NaiveBayesClassifier()}
+    [listed] = cross_validate(models, rows, Y, n_folds=2)
+    [array] = cross_validate(models, np.array(rows, dtype=object), Y, n_folds=2)
+    assert listed.folds == array.folds
+
+
+@pytest.mark.parametrize("name", ["n_folds", "n_repeats", "random_state"])
+@pytest.mark.parametrize("value", [2.5, "3", None, True])
+def test_numbers_that_are_not_whole_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=f"{name} must be a whole number"):
+        cross_validate({"nb": NaiveBayesClassifier()}, X, Y, **{name: value})
+
+
+def test_an_unknown_score_is_refused_with_its_neighbours() -> None:
+    [result] = cross_validate({"odd": Odd()}, X, Y, n_folds=2)
+    with pytest.raises(ValueError, match="no score 'auc'; did you mean roc_auc"):
+        result.mean("auc")

@@ -59,6 +59,7 @@ def test_classes_that_the_target_lacks_are_named() -> None:
         (",a,b\na,0,1\nb,1\n", "row of 'b' in .* has 1 costs, but there are 2"),
         (",a,b\na,0,x\nb,1,0\n", "predicting 'a' where 'b' is true .* got 'x'"),
         (",a,b\na,0,\nb,1,0\n", "must be a number, got ''"),
+        (",a,b\na,0,1_0\nb,1,0\n", "must be a number, got '1_0'"),
         (",a,b\na,0,nan\nb,1,0\n", "must be finite"),
         (",a,b\na,0,-1\nb,1,0\n", "at least 0, got '-1'"),
         (",a,b\na,2,1\nb,1,0\n", "must be 0, as the prediction is right, got '2'"),

@@ -19,6 +19,8 @@ from bayleaf.wording import name_list
 # The value of a parameter that leave-one-out chooses.
 AUTO = "auto"
 CALIBRATIONS = ("leave_one_out",)
+# Sums of larger costs could overflow.
+_LARGEST_COST = 1e100
 GENERATIVE, CONDITIONAL = ESTIMATES = ("generative", "conditional")
 
 
@@ -193,11 +195,17 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
         )
     if not np.isfinite(matrix).all():
         raise ValueError("loss must hold finite numbers only")
+    if (np.abs(matrix) > _LARGEST_COST).any():
+        raise ValueError(
+            f"loss must hold costs of at most {_LARGEST_COST:g}, got "
+            f"{np.abs(matrix).max():g}; divide all costs by the largest"
+        )
     if np.diagonal(matrix).any():
         wrong = int(np.flatnonzero(np.diagonal(matrix))[0])
         raise ValueError(
             f"loss must be 0 where the prediction is right, but class "
-            f"{classes[wrong]!r} costs {matrix[wrong, wrong]:g}; subtract that from "
+            f"{classes.tolist()[wrong]!r} costs {matrix[wrong, wrong]:g}; subtract "
+            "that from "
             "its column"
         )
     return matrix

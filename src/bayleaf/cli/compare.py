@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
+from bayleaf.io.atomic import check_writable
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.compare import Comparison
@@ -69,6 +70,8 @@ def compare(
     """
     if sum((markdown, json, csv == "-")) > 1:
         raise ValueError("give only one of --markdown, --json and --csv -")
+    if csv not in (None, "-"):
+        check_writable(csv)
     options = options or ModelOptions()
     found = compare_models(
         _built(_separate(models), options),
@@ -104,6 +107,7 @@ def compare_models(
     loss: str | None = None,
     drop: Sequence[str] = (),
     missing_values: Sequence[str] = (),
+    positive: str | None = None,
 ) -> Comparison:
     """Compare estimators on a file, telling on standard error how far it has come.
 
@@ -121,15 +125,25 @@ def compare_models(
         File of a loss matrix.
     drop, missing_values : sequence of str
         Columns to leave out, cells that count as empty.
+    positive : str, optional
+        Class that thresholds will be asked for.
+
+    Raises
+    ------
+    OSError, ValueError
+        If a file, a setting or the positive class does not fit, before models learn.
     """
     from bayleaf.cli.progress import progress
     from bayleaf.cli.training import training_table
+    from bayleaf.data.labels import encode_labels
     from bayleaf.evaluation.compare import compare as compare_classifiers
     from bayleaf.evaluation.operating_points import read_loss
 
     n_folds, n_repeats, seed = dealing
     costs = None if loss is None else read_loss(loss)
     table = training_table(data, target, drop=drop, missing_values=missing_values)
+    if positive is not None:
+        positive_place(encode_labels(table.target)[0].tolist(), positive)
     with progress() as tell:
         return compare_classifiers(
             table.features,
@@ -142,6 +156,28 @@ def compare_models(
             baseline=baseline,
             tell=tell,
         )
+
+
+def positive_place(classes: Sequence[Any], positive: str) -> int:
+    """Which of two classes a name on the command line stands for.
+
+    Raises
+    ------
+    ValueError
+        If there are not two classes, or none of them is called so.
+    """
+    from bayleaf.evaluation.operating_points import class_names
+    from bayleaf.wording import name_list
+
+    names = class_names(classes)
+    # Booleans are found in any case, as in a file of losses.
+    called = positive.lower() if isinstance(classes[0], bool) else positive
+    if len(names) != 2 or called not in names:
+        raise ValueError(
+            f"--positive must be one of two classes, but the target has "
+            f"{name_list(names)} and --positive is {positive!r}"
+        )
+    return names.index(called)
 
 
 def print_comparison(found: Comparison, data: str, target: str) -> None:
@@ -205,4 +241,4 @@ def _built(names: Sequence[str], options: ModelOptions) -> dict[str, Any]:
             )
         if names.count(name) > 1:
             raise ValueError(f"--models names {name!r} twice; name each model once")
-    return {name: options.build(name, shared_only=len(names) > 1) for name in names}
+    return options.build_all(names)

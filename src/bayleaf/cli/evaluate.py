@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from bayleaf.cli.compare import (
     compare_models,
     points_of,
+    positive_place,
     print_comparison,
     print_points,
 )
@@ -65,14 +66,18 @@ def evaluate(
         Print the figures as JSON.
     """
     options = options or ModelOptions()
+    for name in model:
+        if model.count(name) > 1:
+            raise ValueError(f"--model names {name!r} twice; name each model once")
     found = compare_models(
-        {name: options.build(name, shared_only=len(model) > 1) for name in model},
+        options.build_all(model),
         data,
         target,
         (folds, repeats, options.seed),
         loss=loss,
         drop=drop,
         missing_values=na,
+        positive=positive,
     )
     place = _positive_place(found, positive)
     if json:
@@ -87,19 +92,9 @@ def evaluate(
 
 def _positive_place(found: Comparison, positive: str | None) -> int | None:
     """Which class thresholds are for; None where no thresholds are shown."""
-    from bayleaf.evaluation.operating_points import class_names
-
-    names = class_names(found.classes)
     if positive is None:
-        return 1 if found.loss is not None and len(names) == 2 else None
-    if len(names) != 2 or positive not in names:
-        from bayleaf.wording import name_list
-
-        raise ValueError(
-            f"--positive must be one of two classes, but the target has "
-            f"{name_list(names)} and --positive is {positive!r}"
-        )
-    return names.index(positive)
+        return 1 if found.loss is not None and len(found.classes) == 2 else None
+    return positive_place(found.classes, positive)
 
 
 def _as_dict(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
@@ -226,6 +227,24 @@ class ModelOptions:
                 f"{hint}"
             )
         return self._built(CLASSIFIERS[model], f"the {model} model", shared_only)
+
+    def build_all(self, models: Sequence[str]) -> dict[str, Any]:
+        """The estimators of model names, each with the settings that it has.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown, or none of the models has a setting that was given.
+        """
+        built = {name: self.build(name, shared_only=len(models) > 1) for name in models}
+        for setting, value in self._values().items():
+            having = _having(setting)
+            if value is not None and not set(having) & set(models):
+                raise ValueError(
+                    f"--{setting.replace('_', '-')} is no setting of "
+                    f"{', '.join(models)}; it belongs to {', '.join(having)}"
+                )
+        return built
 
     def build_density(self) -> Any:
         """The density estimator with these settings."""

@@ -34,9 +34,14 @@ def training_table(
     Raises
     ------
     OSError, ValueError
-        If the file cannot be read, a named column is missing, the target has empty
-        cells, or no feature is left.
+        If the file cannot be read, a named column is missing, the target is dropped
+        or has empty cells, or no feature is left.
     """
+    if target in drop:
+        raise ValueError(
+            f"--drop leaves out the target column {target!r}; drop another column or "
+            "name another target"
+        )
     table = read_table(source, missing_values)
     special = [target, *drop, *([weight] if weight else [])]
     select_columns(table, special, source)

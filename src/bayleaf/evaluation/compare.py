@@ -247,6 +247,9 @@ def compare(
     costs = checked_loss(
         loss.for_classes(classes) if isinstance(loss, LossMatrix) else loss, classes
     )
+    if costs is not None and len(classes) == 2:
+        # A loss that leaves no threshold is refused before anything is learned.
+        implied_threshold(costs)
     results = cross_validate(
         estimators,
         X,
@@ -286,8 +289,12 @@ def named_models(models: Any, random_state: int) -> dict[str, Any]:
     TypeError
         If a model is no estimator.
     """
-    if isinstance(models, str):
+    if isinstance(models, str) or hasattr(models, "fit"):
         models = [models]
+    if not isinstance(models, Iterable):
+        raise TypeError(
+            f"models must be names or classifiers in a list or mapping, got {models!r}"
+        )
     given = models.items() if isinstance(models, Mapping) else _with_names(models)
     found: dict[str, Any] = {}
     for name, model in given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -68,20 +69,26 @@ def cross_validate(
     Raises
     ------
     ValueError
-        If the target has one class only, there are fewer rows than folds, or a
-        classifier cannot learn from the table (naming it).
+        If the target has one class only or another number of rows than the features,
+        there are fewer rows than folds, or a classifier cannot learn from the table
+        or predicts no classes of the target (naming it).
     TypeError
-        If a classifier predicts no probabilities.
+        If the features are no table, a number is not whole, or a classifier predicts
+        no probabilities.
     """
+    _check_whole_numbers(
+        n_folds=n_folds, n_repeats=n_repeats, random_state=random_state
+    )
     classes, truth = encode_labels(y)
     _check_folds(classes, truth, n_folds, n_repeats)
+    table = _checked_table(X, len(truth))
     if not 0 <= random_state <= _LARGEST_SEED - n_repeats:
         raise ValueError(
             f"the seed must be at least 0 and below {_LARGEST_SEED - n_repeats}, got "
             f"{random_state}"
         )
     task = _Task(
-        X, classes, truth, deal_folds(truth, n_folds, n_repeats, random_state), loss
+        table, classes, truth, deal_folds(truth, n_folds, n_repeats, random_state), loss
     )
     return [_validate(name, one, task, tell) for name, one in estimators.items()]
 
@@ -139,10 +146,43 @@ class _Fold(NamedTuple):
     n_arcs: int | None
 
 
+def _check_whole_numbers(**values: Any) -> None:
+    """Raise unless all values are whole numbers."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise TypeError(f"{name} must be a whole number, got {value!r}")
+
+
+def _checked_table(X: Any, n_rows: int) -> Any:
+    """Features as something that `take_rows` takes, once they pair with the labels."""
+    if isinstance(X, list | tuple):
+        # As objects, so that numbers and texts of one row stay what they are.
+        X = np.array(X, dtype=object)
+    shape: tuple[int, ...]
+    if isinstance(X, np.ndarray):
+        shape = X.shape
+    else:
+        try:
+            shape = nw.from_native(X, eager_only=True).shape
+        except TypeError as error:
+            raise TypeError(
+                "the features must be a data frame or an array of rows and columns, "
+                f"got {type(X).__name__}; make it one of these"
+            ) from error
+    if shape[:1] != (n_rows,):
+        raise ValueError(
+            f"every row needs features and a label, but the features have shape "
+            f"{shape} and there are {n_rows} labels"
+        )
+    return X
+
+
 def _check_folds(
     classes: NDArray[Any], truth: Rows, n_folds: int, n_repeats: int
 ) -> None:
     """Raise unless the rows can be dealt into the folds."""
+    if not len(classes):
+        raise ValueError("the target has no rows; evaluating needs two classes")
     if len(classes) < 2:
         raise ValueError(
             f"the target has one value only ({classes[0]}); evaluating needs two"
@@ -153,6 +193,11 @@ def _check_folds(
             f"{n_repeats}"
         )
     largest = int(np.bincount(truth).max())
+    if largest < 2:
+        raise ValueError(
+            f"each of the {len(truth)} rows has a class of its own; evaluating needs "
+            "a class with two rows or more"
+        )
     if n_folds > largest:
         raise ValueError(
             f"folds must be at most {largest}, the number of rows of the most frequent "
@@ -198,14 +243,24 @@ def _run_fold(name: str, estimator: Any, task: _Task, train: Rows, test: Rows) -
             f"{name} has no predict_proba; wrap it in scikit-learn's "
             "CalibratedClassifierCV"
         )
-    index = {label: i for i, label in enumerate(task.classes.tolist())}
-    # A class without a training row in this fold keeps probability zero.
-    proba = np.zeros((len(test), len(task.classes)))
-    seen = [index[label] for label in np.asarray(model.classes_).tolist()]
-    proba[:, seen] = model.predict_proba(held_out)
-    end = time.perf_counter()
-    chosen = np.array([index[c] for c in np.asarray(model.predict(held_out)).tolist()])
-    _check_probabilities(name, proba)
+    try:
+        found = model.predict_proba(held_out)
+        end = time.perf_counter()
+        predicted = model.predict(held_out)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} cannot predict held-out rows: {error}") from error
+    chosen = _places(name, predicted, task.classes)
+    if not hasattr(model, "classes_"):
+        raise TypeError(
+            f"{name} has no classes_ once it is fitted; set it to the labels in the "
+            "order of the columns of predict_proba"
+        )
+    seen = _places(name, model.classes_, task.classes)
+    proba = _spread(name, found, seen, (len(test), len(task.classes)))
+    if len(chosen) != len(test):
+        raise ValueError(
+            f"{name} predicted {len(chosen)} classes for {len(test)} held-out rows"
+        )
     return _Fold(
         score_predictions(task.truth[test], chosen, proba, task.loss),
         proba,
@@ -214,6 +269,36 @@ def _run_fold(name: str, estimator: Any, task: _Task, train: Rows, test: Rows) -
         getattr(getattr(model, "model_", None), "n_parameters", None),
         _n_arcs(model),
     )
+
+
+def _places(name: str, labels: Any, classes: NDArray[Any]) -> Rows:
+    """Where labels that a classifier gave are among the classes."""
+    index = {label: i for i, label in enumerate(classes.tolist())}
+    given = np.asarray(labels).tolist()
+    strange = [label for label in given if label not in index]
+    if strange:
+        raise ValueError(
+            f"{name} predicts {strange[0]!r}, which is no class of the target; let it "
+            "predict the labels that it was fitted with"
+        )
+    return np.array([index[label] for label in given], dtype=np.intp)
+
+
+def _spread(name: str, found: Any, seen: Rows, shape: tuple[int, int]) -> Floats:
+    """Probabilities of all classes; one without a training row keeps zero."""
+    given = np.shape(found)
+    if given != (shape[0], len(seen)):
+        raise ValueError(
+            f"{name} gave probabilities of shape {given} for {shape[0]} held-out rows "
+            f"and {len(seen)} classes"
+        )
+    proba = np.zeros(shape)
+    try:
+        proba[:, seen] = found
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} gave probabilities that are no numbers") from error
+    _check_probabilities(name, proba)
+    return proba
 
 
 def _check_probabilities(name: str, proba: Floats) -> None:

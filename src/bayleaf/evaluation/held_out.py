@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.evaluation.metrics import Scores, expected_calibration_error
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.wording import near_names
 
 # Scores that are shares of, or means over, the rows of a fold.
 SCORES = (
@@ -21,6 +22,7 @@ SCORES = (
     "calibration_error",
     "cost",
 )
+_FIGURES = tuple(Scores.__dataclass_fields__)
 LARGER_IS_BETTER = frozenset({"accuracy", "balanced_accuracy", "roc_auc"})
 
 
@@ -71,7 +73,17 @@ class CrossValidation:
     held_out: HeldOut
 
     def values(self, score: str) -> Floats:
-        """A score of every fold that has it, shape (n_folds,) or less."""
+        """A score of every fold that has it, shape (n_folds,) or less.
+
+        Raises
+        ------
+        ValueError
+            If there is no such score.
+        """
+        if score not in _FIGURES:
+            raise ValueError(
+                f"there is no score {score!r}; {near_names(score, _FIGURES)}"
+            )
         found = [getattr(fold, score) for fold in self.folds]
         return np.array([value for value in found if value is not None], dtype=float)
 

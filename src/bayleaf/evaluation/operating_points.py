@@ -111,14 +111,17 @@ def _checked_names(path: str | Path, rows: list[list[str]]) -> tuple[str, ...]:
     if len(rows) < 3 or len(rows[0]) < 3:
         raise ValueError(
             f"{path} holds no loss matrix; give it a header row and a first column "
-            "with the names of two or more classes"
+            "with the names of two or more classes, and commas between its cells"
         )
     columns = tuple(rows[0][1:])
     predicted = [row[0] for row in rows[1:]]
     for names, where in ((columns, "header row"), (predicted, "first column")):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"the {where} of {path} repeats {name_list(twice)}")
+            raise ValueError(
+                f"the {where} of {path} repeats {name_list(twice)}; name each class "
+                "once"
+            )
     if sorted(columns) != sorted(predicted):
         raise ValueError(
             f"the header row of {path} names {name_list(columns)}, but its first "
@@ -137,7 +140,8 @@ def _cost(path: str | Path, predicted: str, true: str, cell: str) -> float:
     """One cell of a loss file as a number."""
     where = f"the cost of predicting {predicted!r} where {true!r} is true in {path}"
     try:
-        cost = float(cell)
+        # Python's own notation 1_0 is no number in a table.
+        cost = float(cell.replace("_", "?"))
     except ValueError:
         raise ValueError(f"{where} must be a number, got {cell!r}") from None
     if not (math.isfinite(cost) and cost >= 0):
