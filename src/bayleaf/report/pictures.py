@@ -46,7 +46,8 @@ def network_svg(structure: Values) -> tuple[str, str]:
     nodes, arcs = structure["nodes"], structure["arcs"]
     if not 0 < len(nodes) <= _MOST_NODES:
         return "", f"A picture of {len(nodes)} variables could not be read."
-    kept, note = _kept_arcs(nodes, arcs)
+    n_arcs = len(arcs) + structure["n_arcs_left_out"]
+    kept, note = _kept_arcs(nodes, arcs, n_arcs)
     children = {arc["child"] for arc in arcs}
     tops = [
         place
@@ -73,12 +74,12 @@ def network_svg(structure: Values) -> tuple[str, str]:
         'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
         '<path d="M0 0 8 4 0 8z"/></marker></defs>'
     )
-    label = f"Network of {len(nodes)} variables and {len(arcs)} arcs"
+    label = f"Network of {len(nodes)} variables and {n_arcs} arcs"
     return _svg("network", width, height, label, [head, *body]), note
 
 
 def _kept_arcs(
-    nodes: Sequence[Values], arcs: Sequence[Values]
+    nodes: Sequence[Values], arcs: Sequence[Values], n_arcs: int
 ) -> tuple[list[Values], str]:
     """The arcs to draw, and what is left out."""
     heavy = list(arcs)
@@ -99,7 +100,7 @@ def _kept_arcs(
     most = max(_LEAST_ARCS, 3 * len(nodes) // 2) if has_weights else _MOST_ARCS
     if len(heavy) > most:
         what = "heaviest" if has_weights else "first"
-        notes.append(f"The {what} {most} of {len(arcs)} arcs are drawn.")
+        notes.append(f"The {what} {most} of {n_arcs} arcs are drawn.")
     return heavy[:most], " ".join(notes)
 
 
