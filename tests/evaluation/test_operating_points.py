@@ -130,3 +130,8 @@ def test_more_classes_and_lone_classes_have_no_thresholds() -> None:
         implied_threshold(np.ones((3, 3)))
     with pytest.raises(ValueError, match="at least one of the two errors"):
         implied_threshold(np.zeros((2, 2)))
+
+
+def test_a_positive_class_beside_the_two_is_refused() -> None:
+    with pytest.raises(ValueError, match="positive must be 0 or 1, got 2"):
+        operating_points(TRUTH, PROBA, positive=2)

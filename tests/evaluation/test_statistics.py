@@ -92,6 +92,13 @@ def test_marks_say_sign_and_level(result: TestResult, mark: str) -> None:
             lambda: corrected_t_test([1, 2], [1, 2], n_train=0, n_test=1),
             "n_train must be above 0",
         ),
+        (
+            lambda: corrected_t_test([1, 2], [1, 2], n_train=math.inf, n_test=1),
+            "both finite, got inf and 1",
+        ),
+        (lambda: accuracy_sd(0.5, math.nan), "n_rows must be at least 1, got nan"),  # type: ignore[arg-type]
+        (lambda: unpaired_t_test(["a", "b"], [1, 2]), "first must hold numbers"),
+        (lambda: unpaired_t_test([1, 2], [1e308, 0]), r"second must .* got 1e\+308"),
         (lambda: unpaired_t_test([1], [1, 2]), "first must hold at least 2"),
         (lambda: unpaired_t_test([1, math.nan], [1, 2]), "score 1 is nan"),
     ],

@@ -125,3 +125,8 @@ def test_groups_are_the_bars_of_the_diagram() -> None:
 def test_tables_that_cannot_be_tested_are_named(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_scores_without_names_are_refused() -> None:
+    with pytest.raises(TypeError, match="mapping of names to scores, got list"):
+        friedman_test([[1, 2], [2, 3], [3, 4]])  # type: ignore[arg-type]

@@ -74,7 +74,16 @@ def test_rows_of_cells_that_the_protocol_lacks_are_not_read(tmp_path: Path) -> N
     assert list(store.read(CELLS[:1])) == CELLS[:1]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"cell": {}}', '{"figures": {"a": "b"}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"cell": {}}',
+        '{"figures": {"a": "b"}}',
+        '{"figures": {"a": NaN}, "data": "d"}',
+    ],
+)
 def test_a_file_that_is_no_result_is_named(tmp_path: Path, text: str) -> None:
     store = store_in(tmp_path)
     store.write(result(CELLS[0]))
@@ -97,6 +106,27 @@ def test_a_table_with_words_for_figures_is_refused(tmp_path: Path) -> None:
     assert store.read(CELLS) == {}
     store.table.write_text('set,k,model,seed,accuracy,data\niris,,"NB, flat",0,?,d\n')
     with pytest.raises(ValueError, match="holds something that is no number"):
+        store.read(CELLS)
+    for figures in ("nan,d", "1,d,7"):
+        store.table.write_text(
+            f'set,k,model,seed,accuracy,data\niris,,"NB, flat",0,{figures}\n'
+        )
+        with pytest.raises(ValueError, match="holds something that is no number"):
+            store.read(CELLS)
+
+
+def test_the_table_of_a_run_without_data_is_no_obstacle_to_the_next(
+    tmp_path: Path,
+) -> None:
+    store = store_in(tmp_path)
+    store.write_table(Results([]))
+    assert store.read(CELLS) == {}
+
+
+def test_a_table_that_is_no_text_is_named(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    store.table.write_bytes(b"\xff\xfe\x00set")
+    with pytest.raises(ValueError, match=r"paper\.csv is no CSV file of UTF-8 text"):
         store.read(CELLS)
 
 

@@ -116,3 +116,11 @@ def test_every_table_of_the_folder_has_its_expected_rows(data_folder: Path) -> N
         table = sources.table(name)
         assert table.column_names[-1] == "class"
         assert np.isin(table["class"].to_pylist(), [""]).sum() == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1\n", b"\xff\xfe,b\n1,2\n"])
+def test_a_file_that_is_no_table_is_named(tmp_path: Path, content: bytes) -> None:
+    path = folder_with(tmp_path, "corral", []) / "small" / "corral.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"corral\.csv cannot be read as a table"):
+        Sources(tmp_path).table("corral")

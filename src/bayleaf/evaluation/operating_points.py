@@ -256,6 +256,8 @@ def operating_points(
         raise ValueError(
             f"thresholds part two classes, but the target has {proba.shape[1]}"
         )
+    if positive not in (0, 1):
+        raise ValueError(f"positive must be 0 or 1, got {positive!r}")
     if len(np.unique(truth)) < 2:
         raise ValueError("thresholds need held-out rows of both classes")
     chosen = set(USUAL_THRESHOLDS if thresholds is None else thresholds)

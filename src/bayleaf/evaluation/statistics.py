@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
 Floats = NDArray[np.float64]
+# Squares of larger scores could overflow.
+_LARGEST_SCORE = 1e100
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def accuracy_sd(accuracy: float, n_rows: int) -> float:
     """
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy must lie between 0 and 1, got {accuracy!r}")
-    if n_rows < 1:
+    if not 1 <= n_rows < math.inf:
         raise ValueError(f"n_rows must be at least 1, got {n_rows!r}")
     return math.sqrt(accuracy * (1 - accuracy) / n_rows)
 
@@ -105,10 +108,10 @@ def corrected_t_test(
         impossible.
     """
     a, b = paired_scores(first, second)
-    if not n_train > 0 or not n_test >= 0:
+    if not 0 < n_train < math.inf or not 0 <= n_test < math.inf:
         raise ValueError(
-            f"n_train must be above 0 and n_test at least 0, got {n_train!r} and "
-            f"{n_test!r}"
+            f"n_train must be above 0, n_test at least 0 and both finite, got "
+            f"{n_train!r} and {n_test!r}"
         )
     difference = a - b
     factor = 1 / len(difference) + n_test / n_train
@@ -157,7 +160,12 @@ def scores_of(name: str, values: Any, least: int) -> Floats:
     ValueError
         If they are no list of at least `least` finite numbers.
     """
-    scores = np.asarray(values, dtype=np.float64)
+    try:
+        scores = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must hold numbers in one dimension, got {reprlib.repr(values)}"
+        ) from error
     if scores.ndim != 1 or len(scores) < least:
         raise ValueError(
             f"{name} must hold at least {least} scores in one dimension, got shape "
@@ -167,6 +175,11 @@ def scores_of(name: str, values: Any, least: int) -> Floats:
         place = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise ValueError(
             f"{name} must hold finite scores, but score {place} is {scores[place]}"
+        )
+    if (np.abs(scores) > _LARGEST_SCORE).any():
+        raise ValueError(
+            f"{name} must hold scores of at most {_LARGEST_SCORE:g}, got "
+            f"{np.abs(scores).max():g}; divide all scores by one number"
         )
     return scores
 

@@ -260,7 +260,13 @@ def friedman_test(
     ------
     ValueError
         If there are fewer than 3 models or 2 data sets, or scores are missing.
+    TypeError
+        If the scores are no mapping.
     """
+    if not isinstance(scores, Mapping):
+        raise TypeError(
+            f"scores must be a mapping of names to scores, got {type(scores).__name__}"
+        )
     if len(scores) < 3:
         raise ValueError(
             f"Friedman's test compares at least 3 models, got {len(scores)}; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -175,21 +176,34 @@ class CellStore:
             return {}
         names = value_names(cells)
         by_text = {tuple(cell.text(name) for name in names): cell for cell in cells}
+        heading, rows = self._rows()
+        if heading == [ORIGIN]:
+            # What a run leaves that found no data at all.
+            return {}
+        lacking = [name for name in (*names, ORIGIN) if name not in heading]
+        if lacking:
+            raise ValueError(
+                f"{self.table} has no column {lacking[0]!r}, so it is no result "
+                "file of this paper; move it away or choose another --output"
+            )
         found = {}
-        with self.table.open(newline="", encoding="utf-8") as stream:
-            reader = csv.DictReader(stream)
-            heading = reader.fieldnames or []
-            lacking = [name for name in (*names, ORIGIN) if name not in heading]
-            if lacking:
-                raise ValueError(
-                    f"{self.table} has no column {lacking[0]!r}, so it is no result "
-                    "file of this paper; move it away or choose another --output"
-                )
-            for row in reader:
-                cell = by_text.get(tuple(row[name] for name in names))
-                if cell is not None:
-                    found[cell] = _result_of(row, names, cell, self.table)
+        for row in rows:
+            cell = by_text.get(tuple(row[name] for name in names))
+            if cell is not None:
+                found[cell] = _result_of(row, names, cell, self.table)
         return found
+
+    def _rows(self) -> tuple[list[str], list[dict[str, str]]]:
+        """Heading and rows of the CSV file."""
+        try:
+            with self.table.open(newline="", encoding="utf-8") as stream:
+                reader = csv.DictReader(stream)
+                return list(reader.fieldnames or []), list(reader)
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise ValueError(
+                f"{self.table} is no CSV file of UTF-8 text; move it away or choose "
+                "another --output"
+            ) from error
 
     def write_table(self, results: Results) -> None:
         """Write the CSV file: a row for every finished cell, in order."""
@@ -212,6 +226,14 @@ def value_names(cells: Iterable[Cell]) -> list[str]:
     return list(dict.fromkeys(name for cell in cells for name, _ in cell.values))
 
 
+def _figure(value: str | float) -> float:
+    """A kept figure; one that is not finite was never written by a run."""
+    figure = float(value)
+    if not math.isfinite(figure):
+        raise ValueError(f"a figure is {figure}")
+    return figure
+
+
 def _rounded(figure: float) -> float:
     return float(f"{figure:.{_DIGITS}g}")
 
@@ -222,8 +244,8 @@ def _result_of(
     """The result in a row of the CSV file."""
     texts = {k: v for k, v in row.items() if k not in names and k != ORIGIN and v}
     try:
-        figures = {name: float(text) for name, text in texts.items()}
-    except ValueError as error:
+        figures = {name: _figure(text) for name, text in texts.items()}
+    except (ValueError, TypeError) as error:
         raise ValueError(
             f"{path} holds something that is no number for {cell}; move the file away"
         ) from error
@@ -234,7 +256,7 @@ def _read_result(path: Path, cell: Cell) -> Result:
     """The result in the file of one cell."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        figures = {str(k): float(v) for k, v in record["figures"].items()}
+        figures = {str(k): _figure(v) for k, v in record["figures"].items()}
         return Result(cell, figures, str(record[ORIGIN]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(

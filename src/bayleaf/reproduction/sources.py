@@ -190,7 +190,14 @@ _SHIPPED_TABLES: dict[str, Callable[[], pa.Table]] = {
 def _read(folder: Path | None, name: str, kind: str) -> pa.Table:
     """A table of text, checked against the number of rows that it should have."""
     if kind == _FOLDER and folder is not None:
-        table = _from_file(_file_of(folder, name))
+        path = _file_of(folder, name)
+        try:
+            table = _from_file(path)
+        except (pa.ArrowInvalid, UnicodeDecodeError, StopIteration) as error:
+            raise ValueError(
+                f"{path} cannot be read as a table ({error or 'it is empty'}); mend it "
+                "or name another folder by --data"
+            ) from error
         _check_rows(name, table.num_rows, origins()[name].n_rows)
         return table
     if kind == _KEEL:
