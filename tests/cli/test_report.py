@@ -104,3 +104,18 @@ def test_the_extra_is_named_where_it_is_missing(
     assert done.code == 2
     assert "bayleaf[report]" in done.err
     assert not page.exists()
+
+
+def test_text_that_looks_like_numbers_in_another_file_is_read_as_text(
+    run: Run, tmp_path: Path
+) -> None:
+    train, test, file = (tmp_path / name for name in ("a.csv", "b.csv", "m.json"))
+    cells = ["1,p", "2,q", "x,p", "2,q"]
+    train.write_text("\n".join(["code,y", *cells * 5, ""]))
+    test.write_text("\n".join(["code,y", *["1,p", "2,q"] * 5, ""]))
+    words = ("fit", train, "--target", "y", "--model", "nb", "-o", file)
+    assert run(*words).code == 0
+    done = run("report", file, test, "--held-out", "--json")
+    found = json.loads(done.out)
+    assert found["columns"][0]["unknown"] == 0
+    assert found["quality"]["scores"]["accuracy"] == 1.0

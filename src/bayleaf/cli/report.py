@@ -79,7 +79,7 @@ def report(
         _check_page(output)
     costs = None if loss is None else read_loss(loss)
     learned = open_model(model)
-    table = read_table(data, na)
+    table = _as_learned(read_table(data, na), learned)
     with progress() as tell:
         summary = summarize(
             learned,
@@ -117,6 +117,27 @@ def open_model(path: Path) -> Any:
             return read_network(path)
         except ValueError:
             raise error from None
+
+
+def _as_learned(table: Any, model: Any) -> Any:
+    """A table in which columns that were text in training are text again.
+
+    Another file of the same columns may hold nothing but numbers in one of them.
+    """
+    import pyarrow as pa
+
+    encoder = getattr(model, "encoder_", None)
+    for variable in () if encoder is None else encoder.domain:
+        place = table.schema.get_field_index(str(variable.name))
+        known = [state for state in variable.states if state is not None]
+        is_text = bool(known) and all(isinstance(state, str) for state in known)
+        if place < 0 or variable.kind != "nominal" or not is_text:
+            continue
+        column = table.column(place)
+        if pa.types.is_primitive(column.type):
+            text = column.cast(pa.string())
+            table = table.set_column(place, str(variable.name), text)
+    return table
 
 
 def _check_page(output: Path) -> None:
