@@ -50,7 +50,7 @@ def _started(
     trees = [task.tree(child, counts) for child in range(len(domain))]
     network = TreeNetwork(trees, task.constraints, 0)
     _make_simple_moves(network)
-    return network, WaysOut(task, network, counts)
+    return network, WaysOut(task, network, counts, from_parents=True)
 
 
 def _make_simple_moves(network: TreeNetwork) -> None:

@@ -191,7 +191,7 @@ def _climb(task: TreeTask, restart: int, *, regrow: bool) -> SearchResult | None
     least_gain = task.terms.least_gain
     network = TreeNetwork(trees, task.constraints, restart, least_gain, task.progress)
     rng = task.generator(restart)
-    ways_out = WaysOut(task, network, counts)
+    ways_out = WaysOut(task, network, counts, from_parents=restart > 0)
     stopped = False
     while not stopped:
         if restart > 0 and not propose_until_tired(network, task.deadline, rng):

@@ -7,8 +7,9 @@ trees stood otherwise is as hard to change. So this module adds, beyond the pape
 moves that replace whole trees. They are tried where no split and no collapse gains:
 
 grow_tree
-    A variable's tree is grown from a leaf, by the best split or collapse each time,
-    freely or from a first split on one of the tree's own parents.
+    A variable's tree is grown from a leaf, by the best split or, where none gains, the
+    best collapse: freely or, in all restarts but the first, from a first split on one
+    of the tree's own parents, which takes as long again.
 reverse_edge
     Of an arc that may be turned without closing a cycle, first the child's tree is
     grown without the parent and what that leads to, then the parent's tree, which may
@@ -71,14 +72,22 @@ class WaysOut:
         Its trees, which the moves change.
     counts : LeafCounts
         Where leaves get their counts.
+    from_parents : bool
+        Whether trees are grown from a first split on each parent, too.
     """
 
     def __init__(
-        self, task: TreeTask, network: TreeNetwork, counts: LeafCounts
+        self,
+        task: TreeTask,
+        network: TreeNetwork,
+        counts: LeafCounts,
+        *,
+        from_parents: bool,
     ) -> None:
         self._task = task
         self._network = network
         self._counts = counts
+        self._from_parents = from_parents
         self._outcomes: dict[_Plan, _Outcome] = {}
 
     def take_first(self) -> bool:
@@ -106,7 +115,7 @@ class WaysOut:
         """All moves, the second tree of a turned arc fitted to the first."""
         for child, tree in enumerate(self._network.trees):
             allowed = _members(self._network.allowed(child))
-            for first in (None, *tree.parents):
+            for first in (None, *tree.parents) if self._from_parents else (None,):
                 plan = _Plan(child, allowed, first)
                 yield _WayOut("grow_tree", child, first, (plan,))
         for child, tree in enumerate(self._network.trees):
@@ -169,10 +178,12 @@ def _members(mask: Mask) -> tuple[int, ...]:
 def _best_of(
     tree: GrowingTree, allowed: Mask, required: frozenset[int]
 ) -> SplitMove | CollapseMove | None:
-    """The best move of a tree, a split of equal ones; None if none gains."""
-    best: SplitMove | CollapseMove | None = None
-    for move in (tree.best_split(allowed), *tree.collapses_keeping(required)):
-        least = tree.least_gain + (best.gain if best is not None else 0.0)
-        if move is not None and move.gain > least:
+    """The best split of a tree, or collapse where no split gains; None if none does."""
+    split = tree.best_split(allowed)
+    if split is not None and split.gain > tree.least_gain:
+        return split
+    best: CollapseMove | None = None
+    for move in tree.collapses_keeping(required):
+        if move.gain > (tree.least_gain if best is None else best.gain):
             best = move
     return best
