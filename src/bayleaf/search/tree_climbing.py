@@ -6,7 +6,7 @@ then, see `tree_escaping`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, get_args
 
@@ -149,11 +149,12 @@ def climb_trees(
         one_at_a_time(progress),
         max_kept_cells // max(1, min(n_jobs, n_restarts)),
     )
-    climb = {
+    climbs: dict[TreeSearch, Callable[[TreeTask, int], SearchResult | None]] = {
         "regrowing": partial(_climb, regrow=True),
         "incremental": partial(_climb, regrow=False),
         "batch": _climb_by_batches,
-    }[tree_search]
+    }
+    climb = climbs[tree_search]
     tasks = [partial(climb, task, restart) for restart in range(n_restarts)]
     result = best_result(run_tasks(tasks, n_jobs))
     warn_if_stopped(result, constraints)
