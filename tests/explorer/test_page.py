@@ -191,6 +191,24 @@ def test_a_network_with_too_large_cliques_gives_one_sentence(
     assert f"have at most {most} cells together" in str(error.value)
 
 
+def test_a_page_that_would_be_too_large_gives_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bayleaf.explorer.page.MOST_CHARACTERS", 100)
+    with pytest.raises(ValueError, match="more than 100; train on fewer rows"):
+        explorer_html(small_network())
+
+
+def test_cells_that_javascript_could_not_number_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = table()
+    fitted = bayleaf.AveragedKDBClassifier(n_networks=1, random_state=0).fit(X, y)
+    monkeypatch.setattr("bayleaf.explorer.averages._MOST_CELLS", 5)
+    with pytest.raises(ValueError, match="train with a smaller max_parents"):
+        explorer_html(fitted)
+
+
 def test_a_variable_without_states_is_refused() -> None:
     domain = Domain((Variable("empty", ()),))
     network = BayesianNetwork(domain, DAG(((),)), (TableCPD((0,), np.zeros(0)),))

@@ -170,29 +170,37 @@ class AveragedEngine extends AverageEngine {
     }));
   }
 
-  /** Counts by joint state and class, at each number of parents. */
-  #family({ variables, cells, totals }, map) {
-    const codes = unpackedCodes(cells);
-    const weights = unpacked(totals);
-    const nCells = weights.length;
+  /**
+   * Counts by joint state and class, at each number of parents. Cells come as numbers
+   * whose digits are the states and the class, each as its distance from the last.
+   */
+  #family({ variables, radices, steps, totals }, map) {
     const nStates = map[map.length - 1];
     const marginal = new Float64Array(nStates + 1);
-    for (let i = 0; i < nCells; i += 1) marginal[codes[i]] += weights[i];
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const levels = variables.map(() => ({ upper: new Map(), lower: new Map() }));
+    const states = new Array(radices.length);
+    let key = 0;
+    steps.forEach((step, cell) => {
+      key += step;
+      let rest = key;
+      for (let k = radices.length - 1; k >= 0; k -= 1) {
+        states[k] = rest % radices[k];
+        rest = Math.floor(rest / radices[k]);
+      }
+      const label = states[variables.length];
+      marginal[states[0]] += totals[cell];
+      let parents = "";
+      levels.forEach(({ upper, lower }, depth) => {
+        if (depth) parents += `${states[depth]},`;
+        this.#count(lower, parents, label, totals[cell]);
+        this.#count(upper, `${states[0]}|${parents}`, label, totals[cell]);
+      });
+    });
     const [each, together, shared] = this.pseudo;
+    const total = marginal.reduce((sum, weight) => sum + weight, 0);
     const pseudo = marginal.map((own) =>
       each + together / nStates + (shared * own) / total);
     pseudo[nStates] = 0;
-    const levels = variables.map(() => ({ upper: new Map(), lower: new Map() }));
-    for (let i = 0; i < nCells; i += 1) {
-      const label = codes[variables.length * nCells + i];
-      let parents = "";
-      levels.forEach(({ upper, lower }, depth) => {
-        if (depth) parents += `${codes[depth * nCells + i]},`;
-        this.#count(lower, parents, label, weights[i]);
-        this.#count(upper, `${codes[i]}|${parents}`, label, weights[i]);
-      });
-    }
     return { variables, pseudo, strength: each * nStates + together + shared, levels };
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
+
+# Whole numbers beyond this are not exact in JavaScript.
+_MOST_CELLS = 1 << 53
 
 
 def state_log_probabilities(model: ClassModel) -> list[dict[str, Any]]:
@@ -67,7 +71,7 @@ def averaged_values(model: AveragedKDBModel) -> dict[str, Any]:
             {
                 "coding": numbers[id(network.maps)],
                 "families": [
-                    _family(network, feature, weights)
+                    _family(network, feature, weights, model.n_classes)
                     for feature, weights in enumerate(model.weights)
                 ],
             }
@@ -77,7 +81,10 @@ def averaged_values(model: AveragedKDBModel) -> dict[str, Any]:
 
 
 def _family(
-    network: RandomNetwork, feature: int, weights: NDArray[np.float64]
+    network: RandomNetwork,
+    feature: int,
+    weights: NDArray[np.float64],
+    n_classes: int,
 ) -> dict[str, Any] | None:
     """Counts of one feature, the parents that no weight asks for summed out."""
     depths = np.flatnonzero(weights)
@@ -85,13 +92,27 @@ def _family(
         return None
     variables = network.counts.variables(feature)[: int(depths[-1]) + 1]
     counts = network.counts[feature]
-    cells = np.vstack([counts.states[: len(variables)], counts.classes[None]])
-    distinct, places = np.unique(cells, axis=1, return_inverse=True)
-    totals = np.bincount(places.ravel(), counts.weights)
+    # The class is the last digit of a cell's number.
+    digits = [*counts.states[: len(variables)], counts.classes]
+    radices = [int(network.maps[variable][-1]) + 1 for variable in variables]
+    radices.append(n_classes)
+    if prod(radices) > _MOST_CELLS:
+        raise ValueError(
+            f"feature number {feature + 1} and its parents have too many joint states "
+            "for the explorer; train with a smaller max_parents"
+        )
+    keys = np.zeros(len(counts.weights), dtype=np.int64)
+    for codes, radix in zip(digits, radices, strict=True):
+        keys = keys * radix + codes
+    distinct, places = np.unique(keys, return_inverse=True)
+    totals = np.bincount(places, counts.weights)
+    # A row's weight is mostly a whole number, which takes fewer digits.
+    whole = bool((totals == np.floor(totals)).all())
     return {
         "variables": list(variables),
-        "cells": packed_codes(distinct),
-        "totals": packed(np.asarray(totals, dtype=np.float64)),
+        "radices": radices,
+        "steps": np.diff(distinct, prepend=0).tolist(),
+        "totals": totals.astype(np.int64).tolist() if whole else totals.tolist(),
     }
 
 

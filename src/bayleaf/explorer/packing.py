@@ -76,6 +76,6 @@ def script_json(document: Any) -> str:
         document, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
     if len(text) > _PLAIN_CHARACTERS:
-        squeezed = zlib.compress(text.encode("utf-8", "surrogatepass"), 9)
+        squeezed = zlib.compress(text.encode("utf-8", "surrogatepass"), 7)
         text = json.dumps({"deflate": base64.b64encode(squeezed).decode("ascii")})
     return text.translate(_ESCAPES)

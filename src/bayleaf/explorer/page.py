@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         | SavedModel
     )
 
+# Larger pages take a browser too long to open.
+MOST_CHARACTERS = 30_000_000
 # In the order in which they build on one another.
 SCRIPTS = (
     "arithmetic.js",
@@ -77,12 +79,19 @@ def explorer_html(model: Explorable, title: str | None = None) -> str:
     # Links hold evidence by number, which means nothing to another model.
     about = [[v["name"], v["states"]] for v in content["variables"]]
     content["fingerprint"] = f"{zlib.crc32(repr(about).encode('utf-8', 'replace')):08x}"
+    model_text = script_json(content)
+    if len(model_text) > MOST_CHARACTERS:
+        raise ValueError(
+            f"the page would hold {len(model_text)} characters of numbers, more than "
+            f"{MOST_CHARACTERS}; train on fewer rows, or with fewer networks, parents "
+            "or states"
+        )
     script = '"use strict";\n(() => {\n' + "\n".join(map(_resource, SCRIPTS)) + "})();"
     parts = {
         "{{script_hash}}": _hash(script),
         "{{title}}": html.escape(_without_surrogates(content["title"])),
         "{{style}}": _resource("page.css"),
-        "{{model}}": script_json(content),
+        "{{model}}": model_text,
         "{{script}}": script,
     }
     page = _resource("page.html")
