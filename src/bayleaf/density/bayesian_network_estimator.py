@@ -89,7 +89,8 @@ class BayesianNetworkEstimator(
         ("incremental"), and then as wholes where that gains no more, or anew whenever a
         variable's parents change.
     merge_leaves : bool, default=False
-        Join leaves of the trees that were found while the score rises.
+        Join leaves of the trees that were found while the score rises, and split nodes
+        whose branches can join distributions that are there.
     penalty_weight : float, default=1.0
         Weight of the model's bits in "mdl".
     max_parents : int, optional

@@ -14,8 +14,9 @@ arcs of density models on nursery, mushroom and adult. The full run is
   the paper's names: FLAT has tables, ABS tables over groups of values, TCPT trees, TABS
   trees over groups; -E takes the given hierarchies of values, -G learns one for each
   column, -L for each arc. "hamming" is the paper's linkage, "information" the default
-  here. "TCPT merged" joins leaves after the search (`merge_leaves=True`), which the
-  paper leaves as future work. "Regrown" are searches beyond the paper, see below; all
+  here. "TCPT merged" makes decision graphs of the trees that were found: leaves share
+  distributions, and splits join those that are there (`merge_leaves=True`); the paper
+  leaves that as future work. "Regrown" are searches beyond the paper, see below; all
   others over trees are the paper's (`tree_search="incremental"`).
 - **Folds.** Rows are dealt into fifths with seed 0; every fifth is scored by networks
   of the other four. Of five restarts, the best by MDL counts; restart k draws from the
