@@ -292,3 +292,13 @@ def test_a_column_that_no_csv_file_can_hold(
 
 def test_structure_is_text_and_no_json(run: Run, model: Path) -> None:
     check_refused(run("inspect", model, "--structure", "dot", "--json"), "leave out")
+
+
+def test_hostile_names_neither_hide_nor_turn_the_sentence(
+    fit: Callable[..., object],
+) -> None:
+    done = fit(f"{'x' * 10_000},\u202eb,\x1b[31m\n1,2,3\n")
+    check_refused(done, "has no column y; there are: xxx")
+    assert len(done.err) < 500  # type: ignore[attr-defined]
+    assert "\u202e" not in done.err  # type: ignore[attr-defined]
+    assert "\\u202eb, \\x1b[31m" in done.err  # type: ignore[attr-defined]

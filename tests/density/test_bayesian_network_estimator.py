@@ -513,3 +513,20 @@ def test_a_search_that_runs_out_of_time_warns_and_is_valid() -> None:
         model = setting("tree", None, time_limit=1e-9).fit(table)
     total = np.exp(model.score_samples(texts(all_rows()))).sum()
     assert abs(total - 1.0) <= 1e-10
+
+
+@pytest.mark.parametrize("structure", ["table", "tree"])
+@pytest.mark.parametrize(
+    ("seed", "message"),
+    [
+        (-1, "random_state must be >= 0, got -1"),
+        ("x", "random_state must be a whole-number seed, None or a generator, got 'x'"),
+    ],
+)
+def test_seeds_that_seed_nothing_are_refused(
+    structure: str, seed: Any, message: str
+) -> None:
+    X = np.arange(40).reshape(20, 2) % 2
+    model = BayesianNetworkEstimator(local_structure=structure, random_state=seed)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X)

@@ -96,3 +96,9 @@ def test_lines_differ_in_more_than_colour() -> None:
 def test_what_does_not_fit_is_refused(call: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         call()
+
+
+@pytest.mark.parametrize("call", [mean_ranks, lambda s: learning_curve([1, 2], s)])
+def test_scores_without_names_are_refused(call: Any) -> None:
+    with pytest.raises(TypeError, match="mapping of names to scores, got list"):
+        call([1, 2])

@@ -205,8 +205,7 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
         raise ValueError(
             f"loss must be 0 where the prediction is right, but class "
             f"{classes.tolist()[wrong]!r} costs {matrix[wrong, wrong]:g}; subtract "
-            "that from "
-            "its column"
+            "that from its column"
         )
     return matrix
 
@@ -221,7 +220,14 @@ def random_generator(random_state: Any) -> np.random.Generator:
         if random_state < 0:
             raise ValueError(f"random_state must be >= 0, got {random_state!r}")
         return np.random.default_rng(int(random_state))
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        former = check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            "random_state must be a whole-number seed, None or a generator, got "
+            f"{random_state!r}"
+        ) from error
+    return np.random.default_rng(former.randint(2**31 - 1))
 
 
 def merged_signature(*constructors: Callable[..., None]) -> inspect.Signature:

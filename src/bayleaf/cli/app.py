@@ -29,6 +29,9 @@ from bayleaf.cli.report import report
 from bayleaf.cli.reproduce import reproduce
 from bayleaf.cli.sample import sample
 
+# Paths of files are seldom longer; a column name may be.
+_LONGEST_WORD = 250
+
 app = App(
     name="bayleaf",
     help="Bayesian-network classifiers that a person can read.",
@@ -103,9 +106,19 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def _refuse(message: str) -> int:
     """Print one sentence on standard error and give the exit code for bad input."""
-    sentence = " ".join(message.split())
+    sentence = " ".join(map(_shortened, message.split()))
+    # Names of columns may hold what turns the text around or moves the cursor.
+    sentence = "".join(
+        character if character.isprintable() else ascii(character)[1:-1]
+        for character in sentence
+    )
     print(f"bayleaf: {sentence}", file=sys.stderr)
     return BAD_INPUT
+
+
+def _shortened(word: str) -> str:
+    """A word of a sentence, or the beginning of one that would hide the sentence."""
+    return word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..."
 
 
 def _sentence_of(error: OSError) -> str:

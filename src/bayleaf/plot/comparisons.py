@@ -191,6 +191,7 @@ def learning_curve(
     rows = scores_of("sizes", sizes, 1)
     if (rows <= 0).any():
         raise ValueError(f"sizes must be above 0, got {rows.min():g}")
+    _check_named(scores)
     if not scores:
         raise ValueError("there is no method to draw; give the scores of at least one")
     tables = {name: _repeats(name, given, rows) for name, given in scores.items()}
@@ -238,6 +239,7 @@ def _table(scores: Mapping[str, ArrayLike]) -> Floats:
     """Scores by data set and model, finite and paired."""
     if not scores:
         raise ValueError("there is no model to draw; give the scores of at least one")
+    _check_named(scores)
     columns = [scores_of(f"scores of {name}", v, 1) for name, v in scores.items()]
     if len({len(column) for column in columns}) > 1:
         raise ValueError(
@@ -245,3 +247,11 @@ def _table(scores: Mapping[str, ArrayLike]) -> Floats:
             f"are {[len(column) for column in columns]}"
         )
     return np.column_stack(columns)
+
+
+def _check_named(scores: Any) -> None:
+    """Raise unless scores come with the names of what has them."""
+    if not isinstance(scores, Mapping):
+        raise TypeError(
+            f"scores must be a mapping of names to scores, got {type(scores).__name__}"
+        )
