@@ -122,5 +122,13 @@ def test_every_table_of_the_folder_has_its_expected_rows(data_folder: Path) -> N
 def test_a_file_that_is_no_table_is_named(tmp_path: Path, content: bytes) -> None:
     path = folder_with(tmp_path, "corral", []) / "small" / "corral.csv"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"corral\.csv cannot be read as a table"):
+    with pytest.raises(
+        ValueError, match=r"corral\.csv cannot be read as a table \([^)]"
+    ):
         Sources(tmp_path).table("corral")
+
+
+def test_a_table_without_classes_is_refused(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, "corral", [["a", "b"], *[["0", "1"]] * 128])
+    with pytest.raises(ValueError, match=r"corral\.csv has no column 'class'"):
+        Sources(folder).table("corral")
