@@ -213,7 +213,8 @@ def test_all_triples_of_36_features_are_tried_within_a_second() -> None:
         ({"directions": {"height": "left"}}, "must be 'up' or 'down', got 'left'"),
         ({"allowed": {"soil": ["mud"]}}, "variable 'soil' has no state 'mud'"),
         ({"target": "c7"}, "target must be one of the classes"),
-        ({"n": 0}, "must be at least 1"),
+        ({"n": 0}, "n must be a whole number >= 1"),
+        ({"immutable": "age"}, "must be a list of features"),
     ],
 )
 def test_what_cannot_be_is_named(options: dict[str, Any], message: str) -> None:

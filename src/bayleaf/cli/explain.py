@@ -69,6 +69,8 @@ def explain(
     batch = _rows(data, row)
     codes = codes_of_batch(predictor, batch, data, frozenset(na), row_numbers=row)
     found = predictor.explain(codes, _label(predictor.classes, against))
+    if counterfactuals < 0:
+        raise ValueError(f"--counterfactuals must be >= 0, got {counterfactuals}")
     if immutable and not counterfactuals:
         raise ValueError("--immutable belongs to --counterfactuals; give both")
     explanations = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -192,9 +193,13 @@ def counterfactuals(
     """
     predictor = predictor_of(model)
     codes = row_of(model, row)
-    if n < 1 or max_changes < 1:
+    for name, count in (("n", n), ("max_changes", max_changes)):
+        if not isinstance(count, Integral) or count < 1:
+            raise ValueError(f"{name} must be a whole number >= 1, got {count!r}")
+    if isinstance(immutable, str):
         raise ValueError(
-            f"n and max_changes must be at least 1, got {n} and {max_changes}"
+            f"immutable must be a list of features, got the text {immutable!r}; give "
+            f"[{immutable!r}]"
         )
     chosen = int(predictor.choose(predictor.proba(codes))[0])
     wanted = None if target is None else _target(predictor, target, chosen)

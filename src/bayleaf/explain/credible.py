@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,11 @@ def credible_intervals(
         raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
     predictor, codes = predictor_of(model), rows_of(model, X)
     evidence = evidence_of(model)
-    rng = np.random.default_rng(random_state)
+    if not isinstance(random_state, Integral) or random_state < 0:
+        raise ValueError(
+            f"random_state must be a whole number >= 0, got {random_state!r}"
+        )
+    rng = np.random.default_rng(int(random_state))
     proba = predictor.proba(codes)
     n_classes = proba.shape[1]
     ends = np.empty((2, codes.n_rows, n_classes))

@@ -78,6 +78,11 @@ def read_document(path: Path, max_bytes: int, kinds: tuple[str, ...]) -> Fields:
     if found not in kinds:
         raise ModelFileError(
             f'{path.name} is no bayleaf model file: it lacks "format": "{kinds[0]}"'
+            + (
+                f", and has {found!r}"
+                if isinstance(found, str) and len(found) < 80
+                else ""
+            )
         )
     version = document.values.get("schema_version")
     if version != SCHEMA_VERSION or isinstance(version, bool):
