@@ -148,7 +148,7 @@ def test_merged_leaves_halve_the_parameters_of_mushroom_at_no_loss(
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(
-    ("method", "base"), desjardins2008_page.REGROWN.items(), ids=str
+    ("method", "base"), list(desjardins2008_page.REGROWN.items())[:3], ids=str
 )
 def test_whole_trees_grown_anew_shorten_the_description(
     results: Results, protocol: dict[str, int], name: str, method: str, base: str

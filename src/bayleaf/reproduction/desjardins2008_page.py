@@ -222,7 +222,7 @@ def page_text(results: Results, methods: Sequence[str]) -> str:
     parts += ["### Orderings", ABOUT_ORDERINGS]
     for title, protocol in (("5, 3 and 2", SHORT), ("Five", FULL)):
         parts.append(f"{title} folds and restarts:")
-        parts.append(_orderings(results, methods, protocol))
+        parts.append(_orderings(results, protocol))
     is_whole = not any(math.isnan(arcs(results, name, "TCPT", 5)) for name in SETS)
     if is_whole:
         parts.append(ORDERINGS)
@@ -281,11 +281,9 @@ def _shortfall(results: Results, name: str, method: str, n_folds: int) -> str:
     return number(found, 2, signed=True) + (" below" if found < -TOLERANCE else "")
 
 
-def _orderings(
-    results: Results, methods: Sequence[str], protocol: Mapping[str, int]
-) -> str:
+def _orderings(results: Results, protocol: Mapping[str, int]) -> str:
     """What the methods are to one another, set by set."""
-    trees = [m for m in methods if m.startswith(("TCPT", "TABS")) and m not in REGROWN]
+    trees = [m for m in EXPECTED if m.startswith(("TCPT", "TABS"))]
     rows = []
     for name in SETS:
         n_folds = protocol[name]
