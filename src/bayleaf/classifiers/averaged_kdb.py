@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from math import prod
 from typing import Any, cast
@@ -188,8 +189,13 @@ class AveragedKDBClassifier(BayesianClassifier):
     ) -> Learned:
         # Threads of the linear algebra would stand in the way of those of `n_jobs`.
         with _linear_algebra().limit(limits=1, user_api="blas"):
-            networks = self._sampled_networks(counts, domain, rng)
-            left_out = self._left_out_rows(counts.rows(), rng)
+            tasks: list[Callable[[], Any]] = [
+                *self._sampling(counts, domain, rng),
+                partial(self._left_out_rows, counts.rows(), rng),
+                partial(state_counts, counts),
+            ]
+            *sampled, left_out, in_states = run_tasks(tasks, counts.n_jobs)
+            networks = tuple(sampled)
             evidence = self._chosen_evidence(networks, counts, left_out)
             weights = self._weigh(evidence)
         prior = self.smoothing_.estimate(counts.class_counts())
@@ -200,7 +206,7 @@ class AveragedKDBClassifier(BayesianClassifier):
             self.smoothing_,
             self.biases_ + self.prior_weight_ * np.log(prior),
             weights.reshape(len(domain) - 1, -1),
-            state_counts(counts),
+            in_states,
         )
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
@@ -267,10 +273,10 @@ class AveragedKDBClassifier(BayesianClassifier):
             for m in range(self.n_networks)
         ]
 
-    def _sampled_networks(
+    def _sampling(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
-    ) -> tuple[RandomNetwork, ...]:
-        """The networks, with the counts of every feature and its parents."""
+    ) -> list[Callable[[], RandomNetwork]]:
+        """For each network, what draws it and counts every feature and its parents."""
         codes = counts.rows()
         maps = self._value_maps(domain)
         seeds = rng.integers(1 << 63, size=self.n_networks)
@@ -280,20 +286,15 @@ class AveragedKDBClassifier(BayesianClassifier):
             for one, other in zip(maps[0], others, strict=True)
         )
 
-        def draw(network: int) -> list[tuple[int, ...]]:
-            generator = np.random.default_rng(seeds[network])
-            measured = shared or self._measured(codes, maps[network], 1)
-            return noisy_parents(*measured, self.max_parents, generator)
-
         def sample(network: int) -> RandomNetwork:
-            parents = drawn[network] if alike else draw(network)
+            generator = np.random.default_rng(seeds[network])
+            measured = shared or self._measured(counts, maps[network], 1)
+            parents = noisy_parents(*measured, self.max_parents, generator)
             return count_network(codes, parents, maps[network], self._work(codes))
 
         # Several codings are counted side by side, each on one thread.
-        shared = self._measured(codes, maps[0], counts.n_jobs) if alike else None
-        drawn = [draw(m) for m in range(self.n_networks)] if alike else []
-        tasks = [partial(sample, m) for m in range(self.n_networks)]
-        return tuple(run_tasks(tasks, counts.n_jobs))
+        shared = self._measured(counts, maps[0], counts.n_jobs) if alike else None
+        return [partial(sample, m) for m in range(self.n_networks)]
 
     def _work(self, codes: Codes) -> float:
         """Estimate of the steps that learning from rows takes, see `kernel_for`."""
@@ -302,15 +303,18 @@ class AveragedKDBClassifier(BayesianClassifier):
         return evidence_work(self.n_networks, *shape) + _DESCENT_STEPS * prod(shape)
 
     def _measured(
-        self, codes: Codes, maps: Maps, n_jobs: int
+        self, counts: CountSource, maps: Maps, n_jobs: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Logarithms of I(X;C) and I(X;X'|C), nats, in one coding."""
-        coded = TableCounts(
-            recoded(codes, maps),
-            n_jobs=n_jobs,
-            max_table_cells=self.max_table_cells,
-            work=self._work(codes),
-        )
+        codes = counts.rows()
+        coded = counts
+        if any((states != np.arange(len(states))).any() for states in maps):
+            coded = TableCounts(
+                recoded(codes, maps),
+                n_jobs=n_jobs,
+                max_table_cells=self.max_table_cells,
+                work=self._work(codes),
+            )
         return (
             log_information(mutual_information(coded)),
             log_information(conditional_mutual_information_matrix(coded)),

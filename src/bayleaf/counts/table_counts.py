@@ -184,11 +184,12 @@ class TableCounts:
 
     def _fits_planes(self, family: Family) -> bool:
         """Tell whether a family is one or two packed features, maybe with the class."""
-        features = [v for v in family if v != self.class_index]
+        class_index, counter = self.class_index, self._pair_counter
+        features = [v for v in family if v != class_index]
         return (
             1 <= len(features) <= 2
             and len(set(family)) == len(family)
-            and all(self._pair_counter.fits_planes(v) for v in features)
+            and all(map(counter.fits_planes, features))
         )
 
     @cached_property

@@ -181,6 +181,7 @@ class TableEncoder:
             codes, is_missing = _interval_codes(variable, column)
         else:
             values = column.distinct() if isinstance(column, NumberColumn) else column
+            _check_same_sort(variable, values)
             codes, unknown, strangers = _state_codes(variable, values)
             if unknown:
                 self._count_unknown(variable, unknown, strangers)
@@ -394,8 +395,8 @@ def _many_distinct(column: NumberColumn) -> bool:
 
 def _used(column: ValueColumn) -> list[Hashable]:
     """The values that occur in at least one row, in the column's order."""
-    present = column.indices[column.indices >= 0]
-    counts = np.bincount(present, minlength=len(column.values))
+    # The first place counts the missing cells, whose index is -1.
+    counts = np.bincount(column.indices + 1, minlength=len(column.values) + 1)[1:]
     # A table may list one value twice; a dict keeps the first.
     return list(dict.fromkeys(column.values[i] for i in np.flatnonzero(counts)))
 
@@ -442,7 +443,6 @@ def _state_codes(
     variable: Variable, column: ValueColumn
 ) -> tuple[NDArray[np.integer[Any]], int, list[Hashable]]:
     """Codes of a nominal column, number of unknown cells, and the unknown values."""
-    _check_same_sort(variable, column)
     absent = variable.n_states - variable.has_missing_state
     index = variable.state_index
     found = [
@@ -459,7 +459,7 @@ def _state_codes(
         ]
         unknown = int(counts[strange[:-1]].sum())
         table[strange] = absent
-    codes = table.astype(_code_type(variable))[column.indices]
+    codes = table.astype(_code_type(variable)).take(column.indices)
     return codes, unknown, strangers
 
 

@@ -210,15 +210,12 @@ class EvidenceWeights:
         Added to the scores.
     penalty : float
         The pull towards equal weights that was chosen.
-    log_loss : float
-        Mean log-loss (nats) of the left-out rows under these weights.
     """
 
     prior: float
     pieces: Floats
     biases: Floats
     penalty: float
-    log_loss: float
 
 
 def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights:
@@ -240,18 +237,15 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     """
     n_weights, n_classes = evidence.values.shape[2], evidence.values.shape[1]
     start = np.concatenate([[1.0], np.full(n_weights - 1, centre), np.zeros(n_classes)])
-    whole = [(0, evidence.n_rows)]
     # Once, before trials that run side by side ask for them.
     _ = evidence.contrasts
     penalty, nearby = _best_penalty(evidence, start)
     found = evidence.least_loss(None, nearby, start, penalty, _FINAL)
-    loss, _ = evidence.loss(found, whole)
     return EvidenceWeights(
         prior=float(found[0]),
         pieces=found[1:n_weights].copy(),
         biases=found[n_weights:].copy(),
         penalty=penalty,
-        log_loss=loss / float(evidence.weights.sum()),
     )
 
 
