@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad, minimize
 
+from bayleaf.counts.threads import run_tasks
 from bayleaf.search.evidence_weights import (
     PENALTIES,
     Evidence,
@@ -62,7 +63,7 @@ def test_the_descent_ends_where_a_general_minimiser_does(
 
     bounds = [(0.0, None)] * 6 + [(None, None)] * 3
     expected = minimize(objective, centre, jac=True, bounds=bounds, tol=1e-14)
-    found = evidence.least_loss(ranges, centre, centre, penalty, (200, 1e-15))
+    found = evidence.descent(ranges, centre, centre, penalty, (200, 1e-15)).lead()
     assert penalty > 1 or expected.x[3] == 0.0
     np.testing.assert_allclose(found, expected.x, atol=2e-4)
     assert objective(found)[0] == pytest.approx(expected.fun, rel=1e-9)
@@ -105,12 +106,14 @@ def test_a_helping_thread_changes_no_bit() -> None:
     values = rng.normal(size=(3000, 3, 40)).astype(np.float32)
     own, weights = rng.integers(3, size=3000), rng.random(3000)
     start = np.concatenate([np.ones(40) / 40, np.zeros(3)])
-    found = [
-        Evidence(values, own, weights, n_threads).least_loss(
-            None, start, start, 1.0, (60, 1e-9)
+    found = []
+    for n_threads in (1, 2, 2, 2, 4):
+        evidence = Evidence(values, own, weights)
+        descent = evidence.descent(
+            [(0, 700), (1100, 3000)], start, start, 1.0, (60, 1e-9)
         )
-        for n_threads in (1, 2, 2, 2, 4)
-    ]
+        end, _ = run_tasks([descent.lead, descent.help_out], n_threads)
+        found.append(end)
     assert not np.array_equal(found[0], start)
     for other in found[1:]:
         np.testing.assert_array_equal(other, found[0])
@@ -121,6 +124,10 @@ def test_halves_of_the_rows_give_what_all_of_them_give() -> None:
     values = rng.normal(size=(501, 2, 6)).astype(np.float32)
     evidence = Evidence(values, rng.integers(2, size=501), np.ones(501))
     start = np.concatenate([np.ones(6), np.zeros(2)])
-    halves = evidence.least_loss(None, start, start, 1.0, (200, 1e-15))
-    whole = evidence.least_loss([(0, 501)], start, start, 1.0, (200, 1e-15))
+    halves, whole = (
+        replace(evidence, work=work)
+        .descent([(0, 501)], start, start, 1.0, (200, 1e-15))
+        .lead()
+        for work in (np.inf, 0.0)
+    )
     np.testing.assert_allclose(halves, whole, atol=1e-6)

@@ -17,6 +17,8 @@ from bayleaf.wording import name_list
 
 Name = str | int
 
+# Whole numbers that are looked up in a table over their range at most.
+_MOST_IN_RANGE = 1 << 16
 # What Arrow raises for a column whose cells have no common type.
 _NO_ARROW_TYPE = (
     pa.ArrowInvalid,
@@ -58,26 +60,44 @@ class NumberColumn:
 
     def distinct(self) -> ValueColumn:
         """The same column as indices into its distinct values, in increasing order."""
-        present = self.values if self.missing is None else self.values[~self.missing]
-        low = int(present.min()) if self.is_integer and len(present) else 0
-        high = int(present.max()) if self.is_integer and len(present) else -1
-        if 0 <= high - low < 1 << 16:
+        places = self.places_in_range()
+        if places is not None:
             # A table over the range is several times faster than a sort.
-            offsets = (self.values - self.values.dtype.type(low)).astype(np.int64)
-            if self.missing is not None:
-                offsets[self.missing] = 0
-            seen = np.zeros(high - low + 1, dtype=bool)
+            every, offsets = places
+            seen = np.zeros(len(every), dtype=bool)
             seen[offsets if self.missing is None else offsets[~self.missing]] = True
-            distinct: NDArray[Any] = np.arange(len(seen), dtype=self.values.dtype)[seen]
-            distinct += self.values.dtype.type(low)
+            distinct: NDArray[Any] = every[seen]
             indices = (np.cumsum(seen, dtype=np.int32) - 1).astype(np.int32)[offsets]
         else:
+            present = self._present()
             distinct, inverse = np.unique(present, return_inverse=True)
             indices = np.zeros(len(self.values), dtype=np.int32)
             indices[slice(None) if self.missing is None else ~self.missing] = inverse
         if self.missing is not None:
             indices[self.missing] = -1
         return ValueColumn(self.name, indices, distinct.tolist())
+
+    def places_in_range(self) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+        """The whole numbers from the least to the greatest, and each cell's place.
+
+        Missing cells have place 0. None where numbers may be fractions, or are too many
+        for a table.
+        """
+        present = self._present()
+        if not self.is_integer or not len(present):
+            return None
+        low, high = present.min(), present.max()
+        n_numbers = int(high) - int(low) + 1
+        if n_numbers > _MOST_IN_RANGE:
+            return None
+        offsets = (self.values - low).astype(np.int64)
+        if self.missing is not None:
+            offsets[self.missing] = 0
+        return np.arange(n_numbers, dtype=self.values.dtype) + low, offsets
+
+    def _present(self) -> NDArray[Any]:
+        """The cells that are not missing."""
+        return self.values if self.missing is None else self.values[~self.missing]
 
 
 @dataclass(frozen=True)

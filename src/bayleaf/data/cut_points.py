@@ -112,7 +112,7 @@ def mdlp_cut_points(
     .. [1] U. M. Fayyad, K. B. Irani (1993). Multi-interval discretization of
        continuous-valued attributes for classification learning. IJCAI, 1022-1027.
     """
-    rows = _weighty_rows(values, weights)
+    rows = _weighty_rows(values, weights).ordered()
     ordered, weights = rows.values, rows.weights
     if not len(ordered) or ordered[0] == ordered[-1]:
         return ()
@@ -214,10 +214,10 @@ def equal_width_cut_points(
         ``n_bins - 1`` cut points, empty for a constant column; fewer only where the
         range holds fewer floating-point numbers. An interval may hold no row.
     """
-    ordered = _weighty_rows(values, weights).values
-    if not len(ordered):
+    present = _weighty_rows(values, weights).values
+    if not len(present):
         return ()
-    ends = ordered[[0, -1]]
+    ends = np.array([present.min(), present.max()])
     (low, high), exponent = _scaled(ends)
     shares = (high - low) * np.arange(1, n_bins) / n_bins
     cuts = np.unique(np.ldexp(low + shares, exponent))
@@ -225,24 +225,27 @@ def equal_width_cut_points(
 
 
 @dataclass(frozen=True)
-class _OrderedRows:
-    """The rows that count, in increasing order of their values."""
+class _WeightyRows:
+    """The rows that count."""
 
     rows: NDArray[np.intp]
     values: Floats
     weights: Floats
 
+    def ordered(self) -> _WeightyRows:
+        """The same in increasing order of their values."""
+        order = np.argsort(self.values)
+        return _WeightyRows(self.rows[order], self.values[order], self.weights[order])
 
-def _weighty_rows(values: Floats, weights: Floats) -> _OrderedRows:
-    """Rows with a value and a weight, sorted, with weights that add up exactly."""
+
+def _weighty_rows(values: Floats, weights: Floats) -> _WeightyRows:
+    """Rows with a value and a weight, with weights that add up exactly."""
     rows = np.flatnonzero((weights > 0.0) & ~np.isnan(values))
     exact = _exact_weights(weights[rows])
     if not exact.all():
         rows, exact = rows[exact > 0.0], exact[exact > 0.0]
-    present = values[rows]
-    order = np.argsort(present)
     # Adding zero turns -0.0 into 0.0, which it equals but does not look like.
-    return _OrderedRows(rows[order], present[order] + 0.0, exact[order])
+    return _WeightyRows(rows, values[rows] + 0.0, exact)
 
 
 def _exact_weights(weights: Floats) -> Floats:
@@ -264,6 +267,15 @@ def distinct_values(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     rows = _weighty_rows(values, weights)
     if not len(rows.values):
         return rows.values, rows.weights
+    low = rows.values.min()
+    if rows.values.max() < low + len(rows.values):
+        # Whole numbers, or others that lie whole steps apart, are counted unsorted.
+        steps = (rows.values - low).astype(np.int64)
+        if (steps + low == rows.values).all():
+            counts = np.bincount(steps, rows.weights).astype(np.float64, copy=False)
+            seen = np.flatnonzero(counts)
+            return seen + low, counts[seen]
+    rows = rows.ordered()
     first = _first_of_each(rows.values)
     return rows.values[first], np.add.reduceat(rows.weights, first)
 

@@ -472,6 +472,7 @@ def _interval_codes(
     variable: Variable, column: Column
 ) -> tuple[NDArray[np.integer[Any]], NDArray[np.bool_]]:
     """Codes of a numeric column, and which cells are missing."""
+    cuts, code_type = np.array(variable.cut_points), _code_type(variable)
     if isinstance(column, ValueColumn):
         text = [value for value in _used(column) if isinstance(value, str)]
         if text:
@@ -484,8 +485,15 @@ def _interval_codes(
     else:
         values = column.floats()
     is_missing = np.isnan(values)
-    intervals = np.searchsorted(np.array(variable.cut_points), values)
-    codes = intervals.astype(_code_type(variable))
+    places = None
+    if isinstance(column, NumberColumn):
+        places = column.places_in_range()
+    if places is not None:
+        every, offsets = places
+        intervals = np.searchsorted(cuts, every.astype(np.float64))
+        codes = intervals.astype(code_type).take(offsets)
+    else:
+        codes = np.searchsorted(cuts, values).astype(code_type)
     codes[is_missing] = variable.n_states - variable.has_missing_state
     return codes, is_missing
 

@@ -22,6 +22,8 @@ Aim = tuple[Floats, Floats, int, float]
 HERE, THERE, SLOPE, NEW_SLOPE, DIRECTION = range(5)
 # Pairs of steps and gradient changes that a descent remembers.
 MEMORY = 20
+# Length of what the two threads of a descent signal to each other by.
+N_SIGNALS = 48
 # A step has to gain this share of what the slope promises, else it is shortened.
 _SUFFICIENT = 1e-4
 _SHORTENINGS = 29
@@ -79,6 +81,25 @@ def add_losses(
 
 
 @compiled_sums
+def add_range_losses(
+    contrasts: NDArray[np.float32],
+    own: NDArray[np.int64],
+    row_weights: Floats,
+    parameters: Floats,
+    ranges: NDArray[np.int64],
+    gradient: Floats,
+) -> float:
+    """Do as `add_losses` for the rows of several ranges, shape (n, 2)."""
+    loss = 0.0
+    for r in range(ranges.shape[0]):
+        first, last = ranges[r, 0], ranges[r, 1]
+        loss += add_losses(
+            contrasts, own, row_weights, parameters, first, last, gradient
+        )
+    return loss
+
+
+@compiled_sums
 def add_penalty(
     parameters: Floats, centre: Floats, pull: Floats, slope: Floats
 ) -> float:
@@ -110,9 +131,7 @@ def descend(
     is_open = True
     while is_open:
         loss = add_penalty(there, centre, pull, slope)
-        for r in range(ranges.shape[0]):
-            first, last = ranges[r, 0], ranges[r, 1]
-            loss += add_losses(contrasts, own, row_weights, there, first, last, slope)
+        loss += add_range_losses(contrasts, own, row_weights, there, ranges, slope)
         is_open = advance(loss, path, contrasts.shape[2], max_steps, tolerance)
 
 
@@ -202,28 +221,39 @@ def quasi_newton(
 
     `steps` and `changes` (memory, n) are used as rings, of which `n_kept` were written.
     """
-    memory = steps.shape[0]
+    memory, n_parameters = steps.shape
     direction = -slope * free
     n_used = min(n_kept, memory)
     shares = np.zeros(n_used)
     curvatures = np.zeros(n_used)
     scale = 1.0
+    # Loops of which each goes through the arrays once: all that happens between two
+    # points keeps the threads that add up losses waiting.
     for back in range(n_used):
         k = (n_kept - 1 - back) % memory
-        curvatures[back] = (steps[k] * changes[k] * free).sum()
-        bend = (changes[k] * changes[k] * free).sum()
-        if curvatures[back] <= 1e-12 * bend or bend == 0.0:
-            curvatures[back] = 0.0
+        along = bend = share = 0.0
+        for f in range(n_parameters):
+            change = changes[k, f] * free[f]
+            along += steps[k, f] * change
+            bend += changes[k, f] * change
+            share += steps[k, f] * direction[f]
+        if along <= 1e-12 * bend or bend == 0.0:
             continue
         if scale == 1.0:
-            scale = curvatures[back] / bend
-        shares[back] = (steps[k] * direction).sum() / curvatures[back]
-        direction -= shares[back] * changes[k] * free
+            scale = along / bend
+        curvatures[back] = along
+        shares[back] = share / along
+        for f in range(n_parameters):
+            direction[f] -= shares[back] * changes[k, f] * free[f]
     direction *= scale
     for back in range(n_used - 1, -1, -1):
         if curvatures[back] == 0.0:
             continue
         k = (n_kept - 1 - back) % memory
-        share = (changes[k] * direction).sum() / curvatures[back]
-        direction += (shares[back] - share) * steps[k] * free
+        share = 0.0
+        for f in range(n_parameters):
+            share += changes[k, f] * direction[f]
+        share = shares[back] - share / curvatures[back]
+        for f in range(n_parameters):
+            direction[f] += share * steps[k, f] * free[f]
     return direction

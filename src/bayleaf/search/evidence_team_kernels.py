@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from bayleaf.compiled import compiled_sums
 from bayleaf.counts.intrinsics import load_acquired, store_released
 from bayleaf.search.evidence_kernels import (
+    N_SIGNALS,
     NEW_SLOPE,
     THERE,
     Aim,
     Path,
-    add_losses,
     add_penalty,
+    add_range_losses,
     advance,
 )
 
@@ -26,8 +27,7 @@ Whole = NDArray[np.int64]
 
 # Places of the signals, each on a line of the cache for itself: how many points were
 # set (-1: that was all), how many the helper has seen to, whether there is a helper.
-_SET, _SEEN_TO, _PRESENT = 0, 16, 32
-N_SIGNALS = 48
+_SET, _SEEN_TO, _PRESENT = 0, N_SIGNALS // 3, 2 * N_SIGNALS // 3
 
 
 @compiled_sums
@@ -35,20 +35,20 @@ def lead(
     contrasts: NDArray[np.float32],
     own: Whole,
     row_weights: Floats,
-    middle: int,
+    halves: Whole,
     path: Path,
     aim: Aim,
     signals: Whole,
     share: Floats,
 ) -> None:
-    """Follow `advance` over all rows, those from `middle` on left to a helper.
+    """Follow `advance` over ranges of rows, the second half of them left to a helper.
 
-    `share` (n + 1,) takes the slope and the loss of these, whoever adds them up, so
-    that the result is the same. `signals` (N_SIGNALS,) begins at zero.
+    `halves` (2, n, 2) holds the ranges. `share` (n + 1,) takes the slope and the loss
+    of the second half, whoever adds them up, so that the result is the same. `signals`
+    (N_SIGNALS,) begins at zero.
     """
     there, slope = path[0][THERE], path[0][NEW_SLOPE]
     centre, pull, max_steps, tolerance = aim
-    n_rows = own.size
     n_set = np.int64(0)
     is_open = True
     while is_open:
@@ -57,12 +57,12 @@ def lead(
             n_set += 1
             store_released(signals, _SET, n_set)
         loss = add_penalty(there, centre, pull, slope)
-        loss += add_losses(contrasts, own, row_weights, there, 0, middle, slope)
+        loss += add_range_losses(contrasts, own, row_weights, there, halves[0], slope)
         if is_helped:
             while load_acquired(signals, _SEEN_TO) != n_set:
                 pass
         else:
-            see_to(contrasts, own, row_weights, middle, n_rows, there, share)
+            see_to(contrasts, own, row_weights, halves[1], there, share)
         for f in range(slope.size):
             slope[f] += share[f]
         loss += share[slope.size]
@@ -75,15 +75,13 @@ def see_to(
     contrasts: NDArray[np.float32],
     own: Whole,
     row_weights: Floats,
-    first: int,
-    last: int,
+    ranges: Whole,
     there: Floats,
     share: Floats,
 ) -> None:
     """Write the slope of some rows, and their loss behind it."""
     share[:] = 0.0
-    loss = add_losses(contrasts, own, row_weights, there, first, last, share[:-1])
-    share[-1] = loss
+    share[-1] = add_range_losses(contrasts, own, row_weights, there, ranges, share[:-1])
 
 
 @compiled_sums
@@ -91,19 +89,19 @@ def help_out(
     contrasts: NDArray[np.float32],
     own: Whole,
     row_weights: Floats,
-    middle: int,
+    halves: Whole,
     points: Floats,
     signals: Whole,
     share: Floats,
 ) -> None:
-    """See to the rows from `middle` on at each point that `lead` sets."""
+    """See to the second half of the rows at each point that `lead` sets."""
     seen_to = np.int64(0)
     store_released(signals, _PRESENT, 1)
     n_set = load_acquired(signals, _SET)
     while n_set >= 0:
         if n_set != seen_to:
             there = points[THERE]
-            see_to(contrasts, own, row_weights, middle, own.size, there, share)
+            see_to(contrasts, own, row_weights, halves[1], there, share)
             seen_to = n_set
             store_released(signals, _SEEN_TO, seen_to)
         n_set = load_acquired(signals, _SET)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.search.evidence_kernels import (
     HERE,
     MEMORY,
+    N_SIGNALS,
     THERE,
     Aim,
     Path,
@@ -42,6 +44,7 @@ _BLOCK_ROWS = 512
 # Products, about a tenth of a millisecond's work, for which a thread is started.
 _LEAST_WORK = 100_000
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 Ranges = Sequence[tuple[int, int]]
 
@@ -130,26 +133,25 @@ class Evidence:
         gradient = np.zeros(len(parameters))
         add = kernel_for(add_losses, self.work)
         loss = sum(
-            add(*self._rows, parameters, first, last, gradient)
+            add(*self.kernel_rows, parameters, first, last, gradient)
             for first, last in ranges
         )
         return loss, gradient
 
-    def least_loss(
+    def descent(
         self,
-        ranges: Ranges | None,
+        ranges: Ranges,
         start: Floats,
         centre: Floats,
         penalty: float,
         patience: tuple[int, float],
-    ) -> Floats:
-        """Weights, none negative, and biases of least penalised loss of some rows.
+    ) -> Descent:
+        """A descent to weights, none negative, and biases of least penalised loss.
 
         Parameters
         ----------
-        ranges : sequence of (first, last), or None
-            Which rows; None for all of them, which two threads may share: no other
-            descent should run meanwhile.
+        ranges : sequence of (first, last)
+            Which rows.
         start : ndarray of shape (1 + n_pieces + n_classes,)
             Where the descent begins.
         centre : ndarray of the same shape
@@ -165,35 +167,76 @@ class Evidence:
         points[THERE] = start
         curvature = np.zeros((2, MEMORY, len(start)))
         path = points, curvature, np.zeros(3), np.array([0, -1])
-        aim = centre, pull, *patience
-        if ranges is None and not is_little(self.work):
-            self._descend_together(path, aim)
-        else:
-            every = [(0, self.n_rows)] if ranges is None else ranges
-            kernel_for(descend, self.work)(
-                *self._rows, np.array(every, dtype=np.int64), path, aim
-            )
-        end: Floats = points[HERE]
-        return end
+        team = np.zeros(N_SIGNALS, dtype=np.int64), np.zeros(len(start) + 1)
+        return Descent(self, _halves(ranges), path, (centre, pull, *patience), team)
 
     @property
-    def _rows(self) -> tuple[NDArray[np.float32], NDArray[np.int64], Floats]:
+    def kernel_rows(self) -> tuple[NDArray[np.float32], NDArray[np.int64], Floats]:
         """What a kernel takes of the rows."""
         return self.contrasts, self.own, np.ascontiguousarray(self.weights)
 
-    def _descend_together(self, path: Path, aim: Aim) -> None:
-        """Descend over all rows, half of which another thread may see to."""
-        from bayleaf.search.evidence_team_kernels import N_SIGNALS, help_out, lead
 
-        middle = self.n_rows // 2
-        signals = np.zeros(N_SIGNALS, dtype=np.int64)
-        share = np.zeros(path[0].shape[1] + 1)
-        tasks = [
-            partial(lead, *self._rows, middle, path, aim, signals, share),
-            partial(help_out, *self._rows, middle, path[0], signals, share),
-        ]
-        threads = worthwhile(self.n_threads, self.values.size, _LEAST_WORK)
-        run_tasks(tasks[:threads], threads)
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """A descent that one thread leads, and another may help with half of the rows.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The rows.
+    halves : ndarray of shape (2, n_ranges, 2), dtype int64
+        Which of them, those for the helper last.
+    path, aim : tuple
+        See `advance`.
+    team : (ndarray, ndarray)
+        Signals, and what the second half adds up to, see `lead`.
+    """
+
+    evidence: Evidence
+    halves: NDArray[np.int64]
+    path: Path
+    aim: Aim
+    team: tuple[NDArray[np.int64], Floats]
+
+    def lead(self) -> Floats:
+        """Go all the way; where it ended."""
+        work, rows = self.evidence.work, self.evidence.kernel_rows
+        if is_little(work):
+            ranges = self.halves.reshape(-1, 2)
+            kernel_for(descend, work)(*rows, ranges, self.path, self.aim)
+        else:
+            from bayleaf.search.evidence_team_kernels import lead
+
+            lead(*rows, self.halves, self.path, self.aim, *self.team)
+        end: Floats = self.path[0][HERE]
+        return end
+
+    def help_out(self) -> None:
+        """See to half of the rows until the end, if there is much to do."""
+        if is_little(self.evidence.work):
+            return
+        from bayleaf.search.evidence_team_kernels import help_out
+
+        help_out(*self.evidence.kernel_rows, self.halves, self.path[0], *self.team)
+
+
+def _halves(ranges: Ranges) -> NDArray[np.int64]:
+    """Ranges of the first half of the rows, and of the second, shape (2, n, 2)."""
+    left = sum(last - first for first, last in ranges) // 2
+    halves = np.empty((2, len(ranges), 2), dtype=np.int64)
+    for place, (first, last) in enumerate(ranges):
+        middle = min(last, first + left)
+        halves[:, place] = (first, middle), (middle, last)
+        left -= middle - first
+    return halves
+
+
+def _go_down(
+    descents: Sequence[Descent], tasks: Sequence[Callable[[], T]], n_threads: int
+) -> list[T]:
+    """Results of tasks that lead descents, which threads that are left over help."""
+    helping: list[Callable[[], Any]] = [descent.help_out for descent in descents]
+    return run_tasks([*tasks, *helping], n_threads)[: len(tasks)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +283,9 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     # Once, before trials that run side by side ask for them.
     _ = evidence.contrasts
     penalty, nearby = _best_penalty(evidence, start)
-    found = evidence.least_loss(None, nearby, start, penalty, _FINAL)
+    descent = evidence.descent([(0, evidence.n_rows)], nearby, start, penalty, _FINAL)
+    threads = worthwhile(evidence.n_threads, evidence.values.size, _LEAST_WORK)
+    (found,) = _go_down([descent], [descent.lead], threads)
     return EvidenceWeights(
         prior=float(found[0]),
         pieces=found[1:n_weights].copy(),
@@ -261,28 +306,22 @@ def _best_penalty(evidence: Evidence, centre: Floats) -> tuple[float, Floats]:
     n_folds = _N_FOLDS if n_rows <= _FOLD_ROWS else 1
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
     # The weakest pull, whose descent is the longest, begins.
-    trials = [
-        partial(
-            _fit_and_validate,
-            evidence,
-            centre,
-            penalty,
-            [(0, edges[fold]), (edges[fold + 1], n_rows)],
-            [(edges[fold], edges[fold + 1])],
-        )
-        for penalty in reversed(PENALTIES)
-        for fold in range(n_folds)
-    ]
-    losses, found = zip(*run_tasks(trials, evidence.n_threads), strict=True)
+    descents, tasks = [], []
+    for penalty in reversed(PENALTIES):
+        for fold in range(n_folds):
+            first, last = edges[fold], edges[fold + 1]
+            fitted = [(0, first), (last, n_rows)]
+            descent = evidence.descent(fitted, centre, centre, penalty, _TRIAL)
+            descents.append(descent)
+            tasks.append(partial(_fit_and_validate, descent, [(first, last)]))
+    losses, found = zip(*_go_down(descents, tasks, evidence.n_threads), strict=True)
     totals = np.reshape(losses, (-1, n_folds)).sum(axis=1)[::-1]
     best = int(np.argmin(totals))
     first = (len(PENALTIES) - 1 - best) * n_folds
     return PENALTIES[best], np.mean(found[first : first + n_folds], axis=0)
 
 
-def _fit_and_validate(
-    evidence: Evidence, centre: Floats, penalty: float, fitted: Ranges, held_out: Ranges
-) -> tuple[float, Floats]:
-    """Loss on some rows of the weights that others give under a penalty, and these."""
-    found = evidence.least_loss(fitted, centre, centre, penalty, _TRIAL)
-    return evidence.loss(found, held_out)[0], found
+def _fit_and_validate(descent: Descent, held_out: Ranges) -> tuple[float, Floats]:
+    """Loss on some rows of the weights that a descent over others finds, and these."""
+    found = descent.lead()
+    return descent.evidence.loss(found, held_out)[0], found
