@@ -224,27 +224,33 @@ def test_further_restarts_find_better_networks() -> None:
     assert 0 < five.found.restart < 5
 
 
-def test_restarts_see_the_counts_under_the_best_network(
+def test_each_restart_refreshes_the_expected_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: list[tuple[int, Codes]] = []
+    seen: dict[int, list[Codes]] = {}
     search = structure_learning._learned
 
     def watched(codes: Codes, domain: Domain, asked: StructureOptions) -> Any:
-        seen.append((asked.n_restarts, codes))
+        number = asked.skipped_restarts + asked.n_restarts - 1
+        seen.setdefault(number, []).append(codes)
         return search(codes, domain, asked)
 
     monkeypatch.setattr(structure_learning, "_learned", watched)
     codes, domain = rows_of_network(7)
     learned = learn_structure(codes, NO_SETS, domain, options("table", n_restarts=3))
+    assert list(seen) == [0, 1, 2]
+    for first, second, *others in seen.values():
+        # Rows as they are, then completed under what the restart found in these.
+        assert first is codes
+        assert others
+        assert second.n_rows > codes.n_rows
+        assert not np.array_equal(second.weights, others[0].weights)
     rows, _ = CompletedRows.of_rows(codes, NO_SETS, 0).weighted(learned.network)
-    n_restarts, last = seen[-1]
-    assert n_restarts == 3
-    np.testing.assert_array_equal(last.weights, rows.codes.weights)
+    np.testing.assert_array_equal(seen[2][-1].weights, rows.codes.weights)
 
 
 @pytest.mark.parametrize("local_structure", ["table", "tree"])
-def test_rounds_do_not_depend_on_threads(
+def test_restarts_do_not_depend_on_threads(
     local_structure: Literal["table", "tree"],
 ) -> None:
     codes, domain = rows_of_network(5)

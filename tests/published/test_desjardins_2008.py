@@ -29,11 +29,6 @@ LIKELIHOODS_OF_7200 = {
     "TABS-L information": -116029,
 }
 ROWS = {"nursery": (12960, 9), "mushroom": (5644, 23), "adult": (45222, 13)}
-# Tree models have so many times the arcs of FLAT.
-LEAST_ARCS, MOST_ARCS = 1.4, 2.7
-# Parameters of TCPT over those of TABS-L, at least.
-LEAST_COMPRESSION = 1.35
-
 mean = desjardins2008_page.mean
 
 
@@ -72,7 +67,7 @@ def test_no_printed_figure_is_left_out(results: Results) -> None:
     assert len(impossible) == 9 * 3 + 4 * 5
 
 
-def test_log_likelihoods_are_as_expected_but_for_the_cell_that_the_page_names(
+def test_log_likelihoods_are_as_expected(
     results: Results, protocol: dict[str, int]
 ) -> None:
     below = [
@@ -82,7 +77,7 @@ def test_log_likelihoods_are_as_expected_but_for_the_cell_that_the_page_names(
         if not desjardins2008_page.shortfall(results, name, method, protocol[name])
         >= -desjardins2008_page.TOLERANCE
     ]
-    assert below == [("mushroom", "ABS-G hamming")]
+    assert below == []
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -101,11 +96,27 @@ def test_trees_have_a_larger_likelihood_than_tables(
 def test_trees_have_more_arcs_than_tables(
     results: Results, protocol: dict[str, int], name: str, method: str
 ) -> None:
-    # One cell has more, as the page says, and so have the figures expected of it.
-    is_named = (name, method) == ("nursery", "TABS-L information")
-    most = 22 / 7.6 if is_named else MOST_ARCS
+    least, most = desjardins2008_page.LEAST_ARCS, desjardins2008_page.MOST_ARCS
+    # The page names two exceptions: one has more, and so have the figures expected of
+    # it; the other has fewer with one seed, but not with most.
+    if (name, method) == ("nursery", "TABS-L information"):
+        most = 22 / 7.6
+    if (name, method, protocol) == ("adult", "TCPT", SHORT):
+        least = 1.35
     found = desjardins2008_page.arcs(results, name, method, protocol[name])
-    assert LEAST_ARCS <= found <= most
+    assert least <= found <= most
+
+
+def test_trees_have_more_arcs_than_tables_with_most_seeds(results: Results) -> None:
+    by_seed = desjardins2008_page.ratios_by_seed(results, "edges", "TCPT", "FLAT")
+    check_ratios(by_seed, desjardins2008_page.LEAST_ARCS)
+
+
+def check_ratios(by_seed: list[float], least: float) -> None:
+    """The mean over seeds, and most of them, are large enough."""
+    assert len(by_seed) == desjardins2008_page.N_SEEDS
+    assert np.mean(by_seed) >= least
+    assert np.mean(np.array(by_seed) >= least) >= 0.8
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
@@ -115,12 +126,17 @@ def test_local_hierarchies_save_parameters_of_trees(
     def ratio(name: str, n_folds: int) -> float:
         return desjardins2008_page.compression(results, name, linkage, n_folds)
 
-    assert ratio("nursery", 5) >= LEAST_COMPRESSION
-    assert ratio("mushroom", 3) >= LEAST_COMPRESSION
-    assert ratio("mushroom", 5) >= LEAST_COMPRESSION
-    # As the page says, adult falls short.
+    least = desjardins2008_page.LEAST_COMPRESSION
+    assert ratio("nursery", 5) >= least
+    assert ratio("mushroom", 3) >= least
+    assert ratio("mushroom", 5) >= least
+    # As the page says, adult falls short with some seeds, among them that of the page.
     assert ratio("adult", 2) >= 1.33
     assert ratio("adult", 5) >= 1.30
+    by_seed = desjardins2008_page.ratios_by_seed(
+        results, "parameters", "TCPT", f"TABS-L {linkage}"
+    )
+    check_ratios(by_seed, least)
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
@@ -268,6 +284,14 @@ def test_a_committed_cell_is_reproduced(
 
 
 @pytest.mark.slow
+def test_a_committed_cell_of_another_seed_is_reproduced(
+    results: Results, data_folder: Path
+) -> None:
+    wanted = {"restarts": 2, "seed": 4, "fold": 1, "method": "TCPT"}
+    check(results, data_folder, **{"set": "adult", **wanted})
+
+
+@pytest.mark.slow
 def test_committed_models_of_few_rows_are_reproduced(
     results: Results, data_folder: Path
 ) -> None:
@@ -283,7 +307,7 @@ def test_one_start_describes_adult_in_the_bits_that_the_page_names(
     data_folder: Path, method: str, parameters: int, edges: int, bits: float
 ) -> None:
     wanted: dict[str, Value] = {"set": "adult", "rows": None, "method": method}
-    values = {**wanted, "restarts": 1, "fold": 0}
+    values = {**wanted, "restarts": 1, "fold": 0, "seed": 0}
     cell = Cell.of(["adult"], **values)
     found = desjardins2008.run(cell, Sources(data_folder))
     assert (found["parameters"], found["edges"]) == (parameters, edges)
@@ -292,5 +316,5 @@ def test_one_start_describes_adult_in_the_bits_that_the_page_names(
 
 def check(results: Results, folder: Path, **wanted: Value) -> None:
     """Run a finished cell again."""
-    (kept,) = results.where(**{"rows": None, **wanted})
+    (kept,) = results.where(**{"rows": None, "seed": 0, **wanted})
     assert desjardins2008.run(kept.cell, Sources(folder)) == kept.figures

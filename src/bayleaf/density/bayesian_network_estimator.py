@@ -256,8 +256,11 @@ class BayesianNetworkEstimator(
         self.__dict__.pop("mdl_", None)
         if resolve_score(self.local_score).name == "mdl":
             self.mdl_ = -found.score
-        densities = self._log_densities(codes, partial)
-        self.log_likelihood_ = fsum(codes.weights * densities)
+        self.log_likelihood_ = learned.log_likelihood
+        if any(codes.missing(v).any() for v in range(codes.n_variables)):
+            # What the search went by may rest on completions that were drawn.
+            densities = self._log_densities(codes, partial)
+            self.log_likelihood_ = fsum(codes.weights * densities)
 
     def arc_strength(
         self, X: Any, n_bootstraps: int = 100, sample_weight: Any = None

@@ -22,6 +22,8 @@ from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.structured_network import (
     Structure,
+    counted_log_likelihood,
+    network_from_counts,
     network_from_structures,
     structure_counts,
 )
@@ -83,6 +85,8 @@ class StructureOptions:
         Whether leaves of the trees found are merged.
     n_restarts : int
         Number of searches; the first is deterministic.
+    skipped_restarts : int
+        Number of those after the first that are left out.
     seed : int
         Seed of the others.
     n_jobs : int, optional
@@ -105,6 +109,7 @@ class StructureOptions:
     tree_search: TreeSearch = "regrowing"
     merge_leaves: bool = False
     n_restarts: int = 1
+    skipped_restarts: int = 0
     seed: int = 0
     n_jobs: int | None = None
     max_table_cells: int = 20_000_000
@@ -132,11 +137,15 @@ class LearnedStructure:
         Score on what the rows hold, by which networks from different expected counts
         compare: the observed log-likelihood and what the structure scores. That of
         `found` where nothing is missing.
+    log_likelihood : float
+        Of the rows under the network (nats). An estimate where rows have so many
+        completions that some were drawn.
     """
 
     network: BayesianNetwork
     found: SearchResult
     observed_score: float
+    log_likelihood: float
 
 
 def named_edges(
@@ -184,12 +193,12 @@ def learn_structure(
     -----
     Rows with holes enter a search as expected counts: as all their completions,
     weighted by their probabilities under a network (Friedman 1998, "The Bayesian
-    structural EM algorithm"). The first such network has tables, and counts in each
-    family the rows that hold all of it. Searches follow under the best network so far
-    until one finds nothing better. All of this is done with the first restart alone,
-    and if there are more once again with all of them. The restarts of one search see
-    the same counts: their scores compare, and nothing depends on threads. What a search
-    finds is fitted by expectation maximisation, and compares with the findings of other
+    structural EM algorithm"). Each restart begins with counts of its own: it searches
+    for a network of tables, counting in each family the rows that hold all of it,
+    takes the expected counts under what it found, and searches on under the best
+    network so far until it finds nothing better. It does so beside the deterministic
+    search, from whose end it may go on, in the same counts. What a search finds is
+    fitted by expectation maximisation, and compares with the findings of other
     searches, which saw other counts, by its observed score.
 
     That is the log-likelihood of what the rows hold, plus what the structure scores:
@@ -201,10 +210,10 @@ def learn_structure(
     options.constraints.check(domain)
     if not any(codes.missing(v).any() for v in range(codes.n_variables)):
         return _learned(codes, domain, options)
-    return _Rounds(codes, partial, domain, options).run()
+    return _Restarts(codes, partial, domain, options).run()
 
 
-class _Rounds:
+class _Restarts:
     """Searches in rows with holes, and the best network that they have found."""
 
     def __init__(
@@ -223,20 +232,23 @@ class _Rounds:
         self.stopped = False
 
     def run(self) -> LearnedStructure:
-        """Search with the first restart until that settles, and so with all."""
-        single = replace(self.options, n_restarts=1)
+        """Let one restart after another settle."""
         with warnings.catch_warnings():
             # It would name what is left of the time limit.
             warnings.filterwarnings("ignore", "the search stopped at", RuntimeWarning)
-            best = self._settle(single)
-            if self.options.n_restarts > 1 and not self.stopped:
-                best = self._settle(self.options)
+            best = self._settle(0)
+            for number in range(1, self.options.n_restarts):
+                if not self.stopped:
+                    best = self._settle(number)
         found = replace(best.found, stopped_early=self.stopped)
         warn_if_stopped(found, self.options.constraints)
         return replace(best, found=found)
 
-    def _settle(self, asked: StructureOptions) -> LearnedStructure:
-        """Search anew with what the last search led to, until nothing is better."""
+    def _settle(self, number: int) -> LearnedStructure:
+        """Search by one restart with what it led to, until nothing is better."""
+        asked = replace(self.options, n_restarts=1)
+        if number:
+            asked = replace(asked, n_restarts=2, skipped_restarts=number - 1)
         available = _of_available_cells(asked)
         first = _learned(
             self.codes, self.domain, self._in_time(available, _FIRST_SHARE)
@@ -309,7 +321,7 @@ def _fitted(
     )
     network, rows, observed = _refitted(learned, rows, options)
     score = found.score + in_unit * (observed - largest)
-    return LearnedStructure(network, found, score), rows
+    return LearnedStructure(network, found, score, observed), rows
 
 
 def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
@@ -332,10 +344,11 @@ def _learned(
     if options.abstraction == GLOBAL:
         domain = _with_learned_hierarchies(domain, counts, options)
     found = _search(counts, domain, options)
-    network = network_from_structures(
-        domain, found.dag, found.cpd_structures, codes, options.smoothing
-    )
-    return LearnedStructure(network, found, found.score)
+    shapes, smoothing = found.cpd_structures, options.smoothing
+    tables = [structure_counts(shape, codes) for shape in shapes]
+    network = network_from_counts(domain, found.dag, shapes, tables, smoothing)
+    fitted = counted_log_likelihood(tables, smoothing)
+    return LearnedStructure(network, found, found.score, fitted)
 
 
 def _refitted(
@@ -383,6 +396,7 @@ def _search(
         "refine": options.abstraction is not None,
         "constraints": options.constraints,
         "n_restarts": options.n_restarts,
+        "skipped_restarts": options.skipped_restarts,
         "seed": options.seed,
         "n_jobs": thread_count(options.n_jobs),
         "progress": options.progress,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import fsum, prod
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.grouped_table import GroupedTableCPD
@@ -45,11 +46,31 @@ def network_from_structures(
     smoothing : Smoothing
         Rule for the rows of each table, and for the leaves of each tree.
     """
+    counts = [structure_counts(structure, codes) for structure in structures]
+    return network_from_counts(domain, dag, structures, counts, smoothing)
+
+
+def network_from_counts(
+    domain: Domain,
+    dag: DAG,
+    structures: Sequence[Structure],
+    counts: Sequence[NDArray[np.float64]],
+    smoothing: Smoothing,
+) -> BayesianNetwork:
+    """Fill the structures of a network from their counts, see `structure_counts`."""
+    cards = tuple(variable.n_states for variable in domain)
     cpds = tuple(
-        filled(structure, structure_counts(structure, codes), codes.cards, smoothing)
-        for structure in structures
+        filled(structure, own, cards, smoothing)
+        for structure, own in zip(structures, counts, strict=True)
     )
     return BayesianNetwork(domain, dag, cpds)
+
+
+def counted_log_likelihood(
+    counts: Sequence[NDArray[np.float64]], smoothing: Smoothing
+) -> float:
+    """Log-likelihood (nats) of complete rows under the network that they fill."""
+    return fsum(float(xlogy(own, smoothing.estimate(own)).sum()) for own in counts)
 
 
 def structure_counts(structure: Structure, codes: Codes) -> NDArray[np.float64]:

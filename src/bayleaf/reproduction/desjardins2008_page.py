@@ -14,6 +14,7 @@ from bayleaf.reproduction.desjardins2008_text import (
     ABOUT_CURVES,
     ABOUT_ORDERINGS,
     ABOUT_REGROWN,
+    ABOUT_SEEDS,
     ABOUT_TARGETS,
     ABOUT_VERDICTS,
     CURVES,
@@ -44,6 +45,17 @@ CURVE_METHODS = (
     "TABS-L information",
 )
 CURVE_FOLDS, CURVE_RESTARTS = 5, 2
+# Methods that learn from adult with more seeds of the restarts, and how many.
+SEED_METHODS = ("FLAT", "TCPT", "TABS-L hamming", "TABS-L information")
+N_SEEDS = 10
+# Parameters of TCPT over those of TABS-L, and arcs of trees over those of FLAT.
+LEAST_COMPRESSION, LEAST_ARCS, MOST_ARCS = 1.35, 1.4, 2.7
+# Ratios on adult that depend on the seed, and the least that they are to be.
+BY_SEED = (
+    ("parameters", "TCPT", "TABS-L hamming", LEAST_COMPRESSION),
+    ("parameters", "TCPT", "TABS-L information", LEAST_COMPRESSION),
+    ("edges", "TCPT", "FLAT", LEAST_ARCS),
+)
 # Methods whose searches also grow whole trees anew, and those that they go on from.
 REGROWN = {
     "TCPT regrown": "TCPT",
@@ -98,11 +110,12 @@ def of_folds(
     figure: str,
     n_folds: int,
     size: int | None = None,
+    seed: int = 0,
 ) -> list[float]:
     """One figure of each fold that was run with as many restarts as folds."""
     restarts = n_folds if size is None else CURVE_RESTARTS
     found = results.figures(
-        figure, set=name, method=method, restarts=restarts, rows=size
+        figure, set=name, method=method, restarts=restarts, rows=size, seed=seed
     )
     return [float(one) for one in found]
 
@@ -131,6 +144,21 @@ def compression(results: Results, name: str, linkage: str, n_folds: int) -> floa
     """Parameters of TCPT over those of TABS-L."""
     other = mean(results, name, f"TABS-L {linkage}", n_folds)
     return mean(results, name, "TCPT", n_folds).parameters / other.parameters
+
+
+def ratios_by_seed(
+    results: Results, figure: str, method: str, base: str
+) -> list[float]:
+    """A figure of one method over that of another on adult, seed by seed."""
+    n_folds, ratios = SHORT["adult"], []
+    for seed in range(N_SEEDS):
+        ours, others = (
+            of_folds(results, "adult", one, figure, n_folds, seed=seed)
+            for one in (method, base)
+        )
+        if len(ours) == len(others) == n_folds:
+            ratios.append(sum(ours) / sum(others))
+    return ratios
 
 
 def arcs(results: Results, name: str, method: str, n_folds: int) -> float:
@@ -226,6 +254,7 @@ def page_text(results: Results, methods: Sequence[str]) -> str:
     is_whole = not any(math.isnan(arcs(results, name, "TCPT", 5)) for name in SETS)
     if is_whole:
         parts.append(ORDERINGS)
+    parts += ["### Seeds of the restarts", ABOUT_SEEDS, _seeds(results)]
     parts += ["### Whole trees grown anew", ABOUT_REGROWN, _regrown(results)]
     parts += ["## More and more rows of adult", ABOUT_CURVES, _curves(results)]
     if is_whole:
@@ -304,6 +333,23 @@ def _orderings(results: Results, protocol: Mapping[str, int]) -> str:
     heading = ["set", "TCPT less FLAT, nats", "arcs of trees / FLAT"]
     heading += ["TCPT / TABS-L hamming", "TCPT / TABS-L information"]
     heading += ["merged / TCPT", "merged less TCPT, nats"]
+    return markdown_table(heading, rows)
+
+
+def _seeds(results: Results) -> str:
+    """How much some ratios on adult depend on the seed."""
+    rows = []
+    for figure, method, base, least in BY_SEED:
+        ratios = ratios_by_seed(results, figure, method, base)
+        if not ratios:
+            continue
+        enough = sum(ratio >= least for ratio in ratios)
+        spread = f"{number(min(ratios), 2)} to {number(max(ratios), 2)}"
+        mean_ratio = number(float(np.mean(ratios)), 2)
+        what = f"{_SPELLED[figure]}, {method} / {base}"
+        rows.append([what, mean_ratio, spread, f"{enough} of {len(ratios)}"])
+        rows[-1].insert(1, f"{least:g}")
+    heading = ["ratio", "at least", "mean", "from, to", "seeds with so much"]
     return markdown_table(heading, rows)
 
 

@@ -249,6 +249,19 @@ class Deadline:
         return self.at is not None and time.monotonic() >= self.at
 
 
+def restart_numbers(n_restarts: int, skipped: int) -> Sequence[int]:
+    """Numbers of the restarts of a search: 0, and those that follow the skipped ones.
+
+    Raises
+    ------
+    ValueError
+        If there is no restart.
+    """
+    if n_restarts < 1:
+        raise ValueError(f"n_restarts must be >= 1, got {n_restarts}")
+    return [0, *range(1 + skipped, n_restarts + skipped)]
+
+
 def best_result(results: Sequence[SearchResult | None]) -> SearchResult:
     """Choose the best of some restarts, the first among equals.
 

@@ -22,12 +22,14 @@ from bayleaf.search.family_tables import FamilyTables
 from bayleaf.search.starting_parents import starting_parents
 from bayleaf.search.state_groups import Groupings
 from bayleaf.search.structure import (
+    LEAST_GAIN,
     Constraints,
     Deadline,
     ProgressCallback,
     SearchResult,
     best_result,
     one_at_a_time,
+    restart_numbers,
     warn_if_stopped,
 )
 from bayleaf.search.table_climb import Climb, Climbed, starting_families
@@ -36,8 +38,10 @@ from bayleaf.search.table_walk import Walk
 # Restarts that begin with the best structure of those before; fewer would leave more
 # threads idle, more would learn less from each other.
 _WAVE = 4
-# Random moves from the best structure before a restart climbs again.
-_STRAY_MOVES = 8
+# How often such a restart strays from the best structure and climbs again, and by how
+# many random moves. By these it scores, with one more wandering, no less than greedy
+# searches that look further: see docs/results/structure-peers.md.
+_STRAYS, _STRAY_MOVES = 4, 12
 
 
 def climb_tables(
@@ -49,6 +53,7 @@ def climb_tables(
     refine: bool,
     constraints: Constraints | None = None,
     n_restarts: int = 1,
+    skipped_restarts: int = 0,
     seed: int = 0,
     n_jobs: int = 1,
     progress: ProgressCallback | None = None,
@@ -78,7 +83,10 @@ def climb_tables(
         Number of climbs. Number 0 starts from the required edges alone and is nothing
         but steepest ascent; the others walk on past the optimum they reach. Of these,
         even numbers start from random orders with up to two parents a variable, odd
-        ones from the best structure known, from number 3 on after random moves.
+        ones from the best structure known, which they try to better by random moves
+        and other climbs.
+    skipped_restarts : int, default=0
+        Number of those after number 0 that are left out.
     seed : int, default=0
         Restart k draws from a generator seeded with (seed, k).
     n_jobs : int, default=1
@@ -122,8 +130,7 @@ def climb_tables(
     """
     constraints = constraints or Constraints()
     constraints.check(domain)
-    if n_restarts < 1:
-        raise ValueError(f"n_restarts must be >= 1, got {n_restarts}")
+    numbers = restart_numbers(n_restarts, skipped_restarts)
     tables = FamilyTables(counts, len(domain))
     scores = FamilyScores(
         tables,
@@ -144,7 +151,7 @@ def climb_tables(
         one_at_a_time(progress),
         refresh,
     )
-    result = search.run(n_restarts, n_jobs)
+    result = search.run(numbers, n_jobs)
     warn_if_stopped(result, constraints)
     return result
 
@@ -160,23 +167,24 @@ class _Restarts:
     report: ProgressCallback
     refresh: bool
 
-    def run(self, n_restarts: int, n_jobs: int) -> SearchResult:
+    def run(self, numbers: Sequence[int], n_jobs: int) -> SearchResult:
         """Run restarts in waves; each wave goes on from the best of those before."""
-        ends = [self._restart(0, None)]
+        ends = {0: self._restart(0, None)}
         while True:
             best = best_result(
                 [
                     None if end is None else end.result(number)
-                    for number, end in enumerate(ends)
+                    for number, end in ends.items()
                 ]
             )
-            if len(ends) == n_restarts:
+            if len(ends) == len(numbers):
                 return best
-            numbers = range(len(ends), min(len(ends) + _WAVE, n_restarts))
+            wave = numbers[len(ends) : len(ends) + _WAVE]
             source = ends[best.restart]
-            ends += run_tasks(
-                [partial(self._restart, number, source) for number in numbers], n_jobs
+            found = run_tasks(
+                [partial(self._restart, number, source) for number in wave], n_jobs
             )
+            ends.update(zip(wave, found, strict=True))
 
     def _restart(self, number: int, best: Climbed | None) -> Climbed | None:
         """One restart; None if time was up before it began."""
@@ -185,10 +193,21 @@ class _Restarts:
         goes_on = best is not None and number % 2 == 1
         climb = self._climb(best if goes_on else None, number)
         walk = Walk(climb, number, self.deadline, self.report)
-        if goes_on and number > 1:
-            walk.stray(np.random.default_rng((self.seed, number)), _STRAY_MOVES)
         walk.ascend()
+        if goes_on:
+            self._stray_and_climb(walk, number)
         return walk.wander() if number > 0 else walk.end
+
+    def _stray_and_climb(self, walk: Walk, number: int) -> None:
+        """Look for a better structure by chance, and move the walk to the best."""
+        rng = np.random.default_rng((self.seed, number))
+        best = walk.end
+        for _ in range(_STRAYS):
+            walk.stray(rng, _STRAY_MOVES)
+            walk.ascend()
+            if walk.end.score > best.score + LEAST_GAIN:
+                best = walk.end
+            walk.climb = self._climb(best, number)
 
     def _climb(self, start: Climbed | None, number: int) -> Climb:
         """A climb from some structure, or else from the one that a restart draws."""

@@ -47,7 +47,7 @@ class Walk:
         self._number = number
         self._deadline = deadline
         self._report = report
-        self._n_inherited = len(climb.trace)
+        self._n_moves = 0
         self._begin = time.monotonic()
 
     @property
@@ -136,7 +136,7 @@ class Walk:
         climb = self.climb
         climb.apply(*step)
         seconds = max(time.monotonic() - self._begin, 1e-9)
-        n_moves = len(climb.trace) - self._n_inherited
-        rate = n_moves / seconds
-        self._report(SearchProgress(self._number, n_moves, rate, climb.score))
+        self._n_moves += 1
+        rate = self._n_moves / seconds
+        self._report(SearchProgress(self._number, self._n_moves, rate, climb.score))
         return True

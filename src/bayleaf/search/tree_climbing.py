@@ -25,6 +25,7 @@ from bayleaf.search.structure import (
     SearchResult,
     best_result,
     one_at_a_time,
+    restart_numbers,
     warn_if_stopped,
 )
 from bayleaf.search.tree_batches import BatchClimb
@@ -51,6 +52,7 @@ def climb_trees(
     refine: bool = True,
     constraints: Constraints | None = None,
     n_restarts: int = 1,
+    skipped_restarts: int = 0,
     seed: int = 0,
     n_jobs: int = 1,
     progress: ProgressCallback | None = None,
@@ -78,6 +80,8 @@ def climb_trees(
     n_restarts : int, default=1
         Number of searches. The first always makes the best of all moves, the others
         propose moves by chance.
+    skipped_restarts : int, default=0
+        Number of those after the first that are left out.
     seed : int, default=0
         Restart ``k`` draws from a generator seeded with ``(seed, k)``.
     n_jobs : int, default=1
@@ -129,8 +133,7 @@ def climb_trees(
             f"tree_search must be one of {', '.join(map(repr, TREE_SEARCHES))}, got "
             f"{tree_search!r}"
         )
-    if n_restarts < 1:
-        raise ValueError(f"n_restarts must be >= 1, got {n_restarts}")
+    numbers = restart_numbers(n_restarts, skipped_restarts)
     constraints = constraints or Constraints()
     constraints.check(domain)
     _check_splittable(constraints, domain)
@@ -155,7 +158,7 @@ def climb_trees(
         "batch": _climb_by_batches,
     }
     climb = climbs[tree_search]
-    tasks = [partial(climb, task, restart) for restart in range(n_restarts)]
+    tasks = [partial(climb, task, restart) for restart in numbers]
     result = best_result(run_tasks(tasks, n_jobs))
     warn_if_stopped(result, constraints)
     if merge_leaves:
