@@ -4,8 +4,8 @@ Tried with pyAgrum 3.3.1 and pgmpy 1.1.2, each with one start and its own stoppi
 their networks are scored here. From one start pyAgrum, which changes several variables
 between two looks around, and pgmpy, which walks on past an optimum, often end higher
 than steepest ascent does; a climb has the two restarts of the default, the second of
-which looks further as well. The structural Hamming distance to the network that the rows were drawn from is
-printed.
+which looks further as well. The structural Hamming distance to the network that the
+rows were drawn from is printed.
 """
 
 from __future__ import annotations

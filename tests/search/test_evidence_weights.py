@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from scipy.optimize import check_grad, minimize
 
 from bayleaf.counts.threads import run_tasks
+from bayleaf.search import evidence_team_kernels
 from bayleaf.search.evidence_weights import (
     PENALTIES,
     Evidence,
@@ -131,3 +133,25 @@ def test_halves_of_the_rows_give_what_all_of_them_give() -> None:
         for work in (np.inf, 0.0)
     )
     np.testing.assert_allclose(halves, whole, atol=1e-6)
+
+
+def test_a_descent_that_is_interrupted_lets_its_helper_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    evidence = _evidence(3000)
+    start = np.concatenate([[1.0], np.full(5, 0.5), np.zeros(3)])
+    descent = evidence.descent([(0, 3000)], start, start, 1.0, (60, 1e-9))
+    helped = threading.Event()
+
+    def help_out() -> None:
+        helped.set()
+        descent.help_out()
+
+    def interrupted(*_: object) -> None:
+        assert helped.wait(60)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evidence_team_kernels, "lead", interrupted)
+    # A helper that waits for ever would keep this from coming back.
+    with pytest.raises(KeyboardInterrupt):
+        run_tasks([descent.lead, help_out], 2)

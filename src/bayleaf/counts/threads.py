@@ -37,10 +37,10 @@ def thread_count(n_jobs: int | None) -> int:
         )
     if n_jobs > 0:
         return int(n_jobs)
-    return max(1, _processors() + 1 + int(n_jobs))
+    return max(1, processor_count() + 1 + int(n_jobs))
 
 
-def _processors() -> int:
+def processor_count() -> int:
     """Count the processors that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

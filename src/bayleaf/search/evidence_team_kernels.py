@@ -26,8 +26,10 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 # Places of the signals, each on a line of the cache for itself: how many points were
-# set (-1: that was all), how many the helper has seen to, whether there is a helper.
+# set (or that there are no more), how many the helper has seen to, whether there is a
+# helper.
 _SET, _SEEN_TO, _PRESENT = 0, N_SIGNALS // 3, 2 * N_SIGNALS // 3
+NO_MORE = -1
 
 
 @compiled_sums
@@ -67,7 +69,7 @@ def lead(
             slope[f] += share[f]
         loss += share[slope.size]
         is_open = advance(loss, path, contrasts.shape[2], max_steps, tolerance)
-    store_released(signals, _SET, -1)
+    store_released(signals, _SET, NO_MORE)
 
 
 @compiled_sums

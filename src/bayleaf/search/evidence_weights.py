@@ -17,7 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.compiled import is_little, kernel_for
-from bayleaf.counts.threads import run_tasks, stretches, worthwhile
+from bayleaf.counts.threads import (
+    processor_count,
+    run_tasks,
+    stretches,
+    worthwhile,
+)
 from bayleaf.search.evidence_kernels import (
     HERE,
     MEMORY,
@@ -205,9 +210,13 @@ class Descent:
             ranges = self.halves.reshape(-1, 2)
             kernel_for(descend, work)(*rows, ranges, self.path, self.aim)
         else:
-            from bayleaf.search.evidence_team_kernels import lead
+            from bayleaf.search.evidence_team_kernels import NO_MORE, lead
 
-            lead(*rows, self.halves, self.path, self.aim, *self.team)
+            try:
+                lead(*rows, self.halves, self.path, self.aim, *self.team)
+            finally:
+                # A helper would otherwise wait for ever where this was interrupted.
+                self.team[0][:] = NO_MORE
         end: Floats = self.path[0][HERE]
         return end
 
@@ -234,7 +243,12 @@ def _halves(ranges: Ranges) -> NDArray[np.int64]:
 def _go_down(
     descents: Sequence[Descent], tasks: Sequence[Callable[[], T]], n_threads: int
 ) -> list[T]:
-    """Results of tasks that lead descents, which threads that are left over help."""
+    """Results of tasks that lead descents, which threads that are left over help.
+
+    A thread that waits for another keeps its processor, so that there are no more than
+    processors.
+    """
+    n_threads = min(n_threads, processor_count())
     helping: list[Callable[[], Any]] = [descent.help_out for descent in descents]
     return run_tasks([*tasks, *helping], n_threads)[: len(tasks)]
 
