@@ -185,7 +185,7 @@ def take_apart(table: Any) -> Matrix | list[Column]:
     _check_names(table)
     if isinstance(frame, nw.DataFrame):
         _check_shape(frame.shape)
-        return [_series_column(series) for series in frame.iter_columns()]
+        return _frame_columns(frame)
     return _take_array_apart(table)
 
 
@@ -313,15 +313,45 @@ def _float_column(name: Name, values: NDArray[np.float64]) -> NumberColumn:
     return NumberColumn(name, values, missing if missing.any() else None)
 
 
+def _frame_columns(frame: nw.DataFrame[Any]) -> list[Column]:
+    """All columns of a data frame."""
+    if not frame.implementation.is_pandas():
+        return [_series_column(series) for series in frame.iter_columns()]
+    # To wrap each column of pandas costs more than to read it.
+    return [
+        _numbered_column(_plain_name(name), column, dtype)
+        or _series_column(nw.from_native(column, series_only=True))
+        for (name, column), dtype in zip(
+            frame.to_native().items(), frame.schema.values(), strict=True
+        )
+    ]
+
+
+def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column | None:
+    """A column of pandas whose texts it numbers itself; None for others.
+
+    The way through Arrow would take twice as long.
+    """
+    if isinstance(dtype, nw.String):
+        codes, values = column.factorize()
+        return ValueColumn(name, codes.astype(np.int32), values.tolist())
+    if isinstance(dtype, nw.Categorical | nw.Enum):
+        numbered = column.array
+        values = numbered.categories.tolist()
+        if all(isinstance(value, str) for value in values):
+            codes = np.array(numbered.codes, dtype=np.int32)
+            return ValueColumn(name, codes, values, isinstance(dtype, nw.Enum))
+    return None
+
+
 def _series_column(series: nw.Series[Any]) -> Column:
     """One column of a data frame."""
     name = _plain_name(series.name)
     dtype = series.dtype
-    is_pandas = series.implementation.is_pandas()
-    if is_pandas and isinstance(dtype, nw.String):
-        # pandas numbers Python strings twice as fast as they are turned into Arrow's.
-        codes, values = series.to_native().factorize()
-        return ValueColumn(name, codes.astype(np.int32), values.tolist())
+    if series.implementation.is_pandas():
+        numbered = _numbered_column(name, series.to_native(), dtype)
+        if numbered is not None:
+            return numbered
     if isinstance(dtype, nw.Int128 | nw.UInt128):
         # Neither NumPy nor Arrow has integers that wide.
         series, dtype = series.cast(nw.Float64), nw.Float64()
@@ -331,13 +361,6 @@ def _series_column(series: nw.Series[Any]) -> Column:
         return _array_column(name, series.to_numpy())
     if dtype.is_numeric() and not dtype.is_decimal() and series.null_count() == 0:
         return _array_column(name, series.to_numpy())
-    if is_pandas and isinstance(dtype, nw.Categorical | nw.Enum):
-        numbered = series.to_native().array
-        values = numbered.categories.tolist()
-        if all(isinstance(value, str) for value in values):
-            # Texts that are numbered already need no way through Arrow.
-            codes = np.array(numbered.codes, dtype=np.int32)
-            return ValueColumn(name, codes, values, isinstance(dtype, nw.Enum))
     try:
         return _arrow_column(
             name, series.to_arrow(), ordered=isinstance(dtype, nw.Enum)
