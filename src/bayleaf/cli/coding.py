@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import Column, NumberColumn, ValueColumn, take_apart
+from bayleaf.data.columns import Column, NumberColumn, ValueColumn
 from bayleaf.data.domain import Variable
+from bayleaf.data.tables import take_apart
 from bayleaf.models.predictor import Predictor
 
 

@@ -115,8 +115,8 @@ def check(
         Print JSON.
     """
     from bayleaf.cli.tables import read_table
-    from bayleaf.data.columns import take_apart
     from bayleaf.data.hierarchy_files import resolve_hierarchies
+    from bayleaf.data.tables import take_apart
 
     parts = take_apart(read_table(data, na))
     assert isinstance(parts, list)
@@ -137,7 +137,8 @@ def _table(
     """The columns and weights of the rows that count."""
     from bayleaf.cli.tables import read_table, select_columns
     from bayleaf.cli.training import row_weights
-    from bayleaf.data.columns import select_rows, take_apart
+    from bayleaf.data.columns import select_rows
+    from bayleaf.data.tables import take_apart
 
     table = read_table(data, na)
     special = [*drop, *([weight] if weight else [])]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.columns import is_missing_cell
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.tables import is_missing_cell
 from bayleaf.models.states import StateReader, find_variable
 from bayleaf.wording import format_number, name_list, stated
 

@@ -18,12 +18,10 @@ from bayleaf.data.columns import (
     Matrix,
     NumberColumn,
     ValueColumn,
-    column_names,
     iterate_names,
     select_rows,
-    take_apart,
-    value_column,
 )
+from bayleaf.data.tables import column_names, take_apart, value_column
 
 MakeFrame = Callable[[dict[str, Any]], Any]
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
