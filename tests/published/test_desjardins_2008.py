@@ -29,6 +29,8 @@ LIKELIHOODS_OF_7200 = {
     "TABS-L information": -116029,
 }
 ROWS = {"nursery": (12960, 9), "mushroom": (5644, 23), "adult": (45222, 13)}
+TREES = [m for m in desjardins2008_page.EXPECTED if m.startswith(("TCPT", "TABS"))]
+
 mean = desjardins2008_page.mean
 
 
@@ -88,23 +90,27 @@ def test_trees_have_a_larger_likelihood_than_tables(
     assert tree.log_likelihood > table.log_likelihood
 
 
+# Cells that miss the bounds, as the page says: set, method, the protocol that does.
+OUT_OF_BOUNDS = {
+    ("nursery", "TABS-G information", "short"),
+    ("nursery", "TABS-G information", "full"),
+    ("nursery", "TABS-L information", "short"),
+    ("nursery", "TABS-L information", "full"),
+    ("adult", "TCPT", "short"),
+}
+
+
+@pytest.mark.parametrize("which", ["short", "full"])
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize(
-    "method",
-    ["TCPT", "TABS-E", "TABS-G hamming", "TABS-L hamming", "TABS-L information"],
-)
+@pytest.mark.parametrize("method", TREES)
 def test_trees_have_more_arcs_than_tables(
-    results: Results, protocol: dict[str, int], name: str, method: str
+    results: Results, request: pytest.FixtureRequest, which: str, name: str, method: str
 ) -> None:
-    least, most = desjardins2008_page.LEAST_ARCS, desjardins2008_page.MOST_ARCS
-    # The page names two exceptions: one has more, and so have the figures expected of
-    # it; the other has fewer with one seed, but not with most.
-    if (name, method) == ("nursery", "TABS-L information"):
-        most = 22 / 7.6
-    if (name, method, protocol) == ("adult", "TCPT", SHORT):
-        least = 1.35
-    found = desjardins2008_page.arcs(results, name, method, protocol[name])
-    assert least <= found <= most
+    if (name, method, which) in OUT_OF_BOUNDS:
+        request.applymarker(pytest.mark.xfail(reason="the page says why", strict=True))
+    n_folds = {"short": SHORT, "full": FULL}[which][name]
+    found = desjardins2008_page.arcs(results, name, method, n_folds)
+    assert desjardins2008_page.LEAST_ARCS <= found <= desjardins2008_page.MOST_ARCS
 
 
 def test_trees_have_more_arcs_than_tables_with_most_seeds(results: Results) -> None:
@@ -119,24 +125,32 @@ def check_ratios(by_seed: list[float], least: float) -> None:
     assert np.mean(np.array(by_seed) >= least) >= 0.8
 
 
+@pytest.mark.parametrize("which", ["short", "full"])
+@pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
 def test_local_hierarchies_save_parameters_of_trees(
+    results: Results,
+    request: pytest.FixtureRequest,
+    linkage: str,
+    name: str,
+    which: str,
+) -> None:
+    if name == "adult" and (which, linkage) != ("full", "information"):
+        # With most other seeds it is large enough, see below.
+        request.applymarker(pytest.mark.xfail(reason="the page says why", strict=True))
+    n_folds = {"short": SHORT, "full": FULL}[which][name]
+    found = desjardins2008_page.compression(results, name, linkage, n_folds)
+    assert found >= desjardins2008_page.LEAST_COMPRESSION
+
+
+@pytest.mark.parametrize("linkage", ["hamming", "information"])
+def test_local_hierarchies_save_parameters_with_most_seeds(
     results: Results, linkage: str
 ) -> None:
-    def ratio(name: str, n_folds: int) -> float:
-        return desjardins2008_page.compression(results, name, linkage, n_folds)
-
-    least = desjardins2008_page.LEAST_COMPRESSION
-    assert ratio("nursery", 5) >= least
-    assert ratio("mushroom", 3) >= least
-    assert ratio("mushroom", 5) >= least
-    # As the page says, adult falls short with some seeds, among them that of the page.
-    assert ratio("adult", 2) >= 1.33
-    assert ratio("adult", 5) >= 1.30
     by_seed = desjardins2008_page.ratios_by_seed(
         results, "parameters", "TCPT", f"TABS-L {linkage}"
     )
-    check_ratios(by_seed, least)
+    check_ratios(by_seed, desjardins2008_page.LEAST_COMPRESSION)
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
