@@ -5,12 +5,14 @@ The committed figures are those that the protocol gave; some are run again here.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from bayleaf import BayesianNetworkEstimator
 from bayleaf.reproduction import desjardins2008, desjardins2008_page
 from bayleaf.reproduction.cells import Cell, CellStore, Results, Value
 from bayleaf.reproduction.desjardins2008_page import FULL, SHORT, SIZES
@@ -80,6 +82,30 @@ def test_log_likelihoods_are_as_expected(
         >= -desjardins2008_page.TOLERANCE
     ]
     assert below == []
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_orderings_hold_in_every_cell(
+    results: Results, protocol: dict[str, int], name: str
+) -> None:
+    found = {m: mean(results, name, m, protocol[name]) for m in desjardins2008.METHODS}
+    for tree, groups in [
+        ("TCPT", "TABS-L hamming"),
+        ("TCPT", "TABS-L information"),
+        ("TCPT regrown", "TABS-L information regrown"),
+    ]:
+        assert found[tree].log_likelihood > found["FLAT"].log_likelihood
+        assert found[groups].parameters < found[tree].parameters
+    trees = [m for m in found if m.startswith(("TCPT", "TABS"))]
+    assert len(trees) == 11
+    assert [m for m in trees if not found[m].edges > found["FLAT"].edges] == []
+
+
+def test_orderings_hold_with_every_seed(results: Results) -> None:
+    for figure, method, base, _ in desjardins2008_page.BY_SEED:
+        by_seed = desjardins2008_page.ratios_by_seed(results, figure, method, base)
+        assert len(by_seed) == desjardins2008_page.N_SEEDS
+        assert min(by_seed) > 1
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -310,6 +336,28 @@ def test_committed_models_of_few_rows_are_reproduced(
     results: Results, data_folder: Path
 ) -> None:
     check(results, data_folder, rows=7200, method="TABS-E", fold=3)
+
+
+@pytest.mark.slow
+def test_a_ninth_arc_makes_the_description_of_nursery_longer(data_folder: Path) -> None:
+    table = desjardins2008.load(Sources(data_folder), "nursery")
+    rows, _ = desjardins2008.deal(table.num_rows, 0)
+    spec = desjardins2008.METHODS["TABS-G information"]
+
+    def learned(*required: tuple[str, str]) -> BayesianNetworkEstimator:
+        model = BayesianNetworkEstimator(
+            **spec, n_restarts=5, required_edges=list(required), random_state=0
+        )
+        return model.fit(table.take(rows))
+
+    free = learned()
+    others = [name for name in table.column_names if name != "class"]
+    assert set(free.edges_) == {(name, "class") for name in others}
+    longer = [
+        learned(arc).mdl_ - free.mdl_ for arc in itertools.permutations(others, 2)
+    ]
+    assert len(longer) == 56
+    assert min(longer) == pytest.approx(11.7, abs=0.05)
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ def _started(
     constraints: Constraints | None = None,
     source: HierarchySource | None = None,
     deadline: float | None = None,
+    from_parents: bool = True,
 ) -> tuple[TreeNetwork, WaysOut]:
     """A local optimum of splits and collapses, and the ways out of it."""
     rows = RowTable.from_codes(codes, domain.names)
@@ -50,7 +51,7 @@ def _started(
     trees = [task.tree(child, counts) for child in range(len(domain))]
     network = TreeNetwork(trees, task.constraints, 0)
     _make_simple_moves(network)
-    return network, WaysOut(task, network, counts, from_parents=True)
+    return network, WaysOut(task, network, counts, from_parents=from_parents)
 
 
 def _make_simple_moves(network: TreeNetwork) -> None:
@@ -150,6 +151,56 @@ def _source(codes: Codes, domain: Domain) -> HierarchySource:
         return tree_networks.random_hierarchy(rng, domain[parent].states)
 
     return random
+
+
+@pytest.mark.parametrize("fitting", [(), (0, 2)])
+def test_hierarchies_are_learned_anew_for_a_tree_that_is_grown_anew(
+    fitting: tuple[int, ...],
+) -> None:
+    # The child (3) depends on 0 most, on pairs of the four states of 1, on 2 least.
+    rng = np.random.default_rng(0)
+    first, last = rng.integers(2, size=(2, 20_000))
+    values = rng.integers(4, size=20_000)
+    chances = 0.05 + 0.5 * first + 0.3 * (values >= 2) + 0.1 * last
+    child = (rng.random(20_000) < chances).astype(int)
+    codes = Codes.from_columns([first, values, last, child], (2, 4, 2, 2))
+    letters = tuple("abcd")
+    domain = Domain(
+        tuple(
+            Variable(name, letters[:card])
+            for name, card in zip("pqrs", codes.cards, strict=True)
+        )
+    )
+    asked: list[tuple[int, int, tuple[int, ...]]] = []
+
+    def source(child: int, parent: int, parents: tuple[int, ...]) -> ValueHierarchy:
+        asked.append((child, parent, parents))
+        if parent != 1:
+            return flat_hierarchy(domain[parent].states)
+        below = [{"ab": ["a", "b"]}, {"cd": ["c", "d"]}]
+        if parents != fitting:
+            below = [{"abc": ["a", "b", "c"]}, "d"]
+        return ValueHierarchy.from_nested({"any": below})
+
+    into_child = {(p, 3) for p in range(3)}
+    others = frozenset(itertools.permutations(range(4), 2)) - into_child
+    constraints = Constraints(forbidden_edges=others)
+    network, ways_out = _started(
+        codes, domain, constraints=constraints, source=source, from_parents=False
+    )
+    before = network.score
+    assert set(network.trees[3].parents) == {0, 1, 2}
+    assert network.trees[3].values_of(1).states[1] == (0, 1, 2)
+    assert ways_out.take_first()
+    tree = network.trees[3]
+    assert tree.values_of(1).states[1] == (0, 1)
+    assert network.score > before
+    assert _full(network, "mdl", codes) == pytest.approx(network.score, abs=1e-6)
+    # From here on variables enter with the hierarchies for the parents that are in.
+    asked.clear()
+    tree.collapse(tree.root)
+    tree.values_of(1)
+    assert asked == [(3, 1, ())]
 
 
 @pytest.mark.parametrize("seed", range(4))

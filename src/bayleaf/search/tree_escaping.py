@@ -9,7 +9,11 @@ moves that replace whole trees. They are tried where no split and no collapse ga
 grow_tree
     A variable's tree is grown from a leaf, by the best split or, where none gains, the
     best collapse: freely or, in all restarts but the first, from a first split on one
-    of the tree's own parents, which takes as long again.
+    of the tree's own parents, which takes as long again. Where hierarchies of values
+    are learned for each arc, it is tried with those that a search would have met on
+    the way, then with those of the child alone, then with those of all the parents of
+    the tree that it would replace: what a variable entered with when others were still
+    missing is seldom what fits the finished tree.
 reverse_edge
     Of an arc that may be turned without closing a cycle, first the child's tree is
     grown without the parent and what that leads to, then the parent's tree, which may
@@ -22,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -36,11 +41,15 @@ from bayleaf.search.tree_task import TreeTask
 
 @dataclass(frozen=True)
 class _Plan:
-    """A tree to grow: of which variable, over which others, from which first split."""
+    """A tree to grow: of which variable, over which others, from which first split.
+
+    Hierarchies are those for the parents in `context`, or for those that are in.
+    """
 
     child: int
     allowed: tuple[int, ...]
     first: int | None = None
+    context: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -94,8 +103,9 @@ class WaysOut:
         """Make the first move that gains; False if none does.
 
         Trees are grown anew in the order of variables, each freely and then from each
-        of its parents; after that arcs are turned, by child and parent. When time is
-        up the answer is True, whether a move was made or not.
+        of its parents, and with each choice of hierarchies; after that arcs are turned,
+        by child and parent. When time is up the answer is True, whether a move was made
+        or not.
         """
         for way in self._ways():
             if self._task.deadline.has_passed:
@@ -115,8 +125,9 @@ class WaysOut:
         """All moves, the second tree of a turned arc fitted to the first."""
         for child, tree in enumerate(self._network.trees):
             allowed = _members(self._network.allowed(child))
-            for first in (None, *tree.parents) if self._from_parents else (None,):
-                plan = _Plan(child, allowed, first)
+            firsts = (None, *tree.parents) if self._from_parents else (None,)
+            for first, context in product(firsts, _contexts(tree)):
+                plan = _Plan(child, allowed, first, context)
                 yield _WayOut("grow_tree", child, first, (plan,))
         for child, tree in enumerate(self._network.trees):
             for parent in tree.parents:
@@ -147,6 +158,7 @@ class WaysOut:
     def _grow(self, plan: _Plan) -> GrowingTree:
         """Grow a tree by the best split or collapse until none gains."""
         tree = self._task.tree(plan.child, self._counts)
+        tree.take_values_for(plan.context)
         if plan.first is not None:
             enter_missing(tree, frozenset({plan.first}))
         required = self._network.required(plan.child)
@@ -163,11 +175,19 @@ class WaysOut:
             else:
                 move = _best_of(tree, allowed, required)
             if move is None:
+                tree.take_values_for(None)
                 return tree
             if isinstance(move, SplitMove):
                 tree.split(move.leaf, move.variable)
             else:
                 tree.collapse(move.split)
+
+
+def _contexts(tree: GrowingTree) -> tuple[tuple[int, ...] | None, ...]:
+    """Parents for which a tree that replaces another may take its hierarchies."""
+    if not tree.are_local:
+        return (None,)
+    return (None, (), tree.parents) if tree.parents else (None, ())
 
 
 def _members(mask: Mask) -> tuple[int, ...]:

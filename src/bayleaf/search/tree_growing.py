@@ -71,7 +71,8 @@ class GrowingTree:
         self._counts = counts
         self._terms = terms
         self._source = values
-        self._are_local = are_local
+        self.are_local = are_local
+        self._context: tuple[int, ...] | None = None
         self._order = counts.rows.all_rows
         self._present: dict[int, ValueNodes] = {}
         self._candidates: dict[int, ValueNodes] = {}
@@ -130,8 +131,23 @@ class GrowingTree:
         if variable in self._present:
             return self._present[variable]
         if variable not in self._candidates:
-            self._candidates[variable] = self._source(variable, self.parents)
+            context = self.parents if self._context is None else self._context
+            others = tuple(other for other in context if other != variable)
+            self._candidates[variable] = self._source(variable, others)
         return self._candidates[variable]
+
+    def take_values_for(self, context: tuple[int, ...] | None) -> None:
+        """From now on, let variables enter as if the tree had certain parents.
+
+        Parameters
+        ----------
+        context : tuple of int or None
+            Those parents; None stands for the ones that are in at the time, which is
+            where a tree begins.
+        """
+        if self.are_local and context != self._context:
+            self._context = context
+            self._forget_lists(parents_changed=True)
 
     def n_candidates(self, allowed: Mask) -> NDArray[np.int64]:
         """Number of variables that each leaf may be split on.
@@ -299,7 +315,7 @@ class GrowingTree:
     def _forget_lists(self, *, parents_changed: bool = False) -> None:
         """Drop what no longer holds after a change."""
         self._leaves = self._best_by_variable = self._collapses = None
-        if parents_changed and self._are_local:
+        if parents_changed and self.are_local:
             self._candidates = {}
             self._from_roots = None
             for leaf in self.leaves:
