@@ -17,7 +17,7 @@ from bayleaf.search.tree_collapsing import CollapseMove
 from bayleaf.search.tree_counts import RowTable
 from bayleaf.search.tree_growing import GrowingTree, SplitMove
 from bayleaf.search.tree_network import TreeNetwork
-from bayleaf.search.tree_nodes import LeafCounts, TreeNode
+from bayleaf.search.tree_nodes import LeafCounts, LeafScores, SplitScores, TreeNode
 from bayleaf.search.tree_proposals import propose_until_tired
 from bayleaf.search.tree_pruning import enter_missing, grow_fully, prune
 from bayleaf.search.tree_scores import TreeTerms
@@ -182,7 +182,9 @@ def test_only_so_many_counts_are_kept() -> None:
     columns = [np.arange(12) % 3, np.arange(12) % 2]
     rows = RowTable.from_codes(Codes.from_columns(columns, (3, 2)), "ab")
     counts = LeafCounts(rows, 2 * 5 * 2)
-    nodes = [TreeNode(first, 12, {}, 0, 1.0, np.zeros(2), 0.0) for first in range(3)]
+    nodes = [
+        TreeNode(first, 12, {0: first}, 1, 1.0, np.zeros(2), 0.0) for first in range(3)
+    ]
     kept = [counts.of(node, 1, rows.all_rows) for node in nodes]
     assert counts.of(nodes[2], 1, rows.all_rows) is kept[2]
     assert counts.of(nodes[1], 1, rows.all_rows) is kept[1]
@@ -193,6 +195,28 @@ def test_only_so_many_counts_are_kept() -> None:
     assert counts.of(nodes[0], 1, rows.all_rows) is not again
     # Room for two again, so the first of them stays.
     assert counts.of(nodes[1], 1, rows.all_rows) is kept[1]
+
+
+def test_trees_of_a_variable_share_the_counts_of_all_rows() -> None:
+    columns = [np.arange(12) % 3, np.arange(12) % 2]
+    rows = RowTable.from_codes(Codes.from_columns(columns, (3, 2)), "ab")
+    counts = LeafCounts(rows, 100)
+    roots = [TreeNode(0, 12, {}, 0, 1.0, np.zeros(2), 0.0) for _ in range(2)]
+    first, second = (counts.of(root, 1, rows.all_rows) for root in roots)
+    assert first is second
+    assert counts.of(roots[0], 0, rows.all_rows).shape == (5, 3)
+    counts.forget(roots[0])
+    assert counts.of(roots[1], 1, rows.all_rows) is first
+
+
+def test_only_so_many_scores_are_kept() -> None:
+    scores = LeafScores(2 * 5)
+    made = [SplitScores(np.zeros(5), np.zeros(5, dtype=np.int64)) for _ in range(3)]
+    for key, one in enumerate(made[:2]):
+        scores.keep(key, one)
+    assert scores.get(0) is made[0]
+    scores.keep(2, made[2])
+    assert [scores.get(key) for key in range(3)] == [made[0], None, made[2]]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.search.tree_collapsing import CollapseMove, collapse_moves
 from bayleaf.search.tree_counts import Counts
 from bayleaf.search.tree_layout import SplitLayout
-from bayleaf.search.tree_nodes import LeafCounts, TreeNode
+from bayleaf.search.tree_nodes import LeafCounts, SplitScores, TreeNode
 from bayleaf.search.tree_scores import TreeTerms
 from bayleaf.search.tree_shape import LeafShape, SplitShape, TreeShape
 from bayleaf.search.tree_values import ROOT, ValueNodes
@@ -137,17 +137,10 @@ class GrowingTree:
         return self._candidates[variable]
 
     def take_values_for(self, context: tuple[int, ...] | None) -> None:
-        """From now on, let variables enter as if the tree had certain parents.
-
-        Parameters
-        ----------
-        context : tuple of int or None
-            Those parents; None stands for the ones that are in at the time, which is
-            where a tree begins.
-        """
+        """Let variables enter as if these were the parents; None: those that are in."""
         if self.are_local and context != self._context:
             self._context = context
-            self._forget_lists(parents_changed=True)
+            self._forget_values()
 
     def n_candidates(self, allowed: Mask) -> NDArray[np.int64]:
         """Number of variables that each leaf may be split on.
@@ -235,7 +228,7 @@ class GrowingTree:
             )
         ]
         leaf.variable = variable
-        leaf.gains = leaf.n_branches = None
+        leaf.split_scores = None
         self._counts.forget(leaf)
         is_new = variable not in self._present
         self._present[variable] = values
@@ -315,11 +308,15 @@ class GrowingTree:
     def _forget_lists(self, *, parents_changed: bool = False) -> None:
         """Drop what no longer holds after a change."""
         self._leaves = self._best_by_variable = self._collapses = None
-        if parents_changed and self.are_local:
-            self._candidates = {}
-            self._from_roots = None
-            for leaf in self.leaves:
-                leaf.gains = None
+        if parents_changed and self.are_local and self._context is None:
+            self._forget_values()
+
+    def _forget_values(self) -> None:
+        """Drop hierarchies with which variables would enter, and what follows."""
+        self._candidates = {}
+        self._from_roots = self._best_by_variable = None
+        for leaf in self.leaves:
+            leaf.split_scores = None
 
     def _after_collapse(self) -> None:
         """Find anew which variables are in, after splits went."""
@@ -339,12 +336,10 @@ class GrowingTree:
 
     def _split_gains(self, leaves: list[TreeNode]) -> Counts:
         """Gain of each split of some leaves, shape (n_leaves, n_variables)."""
-        for leaf in leaves:
-            if leaf.gains is None:
-                self._score_leaf(leaf)
+        scores = [self._split_scores(leaf) for leaf in leaves]
         terms = self._terms
-        gains = np.array([leaf.gains for leaf in leaves])
-        gains += (np.array([leaf.n_branches for leaf in leaves]) - 1) * terms.leaf
+        gains = np.array([own.gains for own in scores])
+        gains += (np.array([own.n_branches for own in scores]) - 1) * terms.leaf
         n_base = np.array([leaf.n_base for leaf in leaves])
         is_in = np.zeros(terms.n_variables, dtype=np.bool_)
         is_in[list(self._present)] = True
@@ -357,23 +352,44 @@ class GrowingTree:
         gains += np.where(is_in, now[n_base][:, None], after[n_base][:, None])
         return np.where(is_in, gains, gains + entering)
 
-    def _score_leaf(self, leaf: TreeNode) -> None:
+    def _split_scores(self, leaf: TreeNode) -> SplitScores:
+        """How much each split of a leaf changes data and parameters."""
+        if leaf.split_scores is None:
+            if self._from_roots is None:
+                others = [v for v in range(self.n_variables) if v != self.child]
+                splits = [(v, self.values_of(v), ROOT) for v in others]
+                self._from_roots = SplitLayout.of(splits, self._counts.rows.offsets)
+            key = self._key(leaf, self._from_roots)
+            found = self._counts.scores.get(key)
+            if found is None:
+                found = self._score(leaf, self._from_roots)
+                self._counts.scores.keep(key, found)
+            leaf.split_scores = found
+        return leaf.split_scores
+
+    def _key(self, leaf: TreeNode, from_roots: SplitLayout) -> Hashable:
+        """All that the scores of a leaf's splits depend on: its rows, the branches."""
+        present = self._present
+        above = frozenset(
+            (variable, present[variable].states[node], present[variable].groups(node))
+            for variable, node in leaf.context.items()
+        )
+        return self.child, leaf.share, from_roots.key, above
+
+    def _score(self, leaf: TreeNode, from_roots: SplitLayout) -> SplitScores:
         """Find how much each split of a leaf changes data and parameters."""
         counts = self._counts.of(leaf, self.child, self._order)
-        leaf.gains = np.full(self.n_variables, -np.inf)
-        leaf.n_branches = np.zeros(self.n_variables, dtype=np.int64)
+        gains = np.full(self.n_variables, -np.inf)
+        n_branches = np.zeros(self.n_variables, dtype=np.int64)
         offsets = self._counts.rows.offsets
-        if self._from_roots is None:
-            others = [v for v in range(self.n_variables) if v != self.child]
-            splits = [(v, self.values_of(v), ROOT) for v in others]
-            self._from_roots = SplitLayout.of(splits, offsets)
         above = [(v, self._present[v], node) for v, node in leaf.context.items()]
         # What was split on above goes on from there.
-        for layout in (self._from_roots, SplitLayout.of(above, offsets)):
+        for layout in (from_roots, SplitLayout.of(above, offsets)):
             scores = layout.scores(counts, leaf.share, self._terms)
-            leaf.gains[list(leaf.context)] = -np.inf
-            leaf.gains[layout.variables] = scores - leaf.term
-            leaf.n_branches[layout.variables] = layout.n_branches
+            gains[list(leaf.context)] = -np.inf
+            gains[layout.variables] = scores - leaf.term
+            n_branches[layout.variables] = layout.n_branches
+        return SplitScores(gains, n_branches)
 
     def _first_best(self, gains: Counts, leaves: list[TreeNode]) -> SplitMove | None:
         """The first variable whose gain is the best but for rounding."""

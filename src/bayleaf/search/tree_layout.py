@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,12 @@ class SplitLayout:
     starts: Places
     firsts: Places
     parts: Counts
+
+    @cached_property
+    def key(self) -> bytes:
+        """What tells the layout from others over the same variables."""
+        parts = (self.n_branches, self.places, self.starts)
+        return b"".join(part.tobytes() for part in parts)
 
     @classmethod
     def of(

@@ -1,9 +1,9 @@
-"""Nodes of trees that grow, and a bounded store of the counts at their leaves."""
+"""Nodes of trees that grow, and bounded stores of what is known of their leaves."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from bayleaf.search.tree_counts import Counts, RowTable
 from bayleaf.search.tree_kernels import Rows
+
+# Kept scores take so small a part of the room for counts.
+_SHARE_OF_SCORES = 32
 
 
 @dataclass(eq=False, slots=True)
@@ -35,11 +38,8 @@ class TreeNode:
         The variable of a split; -1 for a leaf.
     branches : list of TreeNode
         Subtrees of a split.
-    gains : ndarray of shape (n_variables,), dtype float64, or None
-        How much splitting the leaf on each variable changes data and parameters;
-        minus infinity where it is none. None until asked for.
-    n_branches : ndarray of shape (n_variables,), dtype int64, or None
-        Branches of each of these splits.
+    split_scores : SplitScores or None
+        What splitting the leaf on each variable does; None until asked for.
     """
 
     first: int
@@ -51,8 +51,7 @@ class TreeNode:
     term: float
     variable: int = -1
     branches: list[TreeNode] = field(default_factory=list)
-    gains: Counts | None = None
-    n_branches: NDArray[np.int64] | None = None
+    split_scores: SplitScores | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -68,6 +67,53 @@ class TreeNode:
             open_nodes += reversed(node.branches)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class SplitScores:
+    """What splitting a leaf on each variable does to data and parameters.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n_variables,), dtype float64
+        How much the score changes; minus infinity where there is no split.
+    n_branches : ndarray of shape (n_variables,), dtype int64
+        Branches of each split.
+    """
+
+    gains: Counts
+    n_branches: NDArray[np.int64]
+
+
+class LeafScores:
+    """Scores of the leaves that were last asked for, by all that they depend on.
+
+    Trees that are grown anew come by many leaves that earlier ones had.
+
+    Parameters
+    ----------
+    max_cells : int
+        Number of gains that are kept at most.
+    """
+
+    def __init__(self, max_cells: int) -> None:
+        self._max_cells = max_cells
+        self._n_cells = 0
+        self._kept: OrderedDict[Hashable, SplitScores] = OrderedDict()
+
+    def get(self, key: Hashable) -> SplitScores | None:
+        """The scores of a leaf, None if they are not kept."""
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+        return found
+
+    def keep(self, key: Hashable, scores: SplitScores) -> None:
+        """Keep the scores of a leaf, and as many others as there is room for."""
+        self._kept[key] = scores
+        self._n_cells += scores.gains.size
+        while self._n_cells > self._max_cells and self._kept:
+            self._n_cells -= self._kept.popitem(last=False)[1].gains.size
+
+
 class LeafCounts:
     """Counts of the leaves that were last asked for.
 
@@ -77,25 +123,33 @@ class LeafCounts:
         The rows.
     max_cells : int
         Number of counts that are kept at most, beside those asked for last.
+
+    Attributes
+    ----------
+    scores : LeafScores
+        What splits of leaves score by these counts.
     """
 
     def __init__(self, rows: RowTable, max_cells: int) -> None:
         self.rows = rows
+        self.scores = LeafScores(max_cells // _SHARE_OF_SCORES)
         self._max_cells = max_cells
         self._n_cells = 0
-        self._kept: OrderedDict[TreeNode, Counts] = OrderedDict()
+        self._kept: OrderedDict[TreeNode | int, Counts] = OrderedDict()
 
     def of(self, node: TreeNode, child: int, order: Rows) -> Counts:
         """Counts of all variables with the child at a leaf, see `RowTable.count`."""
-        counts = self._kept.get(node)
+        # All trees of a variable have the same counts at their roots.
+        key = node if node.context else child
+        counts = self._kept.get(key)
         if counts is None:
             counts = self.rows.count(child, order[node.first : node.last])
-            self._kept[node] = counts
+            self._kept[key] = counts
             self._n_cells += counts.size
             while self._n_cells > self._max_cells and len(self._kept) > 1:
                 self._n_cells -= self._kept.popitem(last=False)[1].size
         else:
-            self._kept.move_to_end(node)
+            self._kept.move_to_end(key)
         return counts
 
     def forget(self, node: TreeNode) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from bayleaf.data.domain import Variable
 from bayleaf.data.hierarchy import ValueHierarchy, check_covers
@@ -30,7 +30,15 @@ class ValueNodes:
 
     def groups(self, node: int) -> tuple[tuple[int, ...], ...]:
         """Codes of each branch of a split on a node."""
-        return tuple(self.states[child] for child in self.children[node])
+        return self._groups[node]
+
+    @cached_property
+    def _groups(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """Codes of each branch of a split on each node."""
+        return tuple(
+            tuple(self.states[child] for child in children)
+            for children in self.children
+        )
 
 
 def value_nodes(hierarchy: ValueHierarchy, variable: Variable) -> ValueNodes:
