@@ -32,10 +32,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from machine import best_time, describe_processor, markdown_table
 
 SETTINGS = {
-    "TCPT": {},
+    "TCPT": {"tree_search": "incremental"},
+    "TCPT, regrowing": {"tree_search": "regrowing"},
     "TCPT, batch": {"tree_search": "batch"},
-    "TCPT, merged leaves": {"merge_leaves": True},
-    "TABS-L": {"local": True},
+    "TCPT, merged leaves": {"tree_search": "incremental", "merge_leaves": True},
+    "TABS-L": {"tree_search": "incremental", "local": True},
+    "TABS-L, regrowing": {"tree_search": "regrowing", "local": True},
 }
 # Upper bounds, exclusive, of all intervals but the last.
 ADULT_EDGES = {
@@ -130,7 +132,8 @@ def main() -> None:
     for n_rows, n_variables in sizes:
         what = f"made up, {n_rows} x {n_variables}"
         codes = made_up(n_rows, n_variables)
-        lines.append(line(what, codes, "TCPT", arguments.repeats))
+        for setting in ("TCPT", "TCPT, regrowing"):
+            lines.append(line(what, codes, setting, arguments.repeats))
     print(describe_processor(), end="\n\n")
     print(markdown_table(heading, lines))
 

@@ -204,6 +204,37 @@ def test_hierarchies_are_learned_anew_for_a_tree_that_is_grown_anew(
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("max_parents", [None, 2])
+def test_trees_that_are_remembered_are_those_that_would_be_grown(
+    seed: int, max_parents: int | None
+) -> None:
+    codes, domain, hierarchies = _random(seed)
+    networks = []
+    for forgets in (False, True):
+        network, ways_out = _started(
+            codes,
+            domain,
+            hierarchies,
+            name="aic",
+            constraints=Constraints(max_parents=max_parents),
+            source=_source(codes, domain),
+        )
+        while ways_out.take_first():
+            _make_simple_moves(network)
+            if forgets:
+                ways_out = _anew(ways_out)
+        networks.append(network.result(stopped_early=False))
+    assert {move.kind for move in networks[0].trace} & {"grow_tree", "reverse_edge"}
+    assert networks[0] == networks[1]
+
+
+def _anew(ways_out: WaysOut) -> WaysOut:
+    """Ways out of the same network that remember nothing."""
+    network, task = ways_out._network, ways_out._task
+    return WaysOut(task, network, task.counts(), from_parents=ways_out._from_parents)
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_ways_out_keep_the_constraints(seed: int) -> None:
     codes, domain, hierarchies = _random(seed)
     wide = [v for v, own in enumerate(domain) if own.n_states > 1]

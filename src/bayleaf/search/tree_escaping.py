@@ -24,7 +24,8 @@ The first such move that makes the score of the network larger is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -47,17 +48,26 @@ class _Plan:
     """
 
     child: int
-    allowed: tuple[int, ...]
+    allowed: frozenset[int]
     first: int | None = None
     context: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a tree comes to that was grown by a plan."""
+    """What a tree comes to that was grown by a plan, and what it split on meanwhile."""
 
+    plan: _Plan
     score: float
     parents: tuple[int, ...]
+    tried: frozenset[int]
+
+    def holds_for(self, plan: _Plan) -> bool:
+        """Whether another plan, alike but for `allowed`, grows the same tree.
+
+        What is not split on where it is allowed is not missed where it is not.
+        """
+        return self.tried <= plan.allowed <= self.plan.allowed
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,7 @@ class WaysOut:
         self._network = network
         self._counts = counts
         self._from_parents = from_parents
-        self._outcomes: dict[_Plan, _Outcome] = {}
+        self._outcomes: defaultdict[Hashable, list[_Outcome]] = defaultdict(list)
 
     def take_first(self) -> bool:
         """Make the first move that gains; False if none does.
@@ -111,12 +121,10 @@ class WaysOut:
             if self._task.deadline.has_passed:
                 return True
             trees = self._network.trees
-            gain = sum(
-                self._outcome(plan).score - trees[plan.child].score
-                for plan in way.plans
-            )
+            outcomes = [self._outcome(plan) for plan in way.plans]
+            gain = sum(one.score - trees[one.plan.child].score for one in outcomes)
             if gain > self._network.least_gain:
-                grown = [self._grow(plan) for plan in way.plans]
+                grown = [self._grow(one.plan)[0] for one in outcomes]
                 self._network.replace(way.kind, way.child, way.parent, grown)
                 return True
         return False
@@ -149,20 +157,27 @@ class WaysOut:
 
     def _outcome(self, plan: _Plan) -> _Outcome:
         """Grow a tree by a plan, unless that has been done."""
-        if plan not in self._outcomes:
-            tree = self._grow(plan)
-            self._outcomes[plan] = _Outcome(tree.score, tree.parents)
+        alike = self._outcomes[plan.child, plan.first, plan.context]
+        found = next((one for one in alike if one.holds_for(plan)), None)
+        if found is None:
+            tree, tried = self._grow(plan)
+            found = _Outcome(plan, tree.score, tree.parents, tried)
+            alike.append(found)
             tree.forget_counts()
-        return self._outcomes[plan]
+        return found
 
-    def _grow(self, plan: _Plan) -> GrowingTree:
-        """Grow a tree by the best split or collapse until none gains."""
+    def _grow(self, plan: _Plan) -> tuple[GrowingTree, frozenset[int]]:
+        """Grow a tree by the best split or collapse until none gains.
+
+        With it come all variables that were split on, if only for a while.
+        """
         tree = self._task.tree(plan.child, self._counts)
         tree.take_values_for(plan.context)
         if plan.first is not None:
             enter_missing(tree, frozenset({plan.first}))
         required = self._network.required(plan.child)
         enter_missing(tree, required)
+        tried = set(tree.parents)
         allowed: Mask = np.zeros(tree.n_variables, dtype=np.bool_)
         allowed[list(plan.allowed)] = True
         present: Mask = np.zeros_like(allowed)
@@ -176,8 +191,9 @@ class WaysOut:
                 move = _best_of(tree, allowed, required)
             if move is None:
                 tree.take_values_for(None)
-                return tree
+                return tree, frozenset(tried)
             if isinstance(move, SplitMove):
+                tried.add(move.variable)
                 tree.split(move.leaf, move.variable)
             else:
                 tree.collapse(move.split)
@@ -190,9 +206,9 @@ def _contexts(tree: GrowingTree) -> tuple[tuple[int, ...] | None, ...]:
     return (None, (), tree.parents) if tree.parents else (None, ())
 
 
-def _members(mask: Mask) -> tuple[int, ...]:
-    """Variables of a mask, increasing."""
-    return tuple(np.flatnonzero(mask).tolist())
+def _members(mask: Mask) -> frozenset[int]:
+    """Variables of a mask."""
+    return frozenset(np.flatnonzero(mask).tolist())
 
 
 def _best_of(
