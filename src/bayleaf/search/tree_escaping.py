@@ -108,6 +108,7 @@ class WaysOut:
         self._counts = counts
         self._from_parents = from_parents
         self._outcomes: defaultdict[Hashable, list[_Outcome]] = defaultdict(list)
+        self._last: tuple[_Plan, GrowingTree] | None = None
 
     def take_first(self) -> bool:
         """Make the first move that gains; False if none does.
@@ -124,7 +125,7 @@ class WaysOut:
             outcomes = [self._outcome(plan) for plan in way.plans]
             gain = sum(one.score - trees[one.plan.child].score for one in outcomes)
             if gain > self._network.least_gain:
-                grown = [self._grow(one.plan)[0] for one in outcomes]
+                grown = [self._tree(one.plan) for one in outcomes]
                 self._network.replace(way.kind, way.child, way.parent, grown)
                 return True
         return False
@@ -164,7 +165,17 @@ class WaysOut:
             found = _Outcome(plan, tree.score, tree.parents, tried)
             alike.append(found)
             tree.forget_counts()
+            self._last = plan, tree
         return found
+
+    def _tree(self, plan: _Plan) -> GrowingTree:
+        """The tree of a plan, grown once more unless it is the last that was grown."""
+        last = self._last
+        if last is None or last[0] != plan:
+            return self._grow(plan)[0]
+        # The network will change it.
+        self._last = None
+        return last[1]
 
     def _grow(self, plan: _Plan) -> tuple[GrowingTree, frozenset[int]]:
         """Grow a tree by the best split or collapse until none gains.
