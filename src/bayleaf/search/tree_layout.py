@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +45,11 @@ class SplitLayout:
 
     @cached_property
     def key(self) -> bytes:
-        """What tells the layout from others over the same variables."""
+        """What tells the layout from others over the same variables, in 16 bytes."""
         parts = (self.n_branches, self.places, self.starts)
-        return b"".join(part.tobytes() for part in parts)
+        # Short, since many scores of leaves may be kept under keys that hold it.
+        together = b"".join(part.tobytes() for part in parts)
+        return blake2b(together, digest_size=16).digest()
 
     @classmethod
     def of(
