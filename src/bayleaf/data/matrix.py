@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from bayleaf.data.columns import Matrix, Name
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.native.data import offset_codes, table_codes
 
-# Below this many cells column by column is as fast, and numba need not be loaded.
+# Below this many cells column by column is as fast.
 MIN_CELLS = 200_000
 _TABLE = 256
 # Lowest numbers from here on could wrap round in a difference.
@@ -40,8 +41,6 @@ def learn_matrix(
     n_rows, n_columns = values.shape
     if values.size < MIN_CELLS:
         return [None] * n_columns
-    from bayleaf.data.kernels import offset_codes
-
     # The lowest number of a sample: a column where it is not the lowest of all does
     # not fit and takes the long way.
     low = values[:: max(1, n_rows // 4096)].min(axis=0)
@@ -81,8 +80,6 @@ def encode_matrix(
     n_rows, n_columns = values.shape
     if values.size < MIN_CELLS:
         return [None] * n_columns, {}
-    from bayleaf.data.kernels import table_codes
-
     low = np.zeros(n_columns, dtype=np.int64)
     table = np.zeros((n_columns, _TABLE), dtype=np.uint8)
     short = [_lookup(variable) for variable in domain]

@@ -1,0 +1,102 @@
+"""Addresses of arrays, once their type, shape and layout are what a function expects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+U1 = np.dtype(np.uint8)
+U2 = np.dtype(np.uint16)
+I4 = np.dtype(np.int32)
+U8 = np.dtype(np.uint64)
+I8 = np.dtype(np.int64)
+F4 = np.dtype(np.float32)
+F8 = np.dtype(np.float64)
+BOOL = np.dtype(np.bool_)
+
+Shape = tuple[int, ...]
+
+# NumPy's flags: C-contiguous and aligned, and writeable.
+_READABLE = 0x0101
+_WRITABLE = 0x0501
+
+
+def readable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
+    """Address of an array that a function reads.
+
+    Parameters
+    ----------
+    array : ndarray
+        C-contiguous and aligned.
+    dtype : dtype
+        What it must hold, in the machine's byte order.
+    shape : tuple of int
+        What it must measure.
+
+    Raises
+    ------
+    TypeError
+        If it holds something else.
+    ValueError
+        If its shape or its layout in memory is another.
+    """
+    is_laid_out = array.flags.num & _READABLE == _READABLE
+    if array.dtype != dtype or array.shape != shape or not is_laid_out:
+        raise _misfit(array, dtype, shape)
+    return array.ctypes.data
+
+
+def writable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
+    """Address of an array that a function writes; see `readable`.
+
+    Raises
+    ------
+    TypeError
+        If it holds something else.
+    ValueError
+        If its shape or its layout is another, or it may not be written.
+    """
+    is_laid_out = array.flags.num & _WRITABLE == _WRITABLE
+    if array.dtype != dtype or array.shape != shape or not is_laid_out:
+        raise _misfit(array, dtype, shape)
+    return array.ctypes.data
+
+
+def strided(array: NDArray[Any], dtype: np.dtype[Any]) -> tuple[int, tuple[int, ...]]:
+    """Address of an array of any layout that a function reads, and its strides.
+
+    Returns
+    -------
+    address : int
+        Of the first item.
+    strides : tuple of int
+        Steps along each axis, in items.
+
+    Raises
+    ------
+    TypeError
+        If it holds something else than `dtype`.
+    ValueError
+        If its items do not lie at multiples of their size.
+    """
+    steps = [divmod(stride, dtype.itemsize) for stride in array.strides]
+    if array.dtype != dtype or not array.flags.aligned or any(s[1] for s in steps):
+        raise _misfit(array, dtype, array.shape)
+    return array.ctypes.data, tuple(step for step, _ in steps)
+
+
+def _misfit(
+    array: NDArray[Any], dtype: np.dtype[Any], shape: Shape
+) -> TypeError | ValueError:
+    """What is wrong with an array."""
+    if array.dtype != dtype:
+        return TypeError(f"an array of {dtype} is needed here, got {array.dtype}")
+    if array.shape != shape:
+        return ValueError(f"an array of shape {shape} is needed here, got {array.shape}")
+    if array.flags.num & _READABLE != _READABLE:
+        return ValueError(
+            "an aligned, C-contiguous array is needed here; np.ascontiguousarray makes one"
+        )
+    return ValueError("an array that can be written is needed here, got a read-only one")
