@@ -26,6 +26,10 @@ FLAG = ctypes.c_bool
 REAL = ctypes.c_double
 
 
+class CoreUnusable(ImportError):
+    """The native core is missing, or cannot be loaded as was asked."""
+
+
 def _path(level: str) -> Path | None:
     """The file of a level, or None if this installation has none."""
     # An editable installation spreads the package over two folders.
@@ -38,19 +42,19 @@ def _open(level: str) -> ctypes.CDLL:
 
     Raises
     ------
-    ImportError
+    CoreUnusable
         If it is missing or is built for another kind of machine.
     """
     path = _path(level)
     if path is None:
-        raise ImportError(
+        raise CoreUnusable(
             f"bayleaf's native core {f'core_{level}{_SUFFIX}'!r} is missing; install "
             "bayleaf with `pip install .` or `make`, which build it"
         )
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        raise ImportError(
+        raise CoreUnusable(
             f"bayleaf's native core {str(path)!r} cannot be loaded ({error}); it was "
             "built for another machine: install bayleaf anew"
         ) from error
@@ -61,7 +65,7 @@ def _chosen_level(best: str) -> str:
 
     Raises
     ------
-    ImportError
+    CoreUnusable
         If the environment variable BAYLEAF_SIMD names no level, or one that this
         processor or this installation lacks.
     """
@@ -71,7 +75,7 @@ def _chosen_level(best: str) -> str:
     if not asked:
         return built[-1]
     if asked not in built:
-        raise ImportError(
+        raise CoreUnusable(
             f"BAYLEAF_SIMD={asked!r} is no instruction set that runs here; use one of "
             f"{', '.join(built)}, or leave it unset"
         )
@@ -105,7 +109,7 @@ def library() -> ctypes.CDLL:
 
     Raises
     ------
-    ImportError
+    CoreUnusable
         If it is missing, cannot be loaded, or BAYLEAF_SIMD asks for one that does not
         run here.
     """
