@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Files and folders of tests; all if empty.
+TESTS :=
 NATIVE := $(shell find src/native -type f)
 
 .PHONY: demo test slow lint docs bench accuracy papers wheel sanitize clean
@@ -13,7 +15,7 @@ demo: $(VENV)/installed-report
 	$(BIN)/bayleaf demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(TESTS)
 
 # Other programs' packages are held against ours in these tests, and the explorer is
 # used in a browser: the program chromium, where there is one.
@@ -57,13 +59,12 @@ wheel: $(VENV)/created
 # The native core under the address and undefined-behaviour sanitizers: its tests, and
 # random calls with hostile arrays.
 sanitize: $(VENV)/installed-test
-	$(WITH_COMPILER) $(BIN)/cmake -S src/native -B build/sanitize -G Ninja \
-	  -DBAYLEAF_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
-	$(BIN)/cmake --build build/sanitize
-	PYTHON=$(BIN)/python tools/sanitize.sh build/sanitize
+	$(WITH_COMPILER) cmake -S src/native -B build/sanitize -G Ninja \
+	  -DBAYLEAF_SANITIZE=ON -DSKBUILD_STATE=editable && cmake --build build/sanitize
+	tools/sanitize.sh $(BIN)/python
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-system build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
 	rm -f src/bayleaf/native/core_*
 
 # The shell finds the build's tools first; cmake reads CC and CXX at its first run.

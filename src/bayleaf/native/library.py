@@ -16,6 +16,9 @@ import bayleaf.native
 
 # Instruction sets, the lowest first; those beyond the first exist on x86-64 only.
 LEVELS = ("baseline", "avx2", "avx512")
+# The lowest with checks of every access to memory, see `make sanitize`; loaded only when
+# asked for.
+_SANITIZED = "sanitized"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # Ends of a call, as in src/native/support/interface.h.
 _INTERRUPTED, _NO_MEMORY = 2, 3
@@ -74,6 +77,8 @@ def _chosen_level(best: str) -> str:
     asked = os.environ.get("BAYLEAF_SIMD", "")
     if not asked:
         return built[-1]
+    if asked == _SANITIZED and _path(asked) is not None:
+        return asked
     if asked not in built:
         raise CoreUnusable(
             f"BAYLEAF_SIMD={asked!r} is no instruction set that runs here; use one of "
