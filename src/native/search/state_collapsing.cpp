@@ -58,7 +58,7 @@ public:
             const auto [i, j] = first_pair(tolerance);
             // No pair gains anything that can be compared where weights overflow.
             if (j < 0) break;
-            const double delta = penalty + gain(i, j);
+            const double delta = penalty + merged(i, j) - terms_[i] - terms_[j];
             if (delta <= tolerance) break;
             *deltas++ = delta;
             merge(i, j);
@@ -72,12 +72,13 @@ private:
         terms_[i] = sum_of_logs(counts_.columns, [&](int64_t c) { return own[c]; });
     }
 
-    double gain(int64_t i, int64_t j) const {
+    // The term of two states taken as one.
+    double merged(int64_t i, int64_t j) const {
         const auto one = counts_[i], other = counts_[j];
-        const double merged =
-            sum_of_logs(counts_.columns, [&](int64_t c) { return one[c] + other[c]; });
-        return merged - terms_[i] - terms_[j];
+        return sum_of_logs(counts_.columns, [&](int64_t c) { return one[c] + other[c]; });
     }
+
+    double gain(int64_t i, int64_t j) const { return merged(i, j) - terms_[i] - terms_[j]; }
 
     // Finds the later state with which state i merges best.
     void search_row(int64_t i) {
