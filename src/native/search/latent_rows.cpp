@@ -183,11 +183,12 @@ BAYLEAF_API int32_t bl_with_missing(const int64_t* states, int64_t n_left, int64
     });
 }
 
-// Writes the code of a latent variable in every row, by its padded map.
+// Writes the code of a latent variable in every row, by its padded map (n_cells,).
 BAYLEAF_API int32_t bl_latent_codes(const uint16_t* left, const uint16_t* right,
                                     int64_t n_right, int64_t n_rows, const int64_t* padded,
-                                    uint16_t* codes) {
+                                    int64_t n_cells, int64_t n_codes, uint16_t* codes) {
     return guarded([&] {
+        for (const int64_t code : view(padded, n_cells)) checked(code, n_codes);
         const JointStates states{left, right, n_right};
         in_blocks(n_rows, 1, [&](int64_t first, int64_t last) {
             for (int64_t row = first; row < last; ++row)
