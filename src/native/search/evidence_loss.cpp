@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "support/checks.h"
 #include "support/exp_log.h"
 
 namespace bayleaf {
@@ -167,9 +168,8 @@ std::vector<EvidenceLoss::Block> EvidenceLoss::blocks_of(
         for (int64_t start = first; start < last; start += kBlockRows)
             blocks.push_back({start, std::min(start + kBlockRows, last)});
     }
-    for (int64_t row = 0; row < rows.contrasts.layers; ++row)
-        if (rows.own[row] < 0 || rows.own[row] >= rows.n_classes())
-            throw std::invalid_argument("a row's class lies outside the evidence");
+    require_below(view(rows.own, rows.contrasts.layers), rows.n_classes(),
+                  "a row's class lies outside the evidence");
     return blocks;
 }
 

@@ -36,7 +36,12 @@ def _evidence_descent(rng: np.random.Generator) -> Arguments:
     return *rows, start, centre, pull, 5, 1e-6, int(rng.integers(1, 4))
 
 
+def _contrast_width(rng: np.random.Generator) -> Arguments:
+    return (int(rng.integers(20)),)
+
+
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
+    "contrast_width": _contrast_width,
     "evidence_loss": _evidence_loss,
     "evidence_descent": _evidence_descent,
 }
