@@ -90,11 +90,10 @@ def test_engines_agree_bit_for_bit(
         [2, 2, 3, 5, 9, 2], 500, missing=0.05, weights=weights, seed=11
     )
     matrices = []
-    for engine in ("numpy", "planes", "keys"):
+    for engine in ("planes", "keys"):
         use_engine(engine)
         matrices.append(conditional_mutual_information_matrix(TableCounts(codes)))
     np.testing.assert_array_equal(matrices[0], matrices[1])
-    np.testing.assert_array_equal(matrices[0], matrices[2])
 
 
 @pytest.mark.usefixtures("eager_threads")

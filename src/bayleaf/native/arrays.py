@@ -94,9 +94,13 @@ def _misfit(
     if array.dtype != dtype:
         return TypeError(f"an array of {dtype} is needed here, got {array.dtype}")
     if array.shape != shape:
-        return ValueError(f"an array of shape {shape} is needed here, got {array.shape}")
+        return ValueError(
+            f"an array of shape {shape} is needed here, got {array.shape}"
+        )
     if array.flags.num & _READABLE != _READABLE:
         return ValueError(
             "an aligned, C-contiguous array is needed here; np.ascontiguousarray makes one"
         )
-    return ValueError("an array that can be written is needed here, got a read-only one")
+    return ValueError(
+        "an array that can be written is needed here, got a read-only one"
+    )

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import is_little, kernel_for
-from bayleaf.counts import numpy_kernels
-from bayleaf.counts.keys import compiled_engine
+from bayleaf.compiled import kernel_for
 from bayleaf.data.codes import Codes
+from bayleaf.native.counts import key_counts
 from bayleaf.search.latent_search_kernels import (
     count_cells,
     latent_codes,
@@ -124,6 +123,5 @@ class NodeRows:
         slots = np.array(others, dtype=np.int64)
         # Columns of two bytes are counted just as those of one.
         block: NDArray[Any] = self.columns
-        engine = numpy_kernels if is_little(self.work) else compiled_engine()
-        engine.key_counts(keys, block, slots, starts, widths, self.weights, tables)
+        key_counts(keys, block, slots, starts, widths, self.weights, tables)
         return tables[1:].reshape(n_runs, n_states, -1)
