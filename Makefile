@@ -2,7 +2,7 @@
 # and the native core is built into src/bayleaf/native. Where no C++ compiler is found,
 # the environment gets one (PyPI's ziglang), whose first build takes about two minutes.
 PYTHON ?= python3
-VENV ?= .venv
+VENV := .venv
 BIN := $(VENV)/bin
 # Files and folders of tests; all if empty.
 TESTS :=

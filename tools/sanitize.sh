@@ -13,7 +13,7 @@ export BAYLEAF_SIMD=sanitized
 # Python keeps memory until its end, which is no leak of ours.
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:halt_on_error=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-export HOSTILE_CALLS=2000
+export HOSTILE_CALLS=${HOSTILE_CALLS:-2000}
 LD_PRELOAD=$runtime "$python" -m pytest -p no:cacheprovider -p no:xdist -q \
   tests/native tests/counts tests/data/test_cut_points.py tests/cpds/test_nested.py \
   tests/search tests/models -m "not slow"
