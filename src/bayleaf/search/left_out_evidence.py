@@ -69,7 +69,7 @@ def left_out_evidence(
         bank.write_evidence(feature, codes, rule, its_values, shares, work)
 
     run_tasks([partial(fill, i) for i in range(n_features)], counts.n_jobs)
-    return Evidence(values, own, codes.weights, counts.n_jobs, work)
+    return Evidence(values, own, codes.weights, counts.n_jobs)
 
 
 def scores_of(log_scores: NDArray[np.float64], evidence: Evidence) -> LeaveOneOutScores:
