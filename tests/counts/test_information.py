@@ -36,6 +36,11 @@ TABLES = {
     "no features": counting.random_codes([2], 10),
     "one feature": counting.random_codes([2, 2], 10),
 }
+# Counts beyond those whose logarithms are looked up, with weights of a byte and more.
+for name, weight in (("large counts", 250.0), ("larger counts", 2e6)):
+    few = counting.random_codes([2, 2, 3, 2], 800, seed=16)
+    columns = [few.column(i) for i in range(4)]
+    TABLES[name] = Codes.from_columns(columns, few.cards, np.full(800, weight))
 
 
 @pytest.fixture(params=TABLES)

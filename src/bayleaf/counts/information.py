@@ -228,19 +228,24 @@ def _measure_pairs(
 ) -> None:
     """Write I(X;Y|C) of every pair to both its places, the first at the corner."""
     terms = LogTerms.up_to(float(pairs.class_counts.sum()))
-    sides = pairs.left_side, pairs.right_side
-    variables = [_variables(side, pairs.class_counts, terms) for side in sides]
-    threads = worthwhile(threads, pairs.stored.size, _LEAST_CELLS)
+    left, right = pairs.left_side, pairs.right_side
+    left_variables = _variables(left, pairs.class_counts, terms)
+    right_variables = _variables(right, pairs.class_counts, terms)
+    kind = np.int32 if pairs.stored.dtype == np.int32 else np.float64
+    stored = np.ascontiguousarray(pairs.stored, dtype=kind)
+    threads = worthwhile(threads, stored.size, _LEAST_CELLS)
     # More strips than threads: in a triangle the first ones have the most to do.
     n_strips = 1 if threads == 1 else 8 * threads
     tasks = [
         partial(
             pair_information,
-            pairs.stored,
+            stored,
             pairs.triangle,
             pairs.class_counts,
-            *variables,
-            *(side.margins for side in sides),
+            left_variables,
+            right_variables,
+            left.margins,
+            right.margins,
             terms.table,
             terms.scale,
             stretch,

@@ -25,6 +25,7 @@ struct Terms {
     double scale;
 
     uint64_t of_large(double count) const {
+        if (!(count > 0.0)) return 0;
         return static_cast<uint64_t>(
             static_cast<int64_t>(std::rint(count * std::log(count) * scale)));
     }
