@@ -176,14 +176,6 @@ class AveragedKDBClassifier(BayesianClassifier):
         self._random_cuts = RandomCuts(rng, self.n_networks, self.n_bins)
         return self._random_cuts
 
-    def _count(self, codes: Codes) -> CountSource:
-        return TableCounts(
-            codes,
-            n_jobs=self.n_jobs,
-            max_table_cells=self.max_table_cells,
-            work=self._work(codes),
-        )
-
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
@@ -313,7 +305,6 @@ class AveragedKDBClassifier(BayesianClassifier):
                 recoded(codes, maps),
                 n_jobs=n_jobs,
                 max_table_cells=self.max_table_cells,
-                work=self._work(codes),
             )
         return (
             log_information(mutual_information(coded)),
