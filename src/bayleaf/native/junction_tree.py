@@ -1,0 +1,512 @@
+"""Junction trees that were compiled once: handles of the native core, and questions."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from array import array
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.native.arrays import BOOL, F8, I8, U1, U2, readable, writable
+from bayleaf.native.library import FLAG, INTEGER, POINTER, Function, library
+
+Whole = NDArray[np.int64]
+Floats = NDArray[np.float64]
+# Where lists begin, the end of the last included, and all their items.
+Lists = tuple[Whole, Whole]
+
+# Stands in the place of a state where likelihoods are given.
+_LIKELIHOODS = -1
+# Work memories of more numbers than this are given back after each question.
+_KEPT_CELLS = 1 << 20
+
+_KNOWN = (POINTER, INTEGER, POINTER, INTEGER)
+_new_tree = Function(
+    "bl_junction_tree_new",
+    INTEGER,
+    *[POINTER] * 4,
+    *[INTEGER, POINTER, INTEGER, POINTER, POINTER],
+    *[INTEGER, POINTER, POINTER, INTEGER],
+    *[POINTER, INTEGER, INTEGER, FLAG, POINTER],
+)
+_new_memory = Function("bl_propagation_new", *[POINTER] * 3)
+_marginals = Function("bl_marginals", POINTER, *_KNOWN, POINTER, INTEGER, POINTER)
+_families = Function("bl_families", POINTER, *_KNOWN, POINTER)
+_most_probable = Function("bl_most_probable", POINTER, *_KNOWN, POINTER, POINTER)
+_count_cells = Function("bl_count_cells", POINTER, *_KNOWN, POINTER, POINTER)
+_log_evidence_of_rows = Function(
+    "bl_log_evidence_of_rows", POINTER, POINTER, INTEGER, INTEGER, POINTER
+)
+_posteriors_of_rows = Function(
+    "bl_posteriors_of_rows", POINTER, POINTER, *[INTEGER] * 3, POINTER, POINTER
+)
+_families_of_rows = Function(
+    "bl_families_of_rows",
+    *[POINTER, POINTER, INTEGER, INTEGER, POINTER],
+    *[POINTER, INTEGER, POINTER, INTEGER],
+)
+
+
+class _Handle:
+    """An object of the native core, freed with this one.
+
+    Parameters
+    ----------
+    address : int
+        Where it lies.
+    free : str
+        The function that frees it.
+    """
+
+    def __init__(self, address: int, free: str) -> None:
+        self.address = address
+        call = library()[free]
+        call.argtypes, call.restype = (POINTER,), None
+        # What a process holds when it ends goes with it.
+        weakref.finalize(self, call, address).atexit = False
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled; compile it anew")
+
+
+class _Memory(_Handle):
+    """What one question at a time writes, and where its answer goes.
+
+    Parameters
+    ----------
+    tree : int
+        Address of the tree.
+    n_states : int
+        Number of states of all variables.
+    """
+
+    def __init__(self, tree: int, n_states: int) -> None:
+        made, n_cells = ctypes.c_void_p(), ctypes.c_int64()
+        _new_memory(tree, ctypes.addressof(made), ctypes.addressof(n_cells))
+        assert made.value is not None
+        super().__init__(made.value, "bl_propagation_free")
+        self.is_kept = n_cells.value <= _KEPT_CELLS
+        self.answer = np.zeros(1 + n_states)
+        self.answer_address = writable(self.answer, F8, (1 + n_states,))
+
+
+class Known:
+    """What a question is given of some variables, each named once.
+
+    Parameters
+    ----------
+    states : sequence of int
+        Pairs of a variable and its state, or -1 where likelihoods are given instead.
+    likelihoods : sequence of ndarray of shape (card,), dtype float64
+        C-contiguous; those of the variables without a state, in the same order.
+
+    Notes
+    -----
+    Whether variables and states exist, and likelihoods suffice, is checked when a tree
+    is asked.
+    """
+
+    __slots__ = ("_likelihoods", "_states", "arguments")
+
+    def __init__(self, states: Sequence[int], likelihoods: Sequence[Floats]) -> None:
+        self._states = array("q", states)
+        self._likelihoods = b"".join(likelihoods)
+        # The arrays' addresses hold as long as this object lives.
+        self.arguments = (
+            self._states.buffer_info()[0],
+            len(states) // 2,
+            self._likelihoods,
+            len(self._likelihoods) // 8,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy has arrays of its own, which lie elsewhere.
+        return Known, (self._states.tolist(), [self._likelihoods])
+
+
+class _CodeTable(ctypes.Structure):
+    """As in src/native/models/junction_tree/interface.cpp."""
+
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in ("narrow", "wide", "slots")),
+        *((f"n_{name}", ctypes.c_int64) for name in ("narrow", "wide", "slots", "rows")),
+    ]
+
+
+class CodeRows:
+    """Rows of codes, with their addresses.
+
+    Parameters
+    ----------
+    narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+        Codes of the variables that lie in bytes; their number of states is a hole.
+    wide : ndarray of shape (n_wide, n_rows), dtype uint16
+        Codes of the other variables.
+    slots : ndarray of shape (n_variables,), dtype int64
+        Row of `narrow`, or -1 - row of `wide`, of each variable.
+    n_rows : int
+        Number of rows.
+    """
+
+    def __init__(
+        self,
+        narrow: NDArray[np.uint8],
+        wide: NDArray[np.uint16],
+        slots: Whole,
+        n_rows: int,
+    ) -> None:
+        self._arrays = narrow, wide, slots
+        # A block without variables may have any number of columns.
+        shapes = [
+            (len(block), n_rows) if len(block) else block.shape
+            for block in (narrow, wide)
+        ]
+        self._table = _CodeTable(
+            readable(narrow, U1, shapes[0]),
+            readable(wide, U2, shapes[1]),
+            readable(slots, I8, (len(slots),)),
+            len(narrow),
+            len(wide),
+            len(slots),
+            n_rows,
+        )
+        self.address = ctypes.addressof(self._table)
+        self.n_rows = n_rows
+
+
+class CompiledTree(_Handle):
+    """A junction forest with its distributions, ready for any number of threads.
+
+    It cannot be pickled: whoever holds one compiles it anew.
+
+    Parameters
+    ----------
+    cards : ndarray of shape (n_variables,), dtype int64
+        Number of states of each variable.
+    rank : ndarray of shape (n_variables,), dtype int64
+        Place of each variable among the axes of every table.
+    families : pair of ndarray, dtype int64
+        Variables along the axes of each variable's distribution: starts, and items.
+    cells : ndarray, dtype float64
+        The distributions one after another, the last axis fastest.
+    sums_to_one : ndarray of shape (n_variables,), dtype bool
+        Whether a variable's table is a distribution of it given the others.
+    observed : ndarray of shape (n_variables,), dtype bool
+        Variables of which every question knows the state, so that only a clique of
+        their own need hold them.
+    cliques : pair of ndarray, dtype int64
+        Variables of each clique: starts, and items.
+    edges : ndarray of shape (n_edges, 2), dtype int64
+        Pairs of cliques that are linked; trees that hold what their ends have in common
+        all along.
+    target : int, default=-1
+        A variable that a root clique shall hold; none if negative.
+    with_prior : bool, default=True
+        Whether to prepare for questions with little evidence; not if variables are
+        always observed.
+
+    Raises
+    ------
+    ValueError
+        If variables or cliques do not exist, or no clique holds a family.
+    """
+
+    def __init__(
+        self,
+        cards: Whole,
+        rank: Whole,
+        families: Lists,
+        cells: Floats,
+        sums_to_one: NDArray[np.bool_],
+        observed: NDArray[np.bool_],
+        cliques: Lists,
+        edges: Whole,
+        target: int = -1,
+        with_prior: bool = True,
+    ) -> None:
+        n, made = len(cards), ctypes.c_void_p()
+        if target >= n:
+            raise ValueError(f"there is no variable {target}; there are {n}")
+        n_cliques = len(cliques[0]) - 1
+        _new_tree(
+            n,
+            readable(cards, I8, (n,)),
+            readable(rank, I8, (n,)),
+            readable(families[0], I8, (n + 1,)),
+            readable(families[1], I8, (families[1].size,)),
+            families[1].size,
+            readable(cells, F8, (cells.size,)),
+            cells.size,
+            readable(sums_to_one, BOOL, (n,)),
+            readable(observed, BOOL, (n,)),
+            n_cliques,
+            readable(cliques[0], I8, (n_cliques + 1,)),
+            readable(cliques[1], I8, (cliques[1].size,)),
+            cliques[1].size,
+            readable(edges, I8, (len(edges), 2)),
+            len(edges),
+            target,
+            with_prior,
+            ctypes.addressof(made),
+        )
+        assert made.value is not None
+        super().__init__(made.value, "bl_junction_tree_free")
+        self.cards = cards.tolist()
+        self.n_states = sum(self.cards)
+        self.n_cells = cells.size
+        self.has_prior = with_prior
+        # Lists of these operations are safe under threads.
+        self._idle: list[_Memory] = []
+
+    def marginals(
+        self, known: Known, wanted: Sequence[int] | None = None
+    ) -> tuple[float, Floats]:
+        """Find marginals given what is known.
+
+        Parameters
+        ----------
+        known : Known
+            The evidence.
+        wanted : sequence of int, optional
+            Variables whose marginals are asked for; all by default.
+
+        Returns
+        -------
+        log_evidence : float
+            Log probability (nats); minus infinity if it is impossible.
+        marginals : ndarray of shape (n_states,), dtype float64
+            Marginals of all variables one after another; anything stands in the places
+            of those that are not wanted, or of all if the evidence is impossible.
+
+        Raises
+        ------
+        ValueError
+            If a variable or state does not exist, likelihoods are negative or not
+            finite, or an observed variable is not known.
+        """
+        memory = self._memory()
+        if wanted is None:
+            places, n_wanted = 0, -1
+        else:
+            listed = array("q", wanted)
+            places, n_wanted = listed.buffer_info()
+        address = memory.answer_address
+        _marginals(memory.address, *known.arguments, places, n_wanted, address)
+        answer = memory.answer.copy()
+        self._give_back(memory)
+        return answer.item(0), answer[1:]
+
+    def log_evidence(self, known: Known) -> float:
+        """Log probability (nats) of what is known; see `marginals`."""
+        memory = self._memory()
+        address = memory.answer_address
+        _marginals(memory.address, *known.arguments, 0, 0, address)
+        found = memory.answer.item(0)
+        self._give_back(memory)
+        return found
+
+    def families(self, known: Known) -> Floats:
+        """Find the posteriors of all families.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,), dtype float64
+            One after another, each like the distribution that was given; zeros if the
+            evidence is impossible.
+
+        Raises
+        ------
+        ValueError
+            See `marginals`.
+        """
+        memory, totals = self._memory(), np.zeros(self.n_cells)
+        address = writable(totals, F8, (self.n_cells,))
+        _families(memory.address, *known.arguments, address)
+        self._give_back(memory)
+        return totals
+
+    def most_probable(self, known: Known) -> tuple[Whole, float]:
+        """Find the most probable states of all variables together.
+
+        Among equally probable ones, each clique takes the lowest state of its lowest
+        variable that the cliques before it leave open.
+
+        Returns
+        -------
+        states : ndarray of shape (n_variables,), dtype int64
+            All zero if the evidence is impossible.
+        log_probability : float
+            Log probability (nats) of the states and what is known.
+
+        Raises
+        ------
+        ValueError
+            See `marginals`.
+        """
+        memory = self._memory()
+        states = np.zeros(len(self.cards), dtype=np.int64)
+        address = writable(states, I8, states.shape)
+        _most_probable(
+            memory.address, *known.arguments, address, memory.answer_address
+        )
+        log_probability = memory.answer.item(0)
+        self._give_back(memory)
+        return states, log_probability
+
+    def cells(self, known: Known) -> tuple[float, float, list[int]]:
+        """Count the cells of cliques at the states that are left.
+
+        Returns
+        -------
+        upwards : float
+            Of the cliques that have evidence below them, or whose message to the root
+            is not known beforehand.
+        all_cliques : float
+            Of all.
+        observed : list of int
+            Variables of which something is known and one state is left, in order.
+
+        Raises
+        ------
+        ValueError
+            See `marginals`.
+        """
+        memory = self._memory()
+        cells, is_observed = np.zeros(2), np.zeros(len(self.cards), dtype=np.bool_)
+        _count_cells(
+            memory.address,
+            *known.arguments,
+            writable(cells, F8, (2,)),
+            writable(is_observed, BOOL, is_observed.shape),
+        )
+        self._give_back(memory)
+        return float(cells[0]), float(cells[1]), np.flatnonzero(is_observed).tolist()
+
+    def log_evidence_rows(
+        self, codes: CodeRows, first: int, log_evidence: Floats
+    ) -> None:
+        """Write the log probability of each row's observed cells.
+
+        Parameters
+        ----------
+        codes : CodeRows
+            Rows over the tree's variables.
+        first : int
+            The first row that is asked for.
+        log_evidence : ndarray of shape (n_asked,), dtype float64
+            Filled with nats; minus infinity for impossible rows.
+
+        Raises
+        ------
+        ValueError
+            If the rows are not those of the variables, or too few.
+        """
+        memory, n_rows = self._memory(), len(log_evidence)
+        address = writable(log_evidence, F8, (n_rows,))
+        _log_evidence_of_rows(memory.address, codes.address, first, n_rows, address)
+        self._give_back(memory)
+
+    def posterior_rows(
+        self,
+        codes: CodeRows,
+        first: int,
+        target: int,
+        posteriors: Floats,
+        log_evidence: Floats,
+    ) -> None:
+        """Write each row's posterior of a variable given its other observed cells.
+
+        Parameters
+        ----------
+        codes : CodeRows
+            Rows over the tree's variables.
+        first : int
+            The first row that is asked for.
+        target : int
+            The variable; its own cells are ignored.
+        posteriors : ndarray of shape (n_asked, card), dtype float64
+            Filled; NaN in impossible rows.
+        log_evidence : ndarray of shape (n_asked,), dtype float64
+            Filled with the log probability (nats) of the other cells.
+
+        Raises
+        ------
+        ValueError
+            If the rows are not those of the variables, or too few, or there is no such
+            variable.
+        """
+        memory, n_rows = self._memory(), len(log_evidence)
+        card = self.cards[target] if 0 <= target < len(self.cards) else 0
+        _posteriors_of_rows(
+            memory.address,
+            codes.address,
+            first,
+            n_rows,
+            target,
+            writable(posteriors, F8, (n_rows, card)),
+            writable(log_evidence, F8, (n_rows,)),
+        )
+        self._give_back(memory)
+
+    def add_families_of_rows(
+        self,
+        codes: CodeRows,
+        first: int,
+        weights: Floats,
+        nodes: Whole,
+        totals: Floats,
+    ) -> None:
+        """Add family posteriors, each times its row's weight, to tables.
+
+        Parameters
+        ----------
+        codes : CodeRows
+            Rows over the tree's variables; impossible ones add nothing.
+        first : int
+            The first row that is asked for.
+        weights : ndarray of shape (n_asked,), dtype float64
+            Weight of each row.
+        nodes : ndarray of shape (n_nodes,), dtype int64
+            Whose families are asked for.
+        totals : ndarray, dtype float64
+            Added to: the families' tables one after another, each like the distribution
+            that was given.
+
+        Raises
+        ------
+        ValueError
+            If the rows are not those of the variables, or too few, there is no such
+            variable, or the tables have another size.
+        """
+        memory, n_rows = self._memory(), len(weights)
+        _families_of_rows(
+            memory.address,
+            codes.address,
+            first,
+            n_rows,
+            readable(weights, F8, (n_rows,)),
+            readable(nodes, I8, (len(nodes),)),
+            len(nodes),
+            writable(totals, F8, (totals.size,)),
+            totals.size,
+        )
+        self._give_back(memory)
+
+    def _memory(self) -> _Memory:
+        """A work memory that no other thread uses."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return _Memory(self.address, self.n_states)
+
+    def _give_back(self, memory: _Memory) -> None:
+        """Keep a work memory for the next question, unless it is huge.
+
+        One that an error or an interrupt left behind is not given back.
+        """
+        if memory.is_kept:
+            self._idle.append(memory)
