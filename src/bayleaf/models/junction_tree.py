@@ -31,6 +31,7 @@ from bayleaf.wording import name_list
 Floats = NDArray[np.float64]
 # A state of each variable that is observed, likelihoods of all states of others.
 Evidence = Mapping[int, int | Floats]
+_STATES = (int, np.integer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,13 +130,18 @@ class JunctionTree:
         """Variables of each clique, auxiliary ones too, in increasing order."""
         return self.forest.cliques
 
-    def propagate(self, evidence: Evidence) -> Propagation:
-        """Compute all posteriors given evidence.
+    def propagate(
+        self, evidence: Evidence, wanted: Sequence[int] | None = None
+    ) -> Propagation:
+        """Compute posteriors given evidence.
 
         Parameters
         ----------
         evidence : mapping from int to int or ndarray of shape (card,), dtype float64
             State or likelihoods of each variable of which something is known.
+        wanted : sequence of int, optional
+            Variables whose marginals will be read, which saves messages that lead to
+            others; all by default.
 
         Returns
         -------
@@ -150,38 +156,9 @@ class JunctionTree:
         """
         known = self._known(evidence)
         compiled = self._cheapest(known, Passes.BOTH)
-        log_evidence, marginals = compiled.marginals(known)
+        log_evidence, marginals = compiled.marginals(known, wanted)
         marginals.flags.writeable = False
-        return Propagation(self, log_evidence, dict(evidence), marginals)
-
-    def marginals(
-        self, evidence: Evidence, wanted: Sequence[int] | None = None
-    ) -> tuple[float, Sequence[Floats]]:
-        """Compute the posteriors of some variables alone.
-
-        Parameters
-        ----------
-        evidence : mapping from int to int or ndarray of shape (card,), dtype float64
-            As for `propagate`.
-        wanted : sequence of int, optional
-            The variables; all by default.
-
-        Returns
-        -------
-        log_evidence : float
-            Log probability (nats); minus infinity if the evidence is impossible.
-        marginals : sequence of ndarray of shape (card,), dtype float64
-            Read-only, in the order of `wanted`; none if the evidence is impossible.
-        """
-        known = self._known(evidence)
-        compiled = self._cheapest(known, Passes.BOTH)
-        log_evidence, found = compiled.marginals(known, wanted)
-        if log_evidence == -np.inf:
-            return log_evidence, ()
-        found.flags.writeable = False
-        places = self.state_places
-        chosen = range(len(self.network.domain)) if wanted is None else wanted
-        return log_evidence, [found[places[variable]] for variable in chosen]
+        return Propagation(self, dict(evidence), wanted, log_evidence, marginals)
 
     def log_evidence(self, evidence: Evidence) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
@@ -381,7 +358,7 @@ class JunctionTree:
         states: list[int] = []
         likelihoods: list[Floats] = []
         for variable, value in given.items():
-            if isinstance(value, int | np.integer):
+            if isinstance(value, _STATES):
                 if not 0 <= value < cards[variable]:
                     raise self._misfit(variable, f"no state {value}")
                 states += (variable, int(value))
@@ -398,7 +375,7 @@ class JunctionTree:
         cards = self.product.cards
         return {
             variable: np.eye(cards[variable])[value]
-            if isinstance(value, int | np.integer)
+            if isinstance(value, _STATES)
             else value
             for variable, value in evidence.items()
         }
@@ -454,22 +431,38 @@ def _check_sizes(
             )
 
 
-@dataclass(eq=False)
 class Propagation:
-    """All posteriors given some evidence.
+    """Posteriors given some evidence.
 
-    Attributes
+    Parameters
     ----------
+    tree : JunctionTree
+        The tree that was asked.
+    evidence : mapping from int to int or ndarray of shape (card,)
+        What is known.
+    wanted : sequence of int or None
+        Variables whose marginals were asked for; None for all.
     log_evidence : float
         Log probability (nats) of the evidence; minus infinity if it is impossible,
         and then there are no posteriors.
+    marginals : ndarray of shape (n_states,), dtype float64
+        Marginals of all variables, one after another.
     """
 
-    tree: JunctionTree
-    log_evidence: float
-    _evidence: Evidence = field(repr=False)
-    _marginals: Floats = field(repr=False)
-    _families: Sequence[Floats] | None = field(default=None, repr=False)
+    def __init__(
+        self,
+        tree: JunctionTree,
+        evidence: Evidence,
+        wanted: Sequence[int] | None,
+        log_evidence: float,
+        marginals: Floats,
+    ) -> None:
+        self.tree = tree
+        self.log_evidence = log_evidence
+        self._evidence = evidence
+        self._wanted = wanted
+        self._marginals = marginals
+        self._families: Sequence[Floats] | None = None
 
     def marginal(self, variable: int) -> Floats:
         """Posterior of one variable, shape (card,), read-only.
@@ -477,9 +470,11 @@ class Propagation:
         Raises
         ------
         ValueError
-            If the evidence is impossible.
+            If the evidence is impossible, or the marginal was not asked for.
         """
         self._check_possible()
+        if self._wanted is not None and variable not in self._wanted:
+            raise ValueError(f"the marginal of variable {variable} was not asked for")
         return self._marginals[self.tree.state_places[variable]]
 
     def family(self, node: int) -> Floats:
