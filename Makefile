@@ -1,16 +1,21 @@
-# Everything here needs python3 (3.11 or later) and make; the environment is made in .venv.
+# Everything here needs python3 (3.11 or later) and make; the environment is made in .venv,
+# and the native core is built into src/bayleaf/native. Where no C++ compiler is found,
+# the environment gets one (PyPI's ziglang), whose first build takes about two minutes.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Files and folders of tests; all if empty.
+TESTS :=
+NATIVE := $(shell find src/native -type f)
 
-.PHONY: demo test slow lint docs bench accuracy papers clean
+.PHONY: demo test slow lint docs bench accuracy papers wheel sanitize clean
 
 # The page that it writes at its end takes an extra.
 demo: $(VENV)/installed-report
 	$(BIN)/bayleaf demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(TESTS)
 
 # Other programs' packages are held against ours in these tests, and the explorer is
 # used in a browser: the program chromium, where there is one.
@@ -45,21 +50,45 @@ accuracy: $(VENV)/installed-test
 papers: $(VENV)/installed-test
 	$(BIN)/bayleaf reproduce all --output docs/results
 
+# One file for every version of Python on this kind of machine.
+wheel: $(VENV)/created
+	$(WITH_COMPILER) $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
+	  -C build-dir=build/wheel$(notdir $(VENV)) --wheel-dir dist .
+	@ls dist/*.whl
+
+# The native core under the address and undefined-behaviour sanitizers: its tests, and
+# random calls with hostile arrays.
+sanitize: $(VENV)/installed-test
+	$(WITH_COMPILER) cmake -S src/native -B build/sanitize -G Ninja \
+	  -DBAYLEAF_SANITIZE=ON -DSKBUILD_STATE=editable && cmake --build build/sanitize
+	tools/sanitize.sh $(BIN)/python
+
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-system build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
+	rm -f src/bayleaf/native/core_*
+
+# The shell finds the build's tools first; cmake reads CC and CXX at its first run.
+WITH_COMPILER = PATH="$(abspath $(BIN)):$$PATH"; export PATH; \
+  if [ -x $(BIN)/zig-c++ ]; then \
+    CC="$(abspath $(BIN)/zig-cc)"; CXX="$(abspath $(BIN)/zig-c++)"; export CC CXX; fi;
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "bayleaf needs Python 3.11 or later; set PYTHON=/path/to/python3" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet cmake ninja 'scikit-build-core>=0.11'
+	@tools/find_compiler.sh $(BIN)
 	@touch $@
 
-# An editable installation sees later changes of the sources by itself.
-$(VENV)/installed: $(VENV)/created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+# An editable installation sees later changes of the Python sources by itself; those of
+# the native core are built anew, changed files only.
+$(VENV)/installed: $(VENV)/created pyproject.toml $(NATIVE)
+	$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --no-build-isolation \
+	  -C build-dir=build/editable$(notdir $(VENV)) --editable .
 	@touch $@
 
 $(VENV)/installed-%: $(VENV)/installed pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --no-build-isolation \
+	  -C build-dir=build/editable$(notdir $(VENV)) --editable '.[$*]'
 	@touch $@

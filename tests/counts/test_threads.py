@@ -3,9 +3,11 @@ from __future__ import annotations
 import os
 import threading
 
+import numpy as np
 import pytest
 
 from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
+from bayleaf.native.data import offset_codes
 
 
 @pytest.mark.parametrize(("n_jobs", "threads"), [(None, 1), (1, 1), (3, 3), (-99, 1)])
@@ -69,3 +71,43 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
     if child == 0:
         os._exit(0 if run_tasks([lambda: 3, lambda: 4], 2) == [3, 4] else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_failed_task_stops_the_native_loops_of_the_others() -> None:
+    values = np.broadcast_to(np.arange(1000), (300_000, 1000))
+    codes = np.empty((1000, 300_000), dtype=np.uint8)
+    seen = np.zeros((1000, 256), dtype=np.bool_)
+    fits = np.ones(1000, dtype=np.bool_)
+    began = threading.Barrier(2, timeout=10)
+    ends: list[BaseException] = []
+
+    def count_on() -> None:
+        began.wait()
+        try:
+            while True:
+                offset_codes(values, values[0] * 0, codes, seen, fits)
+        except BaseException as error:
+            ends.append(error)
+            raise
+
+    def fail() -> None:
+        began.wait()
+        raise ValueError("no")
+
+    main = threading.current_thread()
+    tasks = [
+        lambda: fail() if threading.current_thread() is main else count_on(),
+        lambda: fail() if threading.current_thread() is main else count_on(),
+    ]
+    with pytest.raises(ValueError, match="no"):
+        run_tasks(tasks, 2)
+    assert [type(end) for end in ends] == [KeyboardInterrupt]
+
+
+def test_tasks_run_again_after_a_failure() -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        run_tasks([fail, fail, fail], 2)
+    assert run_tasks([lambda k=k: k for k in range(9)], 2) == list(range(9))

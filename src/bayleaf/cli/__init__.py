@@ -29,6 +29,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Answered before anything heavy is imported.
         print(f"bayleaf {bayleaf.__version__}")
         return 0
+    if sorted(words) == ["--verbose", "--version"]:
+        return _print_versions()
     from bayleaf.cli.app import run
 
     return run(words)
+
+
+def _print_versions() -> int:
+    """Print what runs: the package, its native core, and the interpreter."""
+    import platform
+
+    from bayleaf.native.library import LEVELS, level
+
+    print(f"bayleaf {bayleaf.__version__}")
+    try:
+        used = level()
+    except ImportError as error:
+        print(f"bayleaf: {error}", file=sys.stderr)
+        return BAD_INPUT
+    print(f"native core: {used} (of {', '.join(LEVELS)})")
+    print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    return 0

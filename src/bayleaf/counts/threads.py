@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from typing import TypeVar
+
+from bayleaf.native.library import watch_flag
 
 T = TypeVar("T")
 
@@ -51,7 +54,8 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     """Run tasks that share no state, and return their results in order.
 
     The calling thread works too: waking a sleeping thread costs as much as counting a
-    small table.
+    small table. Once a task fails or Ctrl-C is pressed, no further task begins, and
+    native loops of the other threads end early.
     """
     # A task that waited for tasks of its own could wait for the thread it holds.
     inside = threading.current_thread().name.startswith(_THREAD_NAME)
@@ -59,6 +63,7 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
         return [task() for task in tasks]
     results: dict[int, T] = {}
     waiting = deque(range(len(tasks)))
+    stop = ctypes.c_int32(0)
 
     def work() -> None:
         while True:
@@ -68,15 +73,29 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
                 return
             results[place] = tasks[place]()
 
-    pool = _pool(n_threads - 1)
-    helpers = [pool.submit(work) for _ in range(min(n_threads, len(tasks)) - 1)]
+    def help_out() -> None:
+        watch_flag(ctypes.addressof(stop))
+        try:
+            work()
+        finally:
+            waiting.clear()
+            watch_flag(None)
+
+    helpers: list[Future[None]] = []
     try:
+        pool = _pool(n_threads - 1)
+        for _ in range(min(n_threads, len(tasks)) - 1):
+            helpers.append(pool.submit(help_out))
         work()
-    finally:
-        waiting.clear()
         # A helper that another caller keeps from starting finds nothing left to do.
-        for helper in [helper for helper in helpers if not helper.cancel()]:
-            helper.result()
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
+    except BaseException:
+        stop.value = 1
+        waiting.clear()
+        wait([helper for helper in helpers if not helper.cancel()])
+        raise
     return [results[place] for place in range(len(tasks))]
 
 

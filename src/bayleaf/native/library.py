@@ -16,6 +16,9 @@ import bayleaf.native
 
 # Instruction sets, the lowest first; those beyond the first exist on x86-64 only.
 LEVELS = ("baseline", "avx2", "avx512")
+# The lowest with checks of every access to memory, see `make sanitize`; loaded only when
+# asked for.
+_SANITIZED = "sanitized"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # Ends of a call, as in src/native/support/interface.h.
 _INTERRUPTED, _NO_MEMORY = 2, 3
@@ -24,6 +27,10 @@ POINTER = ctypes.c_void_p
 INTEGER = ctypes.c_int64
 FLAG = ctypes.c_bool
 REAL = ctypes.c_double
+
+
+class CoreUnusable(ImportError):
+    """The native core is missing, or cannot be loaded as was asked."""
 
 
 def _path(level: str) -> Path | None:
@@ -38,19 +45,19 @@ def _open(level: str) -> ctypes.CDLL:
 
     Raises
     ------
-    ImportError
+    CoreUnusable
         If it is missing or is built for another kind of machine.
     """
     path = _path(level)
     if path is None:
-        raise ImportError(
+        raise CoreUnusable(
             f"bayleaf's native core {f'core_{level}{_SUFFIX}'!r} is missing; install "
             "bayleaf with `pip install .` or `make`, which build it"
         )
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        raise ImportError(
+        raise CoreUnusable(
             f"bayleaf's native core {str(path)!r} cannot be loaded ({error}); it was "
             "built for another machine: install bayleaf anew"
         ) from error
@@ -61,7 +68,7 @@ def _chosen_level(best: str) -> str:
 
     Raises
     ------
-    ImportError
+    CoreUnusable
         If the environment variable BAYLEAF_SIMD names no level, or one that this
         processor or this installation lacks.
     """
@@ -70,8 +77,10 @@ def _chosen_level(best: str) -> str:
     asked = os.environ.get("BAYLEAF_SIMD", "")
     if not asked:
         return built[-1]
+    if asked == _SANITIZED and _path(asked) is not None:
+        return asked
     if asked not in built:
-        raise ImportError(
+        raise CoreUnusable(
             f"BAYLEAF_SIMD={asked!r} is no instruction set that runs here; use one of "
             f"{', '.join(built)}, or leave it unset"
         )
@@ -105,7 +114,7 @@ def library() -> ctypes.CDLL:
 
     Raises
     ------
-    ImportError
+    CoreUnusable
         If it is missing, cannot be loaded, or BAYLEAF_SIMD asks for one that does not
         run here.
     """

@@ -24,9 +24,13 @@ struct Interrupted : std::exception {};
 // Keeps the sentence that `bl_error` gives to the thread that asks next.
 void keep_error(const char* text) noexcept;
 
+// Whether the other threads of this thread's task have stopped; see bl_watch.
+bool must_stop() noexcept;
+
 // Runs the body of an interface function: no exception crosses the interface.
 template <class Body>
 int32_t guarded(Body&& body) noexcept {
+    if (must_stop()) return kInterrupted;
     try {
         body();
         return kDone;

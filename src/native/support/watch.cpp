@@ -40,11 +40,16 @@ bool signal_raised() {
 
 }  // namespace
 
+bool must_stop() noexcept {
+    return stop_flag != nullptr &&
+           std::atomic_ref<int32_t>(*stop_flag).load(std::memory_order_relaxed) != 0;
+}
+
 void Watch::look() {
     left_ = kStepsBetweenLooks;
-    if (stop_flag != nullptr &&
-        std::atomic_ref<int32_t>(*stop_flag).load(std::memory_order_relaxed) != 0)
-        throw Interrupted();
+    if (must_stop()) throw Interrupted();
+    // Python handles signals in its main thread alone, and that is no helper.
+    if (stop_flag != nullptr) return;
     const auto now = Clock::now();
     if (now - last_look < kBetweenLooks) return;
     last_look = now;
