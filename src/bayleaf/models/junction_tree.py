@@ -25,7 +25,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.decomposition import Form, Product, ProductBuilder
 from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedTrees, Passes
 from bayleaf.models.small_product import HOPELESS, small_product
-from bayleaf.native.junction_tree import CompiledTree, Known, Lists
+from bayleaf.native.junction_tree import CompiledTree, Known
 from bayleaf.wording import name_list
 
 Floats = NDArray[np.float64]
@@ -314,11 +314,11 @@ class JunctionTree:
         return CompiledTree(
             np.array(product.cards, dtype=np.int64),
             self._rank,
-            _lists(product.families),
+            *_lists(product.families),
             self._cells,
             np.array([term.sums_to_one for term in product.terms]),
             is_observed,
-            _lists(forest.cliques),
+            *_lists(forest.cliques),
             np.array(forest.edges, dtype=np.int64).reshape(-1, 2),
             -1 if target is None else target,
             with_prior=not observed,
@@ -389,7 +389,9 @@ class JunctionTree:
         )
 
 
-def _lists(lists: Sequence[Sequence[int]]) -> Lists:
+def _lists(
+    lists: Sequence[Sequence[int]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where each list begins, the end of the last included, and all their items."""
     starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     items = [item for listed in lists for item in listed]

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.data.codes import Codes
-from bayleaf.native.junction_tree import CodeRows
 
 if TYPE_CHECKING:
     from bayleaf.models.junction_tree import JunctionTree
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
+# Blocks of codes, where variables lie in them, how many rows they have, and the first
+# row of a task.
+Rows = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.int64], int, int]
 
 # Sums are cut at the same rows whatever the number of threads.
 _BLOCKS = 16
@@ -31,8 +33,8 @@ def log_evidence_rows(tree: JunctionTree, codes: Codes, n_jobs: int) -> Floats:
     compiled = tree.compiled()
     log_evidence = np.empty(codes.n_rows)
 
-    def answer(rows: CodeRows, start: int, first: int, end: int) -> None:
-        compiled.log_evidence_rows(rows, start, log_evidence[first:end])
+    def answer(rows: Rows, first: int, end: int) -> None:
+        compiled.log_evidence_rows(*rows, log_evidence[first:end])
 
     _over_blocks(tree, codes, n_jobs, answer)
     return log_evidence
@@ -46,9 +48,9 @@ def posterior_rows(
     posteriors = np.empty((codes.n_rows, codes.cards[target]))
     log_evidence = np.empty(codes.n_rows)
 
-    def answer(rows: CodeRows, start: int, first: int, end: int) -> None:
+    def answer(rows: Rows, first: int, end: int) -> None:
         compiled.posterior_rows(
-            rows, start, target, posteriors[first:end], log_evidence[first:end]
+            *rows, target, posteriors[first:end], log_evidence[first:end]
         )
 
     _over_blocks(tree, codes, n_jobs, answer, hidden=target)
@@ -85,10 +87,10 @@ def _family_sums(
     edges = np.cumsum([0, *map(prod, shapes)])
     wanted = np.array(nodes, dtype=np.int64)
 
-    def answer(codes: CodeRows, start: int, first: int, end: int) -> Floats:
+    def answer(codes: Rows, first: int, end: int) -> Floats:
         totals = np.zeros(edges[-1])
         weights = np.ascontiguousarray(rows.weights[first:end])
-        compiled.add_families_of_rows(codes, start, weights, wanted, totals)
+        compiled.add_families_of_rows(*codes, weights, wanted, totals)
         return totals
 
     for totals in _over_blocks(tree, rows, n_jobs, answer):
@@ -101,25 +103,24 @@ def _over_blocks(
     tree: JunctionTree,
     codes: Codes,
     n_jobs: int,
-    work: Callable[[CodeRows, int, int, int], T],
+    work: Callable[[Rows, int, int], T],
     hidden: int | None = None,
 ) -> list[T]:
     """Run a task for each of a fixed number of blocks of rows, in threads.
 
-    It is called with rows over the tree's variables, where the block begins in those,
-    and the block itself. The cells of the variable `hidden` are holes.
+    It is called with rows over the tree's variables, and with the block's first row and
+    end. The cells of the variable `hidden` are holes.
     """
     _check(tree, codes)
     if not codes.n_rows:
         return []
     blocks = min(_BLOCKS, -(-codes.n_rows // _LEAST_ROWS))
-    whole = None if tree.product.agreeing else _code_rows(codes)
 
     def answer(first: int, end: int) -> T:
-        if whole is not None:
-            return work(whole, first, first, end)
+        if not tree.product.agreeing:
+            return work(_rows(codes, first), first, end)
         block = _with_auxiliaries(tree, codes.rows(slice(first, end)), hidden)
-        return work(_code_rows(block), 0, first, end)
+        return work(_rows(block, 0), first, end)
 
     tasks = [partial(answer, *block) for block in stretches(codes.n_rows, blocks)]
     return run_tasks(tasks, thread_count(n_jobs))
@@ -135,14 +136,10 @@ def _check(tree: JunctionTree, codes: Codes) -> None:
         )
 
 
-def _code_rows(codes: Codes) -> CodeRows:
-    """Codes as the native core reads them."""
-    return CodeRows(
-        np.ascontiguousarray(codes.narrow),
-        np.ascontiguousarray(codes.wide),
-        np.array(codes.slots, dtype=np.int64),
-        codes.n_rows,
-    )
+def _rows(codes: Codes, first: int) -> Rows:
+    """Codes as the native core reads them, from some row on."""
+    narrow, wide = np.ascontiguousarray(codes.narrow), np.ascontiguousarray(codes.wide)
+    return narrow, wide, np.array(codes.slots, dtype=np.int64), codes.n_rows, first
 
 
 def _with_auxiliaries(tree: JunctionTree, codes: Codes, hidden: int | None) -> Codes:

@@ -11,13 +11,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.arrays import BOOL, F8, I8, U1, U2, readable, writable
+from bayleaf.native.arrays import BOOL, F8, I8, code_arguments, readable, writable
 from bayleaf.native.library import FLAG, INTEGER, POINTER, Function, library
 
 Whole = NDArray[np.int64]
 Floats = NDArray[np.float64]
-# Where lists begin, the end of the last included, and all their items.
-Lists = tuple[Whole, Whole]
 
 # Stands in the place of a state where likelihoods are given.
 _LIKELIHOODS = -1
@@ -25,6 +23,7 @@ _LIKELIHOODS = -1
 _KEPT_CELLS = 1 << 20
 
 _KNOWN = (POINTER, INTEGER, POINTER, INTEGER)
+_CODES = (POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER)
 _new_tree = Function(
     "bl_junction_tree_new",
     INTEGER,
@@ -33,20 +32,22 @@ _new_tree = Function(
     *[INTEGER, POINTER, POINTER, INTEGER],
     *[POINTER, INTEGER, INTEGER, FLAG, POINTER],
 )
-_new_memory = Function("bl_propagation_new", *[POINTER] * 3)
-_marginals = Function("bl_marginals", POINTER, *_KNOWN, POINTER, INTEGER, POINTER)
-_families = Function("bl_families", POINTER, *_KNOWN, POINTER)
-_most_probable = Function("bl_most_probable", POINTER, *_KNOWN, POINTER, POINTER)
-_count_cells = Function("bl_count_cells", POINTER, *_KNOWN, POINTER, POINTER)
-_log_evidence_of_rows = Function(
-    "bl_log_evidence_of_rows", POINTER, POINTER, INTEGER, INTEGER, POINTER
+_new_memory = Function("bl_junction_memory_new", *[POINTER] * 3)
+_marginals = Function(
+    "bl_junction_marginals", POINTER, *_KNOWN, POINTER, INTEGER, POINTER
 )
-_posteriors_of_rows = Function(
-    "bl_posteriors_of_rows", POINTER, POINTER, *[INTEGER] * 3, POINTER, POINTER
+_families = Function("bl_junction_families", POINTER, *_KNOWN, POINTER)
+_most_probable = Function("bl_junction_most_probable", POINTER, *_KNOWN, *[POINTER] * 2)
+_cells = Function("bl_junction_cells", POINTER, *_KNOWN, POINTER, POINTER)
+_row_evidence = Function(
+    "bl_junction_row_evidence", POINTER, *_CODES, INTEGER, INTEGER, POINTER
 )
-_families_of_rows = Function(
-    "bl_families_of_rows",
-    *[POINTER, POINTER, INTEGER, INTEGER, POINTER],
+_row_posteriors = Function(
+    "bl_junction_row_posteriors", POINTER, *_CODES, *[INTEGER] * 3, POINTER, POINTER
+)
+_row_families = Function(
+    "bl_junction_row_families",
+    *[POINTER, *_CODES, INTEGER, INTEGER, POINTER],
     *[POINTER, INTEGER, POINTER, INTEGER],
 )
 
@@ -56,18 +57,23 @@ class _Handle:
 
     Parameters
     ----------
-    address : int
-        Where it lies.
+    make : Function
+        Makes it; the last parameter takes its address.
     free : str
-        The function that frees it.
+        Name of the function that frees it.
+    *arguments : int
+        What `make` takes before.
     """
 
-    def __init__(self, address: int, free: str) -> None:
-        self.address = address
+    def __init__(self, make: Function, free: str, *arguments: int) -> None:
+        made = ctypes.c_void_p()
+        make(*arguments, ctypes.addressof(made))
+        assert made.value is not None
+        self.address = made.value
         call = library()[free]
         call.argtypes, call.restype = (POINTER,), None
         # What a process holds when it ends goes with it.
-        weakref.finalize(self, call, address).atexit = False
+        weakref.finalize(self, call, self.address).atexit = False
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be pickled; compile it anew")
@@ -85,10 +91,9 @@ class _Memory(_Handle):
     """
 
     def __init__(self, tree: int, n_states: int) -> None:
-        made, n_cells = ctypes.c_void_p(), ctypes.c_int64()
-        _new_memory(tree, ctypes.addressof(made), ctypes.addressof(n_cells))
-        assert made.value is not None
-        super().__init__(made.value, "bl_propagation_free")
+        n_cells = ctypes.c_int64()
+        free = "bl_junction_memory_free"
+        super().__init__(_new_memory, free, tree, ctypes.addressof(n_cells))
         self.is_kept = n_cells.value <= _KEPT_CELLS
         self.answer = np.zeros(1 + n_states)
         self.answer_address = writable(self.answer, F8, (1 + n_states,))
@@ -128,56 +133,6 @@ class Known:
         return Known, (self._states.tolist(), [self._likelihoods])
 
 
-class _CodeTable(ctypes.Structure):
-    """As in src/native/models/junction_tree/interface.cpp."""
-
-    _fields_ = [
-        *((name, ctypes.c_void_p) for name in ("narrow", "wide", "slots")),
-        *((f"n_{name}", ctypes.c_int64) for name in ("narrow", "wide", "slots", "rows")),
-    ]
-
-
-class CodeRows:
-    """Rows of codes, with their addresses.
-
-    Parameters
-    ----------
-    narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
-        Codes of the variables that lie in bytes; their number of states is a hole.
-    wide : ndarray of shape (n_wide, n_rows), dtype uint16
-        Codes of the other variables.
-    slots : ndarray of shape (n_variables,), dtype int64
-        Row of `narrow`, or -1 - row of `wide`, of each variable.
-    n_rows : int
-        Number of rows.
-    """
-
-    def __init__(
-        self,
-        narrow: NDArray[np.uint8],
-        wide: NDArray[np.uint16],
-        slots: Whole,
-        n_rows: int,
-    ) -> None:
-        self._arrays = narrow, wide, slots
-        # A block without variables may have any number of columns.
-        shapes = [
-            (len(block), n_rows) if len(block) else block.shape
-            for block in (narrow, wide)
-        ]
-        self._table = _CodeTable(
-            readable(narrow, U1, shapes[0]),
-            readable(wide, U2, shapes[1]),
-            readable(slots, I8, (len(slots),)),
-            len(narrow),
-            len(wide),
-            len(slots),
-            n_rows,
-        )
-        self.address = ctypes.addressof(self._table)
-        self.n_rows = n_rows
-
-
 class CompiledTree(_Handle):
     """A junction forest with its distributions, ready for any number of threads.
 
@@ -189,8 +144,10 @@ class CompiledTree(_Handle):
         Number of states of each variable.
     rank : ndarray of shape (n_variables,), dtype int64
         Place of each variable among the axes of every table.
-    families : pair of ndarray, dtype int64
-        Variables along the axes of each variable's distribution: starts, and items.
+    family_starts : ndarray of shape (n_variables + 1,), dtype int64
+        Where each variable's family begins in `families`, the end of the last included.
+    families : ndarray, dtype int64
+        Variables along the axes of each variable's distribution.
     cells : ndarray, dtype float64
         The distributions one after another, the last axis fastest.
     sums_to_one : ndarray of shape (n_variables,), dtype bool
@@ -198,8 +155,10 @@ class CompiledTree(_Handle):
     observed : ndarray of shape (n_variables,), dtype bool
         Variables of which every question knows the state, so that only a clique of
         their own need hold them.
-    cliques : pair of ndarray, dtype int64
-        Variables of each clique: starts, and items.
+    clique_starts : ndarray of shape (n_cliques + 1,), dtype int64
+        Where each clique begins in `cliques`, the end of the last included.
+    cliques : ndarray, dtype int64
+        Variables of each clique.
     edges : ndarray of shape (n_edges, 2), dtype int64
         Pairs of cliques that are linked; trees that hold what their ends have in common
         all along.
@@ -219,42 +178,42 @@ class CompiledTree(_Handle):
         self,
         cards: Whole,
         rank: Whole,
-        families: Lists,
+        family_starts: Whole,
+        families: Whole,
         cells: Floats,
         sums_to_one: NDArray[np.bool_],
         observed: NDArray[np.bool_],
-        cliques: Lists,
+        clique_starts: Whole,
+        cliques: Whole,
         edges: Whole,
         target: int = -1,
         with_prior: bool = True,
     ) -> None:
-        n, made = len(cards), ctypes.c_void_p()
-        if target >= n:
-            raise ValueError(f"there is no variable {target}; there are {n}")
-        n_cliques = len(cliques[0]) - 1
-        _new_tree(
+        n, n_cliques = cards.size, clique_starts.size - 1
+        if n_cliques < 0:
+            raise ValueError("clique_starts is empty; it ends with the number of items")
+        super().__init__(
+            _new_tree,
+            "bl_junction_tree_free",
             n,
             readable(cards, I8, (n,)),
             readable(rank, I8, (n,)),
-            readable(families[0], I8, (n + 1,)),
-            readable(families[1], I8, (families[1].size,)),
-            families[1].size,
+            readable(family_starts, I8, (n + 1,)),
+            readable(families, I8, (families.size,)),
+            families.size,
             readable(cells, F8, (cells.size,)),
             cells.size,
             readable(sums_to_one, BOOL, (n,)),
             readable(observed, BOOL, (n,)),
             n_cliques,
-            readable(cliques[0], I8, (n_cliques + 1,)),
-            readable(cliques[1], I8, (cliques[1].size,)),
-            cliques[1].size,
+            readable(clique_starts, I8, (n_cliques + 1,)),
+            readable(cliques, I8, (cliques.size,)),
+            cliques.size,
             readable(edges, I8, (len(edges), 2)),
             len(edges),
             target,
             with_prior,
-            ctypes.addressof(made),
         )
-        assert made.value is not None
-        super().__init__(made.value, "bl_junction_tree_free")
         self.cards = cards.tolist()
         self.n_states = sum(self.cards)
         self.n_cells = cells.size
@@ -377,7 +336,7 @@ class CompiledTree(_Handle):
         """
         memory = self._memory()
         cells, is_observed = np.zeros(2), np.zeros(len(self.cards), dtype=np.bool_)
-        _count_cells(
+        _cells(
             memory.address,
             *known.arguments,
             writable(cells, F8, (2,)),
@@ -387,14 +346,26 @@ class CompiledTree(_Handle):
         return float(cells[0]), float(cells[1]), np.flatnonzero(is_observed).tolist()
 
     def log_evidence_rows(
-        self, codes: CodeRows, first: int, log_evidence: Floats
+        self,
+        narrow: NDArray[np.uint8],
+        wide: NDArray[np.uint16],
+        slots: Whole,
+        n_rows: int,
+        first: int,
+        log_evidence: Floats,
     ) -> None:
         """Write the log probability of each row's observed cells.
 
         Parameters
         ----------
-        codes : CodeRows
-            Rows over the tree's variables.
+        narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+            Codes of narrow variables, see `bayleaf.data.codes.Codes`.
+        wide : ndarray of shape (n_wide, n_rows), dtype uint16
+            Codes of wide variables.
+        slots : ndarray of shape (n_variables,), dtype int64
+            Where each of the tree's variables lies.
+        n_rows : int
+            Number of rows of the table.
         first : int
             The first row that is asked for.
         log_evidence : ndarray of shape (n_asked,), dtype float64
@@ -405,14 +376,22 @@ class CompiledTree(_Handle):
         ValueError
             If the rows are not those of the variables, or too few.
         """
-        memory, n_rows = self._memory(), len(log_evidence)
-        address = writable(log_evidence, F8, (n_rows,))
-        _log_evidence_of_rows(memory.address, codes.address, first, n_rows, address)
+        memory, n_asked = self._memory(), log_evidence.size
+        _row_evidence(
+            memory.address,
+            *code_arguments(narrow, wide, slots, n_rows),
+            first,
+            n_asked,
+            writable(log_evidence, F8, (n_asked,)),
+        )
         self._give_back(memory)
 
     def posterior_rows(
         self,
-        codes: CodeRows,
+        narrow: NDArray[np.uint8],
+        wide: NDArray[np.uint16],
+        slots: Whole,
+        n_rows: int,
         first: int,
         target: int,
         posteriors: Floats,
@@ -422,8 +401,14 @@ class CompiledTree(_Handle):
 
         Parameters
         ----------
-        codes : CodeRows
-            Rows over the tree's variables.
+        narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+            Codes of narrow variables, see `bayleaf.data.codes.Codes`.
+        wide : ndarray of shape (n_wide, n_rows), dtype uint16
+            Codes of wide variables.
+        slots : ndarray of shape (n_variables,), dtype int64
+            Where each of the tree's variables lies.
+        n_rows : int
+            Number of rows of the table.
         first : int
             The first row that is asked for.
         target : int
@@ -439,22 +424,25 @@ class CompiledTree(_Handle):
             If the rows are not those of the variables, or too few, or there is no such
             variable.
         """
-        memory, n_rows = self._memory(), len(log_evidence)
+        memory, n_asked = self._memory(), log_evidence.size
         card = self.cards[target] if 0 <= target < len(self.cards) else 0
-        _posteriors_of_rows(
+        _row_posteriors(
             memory.address,
-            codes.address,
+            *code_arguments(narrow, wide, slots, n_rows),
             first,
-            n_rows,
+            n_asked,
             target,
-            writable(posteriors, F8, (n_rows, card)),
-            writable(log_evidence, F8, (n_rows,)),
+            writable(posteriors, F8, (n_asked, card)),
+            writable(log_evidence, F8, (n_asked,)),
         )
         self._give_back(memory)
 
     def add_families_of_rows(
         self,
-        codes: CodeRows,
+        narrow: NDArray[np.uint8],
+        wide: NDArray[np.uint16],
+        slots: Whole,
+        n_rows: int,
         first: int,
         weights: Floats,
         nodes: Whole,
@@ -464,15 +452,21 @@ class CompiledTree(_Handle):
 
         Parameters
         ----------
-        codes : CodeRows
-            Rows over the tree's variables; impossible ones add nothing.
+        narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+            Codes of narrow variables, see `bayleaf.data.codes.Codes`.
+        wide : ndarray of shape (n_wide, n_rows), dtype uint16
+            Codes of wide variables.
+        slots : ndarray of shape (n_variables,), dtype int64
+            Where each of the tree's variables lies.
+        n_rows : int
+            Number of rows of the table.
         first : int
             The first row that is asked for.
         weights : ndarray of shape (n_asked,), dtype float64
-            Weight of each row.
+            Weight of each row; impossible ones add nothing.
         nodes : ndarray of shape (n_nodes,), dtype int64
             Whose families are asked for.
-        totals : ndarray, dtype float64
+        totals : ndarray of shape (n_table_cells,), dtype float64
             Added to: the families' tables one after another, each like the distribution
             that was given.
 
@@ -482,15 +476,15 @@ class CompiledTree(_Handle):
             If the rows are not those of the variables, or too few, there is no such
             variable, or the tables have another size.
         """
-        memory, n_rows = self._memory(), len(weights)
-        _families_of_rows(
+        memory = self._memory()
+        _row_families(
             memory.address,
-            codes.address,
+            *code_arguments(narrow, wide, slots, n_rows),
             first,
-            n_rows,
-            readable(weights, F8, (n_rows,)),
-            readable(nodes, I8, (len(nodes),)),
-            len(nodes),
+            weights.size,
+            readable(weights, F8, (weights.size,)),
+            readable(nodes, I8, (nodes.size,)),
+            nodes.size,
             writable(totals, F8, (totals.size,)),
             totals.size,
         )

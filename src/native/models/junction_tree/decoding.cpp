@@ -86,19 +86,18 @@ private:
 
 void Propagation::decode(std::span<int64_t> states, Watch& watch) const {
     std::vector<int32_t> chosen(variables_.size(), kOpen);
-    for (std::size_t v = 0; v < chosen.size(); ++v)
-        if (evidence.count(static_cast<int32_t>(v)) == 1) chosen[v] = 0;
+    for (int32_t v = 0; v < tree.n_variables(); ++v)
+        if (evidence.count(v) == 1) chosen[v] = 0;
     OpenCells cells(evidence, chosen);
-    for (std::size_t c = cliques_.size(); c-- > 0;) {
+    for (int32_t c = tree.n_cliques(); c-- > 0;) {
         cells.over(tree.cliques[c].members);
         if (cells.is_empty()) continue;
-        for_each_table(static_cast<int32_t>(c), [&](Scope scope, const double* table) {
-            cells.multiply(scope, table);
-        });
+        for_each_table(
+            c, [&](Scope scope, const double* table) { cells.multiply(scope, table); });
         cells.choose_best(watch);
     }
-    for (std::size_t v = 0; v < chosen.size(); ++v)
-        states[v] = evidence.states(static_cast<int32_t>(v))[chosen[v]];
+    for (int32_t v = 0; v < tree.n_variables(); ++v)
+        states[v] = evidence.states(v)[chosen[v]];
 }
 
 }  // namespace bayleaf::junction_tree

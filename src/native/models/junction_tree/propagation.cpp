@@ -7,13 +7,10 @@
 #include "models/junction_tree/propagation.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace bayleaf::junction_tree {
 namespace {
-
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 // Divides cells by the largest one, and gives that; they stay as they are if all are zero.
 double rescale(double* cells, int64_t n_cells) {
@@ -43,12 +40,12 @@ Propagation::Propagation(const Tree& of)
     cells_ = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(n_cells_));
     double* next = cells_.get();
     const auto taken = [&next](int64_t n) { return std::exchange(next, next + n); };
-    for (std::size_t v = 0; v < variables_.size(); ++v) {
+    for (int32_t v = 0; v < tree.n_variables(); ++v) {
         const std::size_t n = tree.distributions[v].cells.size();
         variables_[v].own_distribution = taken(static_cast<int64_t>(n));
         variables_[v].marginal = taken(tree.variables[v].card);
     }
-    for (std::size_t c = 0; c < cliques_.size(); ++c) {
+    for (int32_t c = 0; c < tree.n_cliques(); ++c) {
         cliques_[c].own_up = taken(tree.cliques[c].above.n_cells);
         cliques_[c].down = taken(tree.cliques[c].above.n_cells);
     }
@@ -83,7 +80,7 @@ void Propagation::choose_sources(Rule rule) {
     for (CliqueState& state : cliques_) state.has_evidence = false;
     for (const int32_t v : evidence.variables())
         cliques_[tree.variables[v].home].has_evidence = true;
-    for (std::size_t c = 0; c < cliques_.size(); ++c) {
+    for (int32_t c = 0; c < tree.n_cliques(); ++c) {
         CliqueState& state = cliques_[c];
         const Clique& clique = tree.cliques[c];
         if (state.has_evidence && clique.parent >= 0)
@@ -95,7 +92,7 @@ void Propagation::choose_sources(Rule rule) {
         else if (tree.has_prior())
             state.source = Source::kPrior;
     }
-    for (std::size_t c = cliques_.size(); c-- > 0;) {
+    for (int32_t c = tree.n_cliques(); c-- > 0;) {
         const int32_t parent = tree.cliques[c].parent;
         cliques_[c].counts = cliques_[c].source == Source::kComputed &&
                              (parent < 0 || cliques_[parent].counts);
@@ -111,9 +108,8 @@ bool Propagation::is_settled(int32_t variable) const {
 void Propagation::choose_reads(Reads reads) {
     for (CliqueState& state : cliques_) state.is_read = false;
     if (reads == Reads::kNothing) return;
-    for (std::size_t i = 0; i < variables_.size(); ++i) {
-        if (!variables_[i].is_wanted) continue;
-        const auto v = static_cast<int32_t>(i);
+    for (int32_t v = 0; v < tree.n_variables(); ++v) {
+        if (!variables_[v].is_wanted) continue;
         const Variable& variable = tree.variables[v];
         if (reads == Reads::kFamilies) {
             if (evidence.count(Scope(tree.distributions[v].members)) > 1)
@@ -122,7 +118,7 @@ void Propagation::choose_reads(Reads reads) {
             cliques_[variable.reader].is_read = true;
         }
     }
-    for (std::size_t c = 0; c < cliques_.size(); ++c)
+    for (int32_t c = 0; c < tree.n_cliques(); ++c)
         if (cliques_[c].is_read && tree.cliques[c].parent >= 0)
             cliques_[tree.cliques[c].parent].is_read = true;
 }
@@ -131,10 +127,9 @@ double Propagation::collect(Reads reads, Rule rule, Watch& watch) {
     choose_sources(rule);
     choose_reads(reads);
     Scale scale;
-    for (std::size_t c = 0; c < cliques_.size(); ++c) {
+    for (int32_t c = 0; c < tree.n_cliques(); ++c) {
         if (cliques_[c].source != Source::kComputed) continue;
-        if (!send_up(static_cast<int32_t>(c), reads, rule, scale, watch))
-            return kImpossible;
+        if (!send_up(c, reads, rule, scale, watch)) return kImpossible;
     }
     return scale.log();
 }
@@ -162,8 +157,8 @@ bool Propagation::send_up(int32_t clique, Reads reads, Rule rule, Scale& scale,
 }
 
 void Propagation::distribute(Reads reads, Watch& watch) {
-    for (std::size_t c = cliques_.size(); c-- > 0;)
-        if (cliques_[c].is_read) receive_down(static_cast<int32_t>(c), reads, watch);
+    for (int32_t c = tree.n_cliques(); c-- > 0;)
+        if (cliques_[c].is_read) receive_down(c, reads, watch);
 }
 
 // Takes what the parent believes of the separator, and hands beliefs on.
@@ -284,26 +279,16 @@ void Propagation::add_family(int32_t variable, double weight, double* totals) {
     add_cells(evidence, table, 0, weight / sum_of(cells, n_cells), cells, totals);
 }
 
-double Propagation::count_cells_upwards(Rule rule) {
-    choose_sources(rule);
-    double total = 0.0;
-    for (std::size_t c = 0; c < cliques_.size(); ++c) {
-        if (cliques_[c].source != Source::kComputed) continue;
+void Propagation::count_cells(double& upwards, double& all) {
+    choose_sources(Rule::kSum);
+    upwards = all = 0.0;
+    for (int32_t c = 0; c < tree.n_cliques(); ++c) {
         double cells = 1.0;
-        for (const int32_t v : tree.cliques[c].members) cells *= evidence.count(v);
-        total += cells;
+        for (const int32_t v : tree.cliques[c].members)
+            cells *= static_cast<double>(evidence.count(v));
+        all += cells;
+        if (cliques_[c].source == Source::kComputed) upwards += cells;
     }
-    return total;
-}
-
-double Propagation::count_cells() const {
-    double total = 0.0;
-    for (const Clique& clique : tree.cliques) {
-        double cells = 1.0;
-        for (const int32_t v : clique.members) cells *= evidence.count(v);
-        total += cells;
-    }
-    return total;
 }
 
 void add_prior(Tree& tree) {
@@ -311,7 +296,7 @@ void add_prior(Tree& tree) {
     Propagation without(tree);
     without.want_all();
     without.propagate(Reads::kMarginals, watch);
-    for (std::size_t c = 0; c < tree.cliques.size(); ++c) {
+    for (int32_t c = 0; c < tree.n_cliques(); ++c) {
         Clique& clique = tree.cliques[c];
         if (clique.is_barren) continue;
         const Propagation::CliqueState& state = without.cliques_[c];
@@ -321,9 +306,8 @@ void add_prior(Tree& tree) {
             tree.cliques[clique.parent].prior_scale.multiply(clique.prior_scale);
     }
     std::vector<double> marginals(static_cast<std::size_t>(tree.n_states));
-    for (std::size_t v = 0; v < tree.variables.size(); ++v)
-        without.read_marginal(static_cast<int32_t>(v),
-                              &marginals[tree.variables[v].first_state]);
+    for (int32_t v = 0; v < tree.n_variables(); ++v)
+        without.read_marginal(v, &marginals[tree.variables[v].first_state]);
     tree.prior_marginals = std::move(marginals);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "support/watch.h"
 
 namespace bayleaf::junction_tree {
+
+// The log probability of what cannot be.
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 // What a question reads from the beliefs over cliques and separators.
 enum class Reads { kNothing, kMarginals, kFamilies };
@@ -46,9 +50,9 @@ public:
     // Finds the most probable states of all variables; their log probability.
     double find_most_probable(std::span<int64_t> states, Watch& watch);
 
-    // How many cells messages to the roots run through, and all cliques have.
-    double count_cells_upwards(Rule rule);
-    double count_cells() const;
+    // Counts the cells that messages of sums to the roots run through, and those of all
+    // cliques.
+    void count_cells(double& upwards, double& all);
 
 private:
     friend void add_prior(Tree& tree);

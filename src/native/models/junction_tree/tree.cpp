@@ -1,34 +1,36 @@
 // Compiles cliques, links and distributions to a rooted junction forest: chooses roots,
 // gives every distribution a clique, and every marginal the smallest table to read it
-// from. Linear in the number of cliques times their variables.
+// from. Linear in the variables of all cliques, but for the look-up of homes.
 #include "models/junction_tree/tree.h"
 
 #include <algorithm>
 #include <limits>
 #include <new>
 #include <numeric>
-#include <stdexcept>
+#include <ranges>
+
+#include "support/checks.h"
 
 namespace bayleaf::junction_tree {
 namespace {
 
 // Messages beyond this could not be stored anyway; products up to here do not overflow.
 constexpr double kMostCells = 1e15;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool contains(const Members& members, int32_t variable) {
-    return std::find(members.begin(), members.end(), variable) != members.end();
+bool contains(Scope scope, int32_t variable) {
+    return std::ranges::find(scope, variable) != scope.end();
 }
 
-// Cliques while they are being numbered, and their tables' sizes once observed variables
-// have one state.
 class Compiler {
 public:
     Compiler(const Parts& parts, Tree& tree) : parts_(parts), tree_(tree) {}
 
     void compile() {
         check_rank();
-        add_variables();
-        for (std::size_t v = 0; v < parts_.families.size(); ++v) add_distribution(v);
+        for (std::size_t v = 0; v < parts_.cards.size(); ++v)
+            add_variable(parts_.cards[v], parts_.observed[v]);
+        for (int32_t v = 0; v < tree_.n_variables(); ++v) add_distribution(v);
         add_cliques();
         give_homes();
         give_readers();
@@ -36,81 +38,65 @@ public:
     }
 
 private:
-    bool is_observed(int64_t variable) const {
-        return parts_.observed[static_cast<std::size_t>(variable)];
-    }
-
-    double table_cells(std::span<const int32_t> members) const {
+    // Cells of a table once variables that are always observed have one state.
+    double size_of(Scope scope) const {
         double cells = 1.0;
-        for (const int32_t v : members)
-            if (!is_observed(v)) cells *= tree_.variables[v].card;
+        for (const int32_t v : scope)
+            if (!parts_.observed[v]) cells *= tree_.variables[v].card;
         return cells;
     }
 
     void check_rank() const {
-        std::vector<bool> is_taken(parts_.rank.size(), false);
+        std::vector<bool> is_taken(parts_.rank.size());
         for (const int64_t place : parts_.rank) {
-            if (place < 0 || place >= static_cast<int64_t>(is_taken.size()) ||
-                is_taken[place])
-                throw std::invalid_argument("the order of axes lists no variable once");
+            if (place < 0 || place >= std::ssize(parts_.rank) || is_taken[place])
+                throw std::invalid_argument("the order of axes is none");
             is_taken[place] = true;
         }
     }
 
-    // Checks variables that Python lists, and sorts them by the order of axes.
-    Members members_of(std::span<const int64_t> listed) const {
-        const auto n = static_cast<int64_t>(parts_.cards.size());
+    // Variables as they were given, in the order of the tree's axes.
+    Members members_of(std::span<const int64_t> given) const {
         Members members;
-        for (const int64_t v : listed) {
-            if (v < 0 || v >= n)
-                throw std::invalid_argument(
-                    "a table mentions a variable that is not there");
-            members.push_back(static_cast<int32_t>(v));
-        }
-        std::sort(members.begin(), members.end(), [&](int32_t one, int32_t other) {
-            return parts_.rank[one] < parts_.rank[other];
-        });
-        if (std::adjacent_find(members.begin(), members.end()) != members.end())
+        for (const int64_t v : given) members.push_back(tree_.checked(v));
+        std::ranges::sort(members, {}, [this](int32_t v) { return parts_.rank[v]; });
+        if (std::ranges::adjacent_find(members) != members.end())
             throw std::invalid_argument("a table mentions a variable twice");
         return members;
     }
 
-    void add_variables() {
-        for (std::size_t v = 0; v < parts_.cards.size(); ++v) {
-            const int64_t card = parts_.cards[v];
-            if (card < 1 || card > std::numeric_limits<int32_t>::max())
-                throw std::invalid_argument("a variable has no state, or too many");
-            tree_.variables.push_back({static_cast<int32_t>(card), tree_.n_states});
-            tree_.n_states += card;
-            if (parts_.observed[v]) tree_.observed.push_back(static_cast<int32_t>(v));
-        }
+    void add_variable(int64_t card, bool is_observed) {
+        if (card < 1 || card > std::numeric_limits<int32_t>::max())
+            throw std::invalid_argument("a variable has no state, or too many");
+        if (is_observed) tree_.observed.push_back(tree_.n_variables());
+        Variable& variable = tree_.variables.emplace_back();
+        variable.card = static_cast<int32_t>(card);
+        variable.first_state = tree_.n_states;
+        tree_.n_states += card;
     }
 
-    // Copies a table with its axes in the tree's order.
-    void add_distribution(std::size_t v) {
-        const auto family = parts_.families[v];
-        Distribution table;
+    // Copies a table with its axes in the order of the tree's.
+    void add_distribution(int32_t variable) {
+        const auto family = parts_.families[variable];
+        Distribution& table = tree_.distributions.emplace_back();
         table.members = members_of(family);
         table.first_cell = tree_.n_cells;
-        if (!contains(table.members, static_cast<int32_t>(v)))
+        if (!contains(table.members, variable))
             throw std::invalid_argument("a distribution does not mention its variable");
         double size = 1.0;
-        for (const int32_t u : table.members) size *= tree_.variables[u].card;
-        if (static_cast<double>(tree_.n_cells) + size >
-            static_cast<double>(parts_.cells.size()))
+        for (const int32_t v : table.members) size *= tree_.variables[v].card;
+        if (size > static_cast<double>(std::ssize(parts_.cells) - tree_.n_cells))
             throw std::invalid_argument("the distributions have too few cells");
-        table.cells.reserve(static_cast<std::size_t>(size));
         table.given_steps.resize(family.size());
         int64_t step = 1;
-        for (std::size_t j = family.size(); j-- > 0;) {
-            const auto place = std::find(table.members.begin(), table.members.end(),
-                                         static_cast<int32_t>(family[j]));
+        for (const int64_t v : std::views::reverse(family)) {
+            const auto place = std::ranges::find(table.members, static_cast<int32_t>(v));
             table.given_steps[place - table.members.begin()] = step;
-            step *= tree_.variables[family[j]].card;
+            step *= tree_.variables[v].card;
         }
-        append_cells(table, 0, parts_.cells.data() + tree_.n_cells);
+        table.cells.reserve(step);
+        append_cells(table, 0, &parts_.cells[tree_.n_cells]);
         tree_.n_cells += step;
-        tree_.distributions.push_back(std::move(table));
     }
 
     void append_cells(Distribution& table, std::size_t axis, const double* given) const {
@@ -127,61 +113,45 @@ private:
         std::vector<Members> given;
         for (std::size_t c = 0; c < parts_.cliques.size(); ++c)
             given.push_back(members_of(parts_.cliques[c]));
-        std::vector<int32_t> above;
-        const std::vector<int32_t> order = upwards(given, above);
-        std::vector<int32_t> number(given.size());
-        for (std::size_t i = 0; i < order.size(); ++i)
-            number[order[i]] = static_cast<int32_t>(i);
+        std::vector<int32_t> above(given.size()), number(given.size());
+        const Members upwards = children_first(given, above);
         tree_.cliques.resize(given.size());
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            tree_.cliques[i].members = std::move(given[order[i]]);
-            if (above[order[i]] >= 0) tree_.cliques[i].parent = number[above[order[i]]];
+        for (int32_t c = 0; c < tree_.n_cliques(); ++c) {
+            number[upwards[c]] = c;
+            tree_.cliques[c].members = std::move(given[upwards[c]]);
         }
-        for (std::size_t i = 0; i < order.size(); ++i) link_to_parent(i);
+        for (int32_t c = 0; c < tree_.n_cliques(); ++c)
+            if (above[upwards[c]] >= 0) link(c, number[above[upwards[c]]]);
     }
 
-    void link_to_parent(std::size_t i) {
-        Clique& clique = tree_.cliques[i];
-        if (clique.parent < 0) return;
-        Clique& parent = tree_.cliques[clique.parent];
-        parent.children.push_back(static_cast<int32_t>(i));
+    void link(int32_t child, int32_t parent) {
+        Clique& below = tree_.cliques[child];
+        below.parent = parent;
+        tree_.cliques[parent].children.push_back(child);
         double cells = 1.0;
-        for (const int32_t v : clique.members) {
-            if (!contains(parent.members, v)) continue;
-            clique.above.members.push_back(v);
+        for (const int32_t v : below.members) {
+            if (!contains(tree_.cliques[parent].members, v)) continue;
+            below.above.members.push_back(v);
             cells *= tree_.variables[v].card;
         }
         if (cells > kMostCells) throw std::bad_alloc();
-        clique.above.n_cells = static_cast<int64_t>(cells);
+        below.above.n_cells = static_cast<int64_t>(cells);
     }
 
-    // Cliques as given, children first, and each one's parent. Each tree's largest table
-    // becomes its root, because a root is worked off once and the others twice; but the
-    // target's smallest clique is one if there is a target.
-    std::vector<int32_t> upwards(const std::vector<Members>& cliques,
-                                 std::vector<int32_t>& above) const {
-        const std::size_t n = cliques.size();
-        std::vector<std::vector<int32_t>> around(n);
+    // The cliques by the numbers that they were given, and each one's parent, -1 for roots.
+    Members children_first(const std::vector<Members>& cliques,
+                           std::vector<int32_t>& above) const {
+        std::vector<Members> around(cliques.size());
         for (int64_t edge = 0; edge < parts_.edges.rows; ++edge) {
             const auto ends = parts_.edges[edge];
-            for (const int64_t end : ends)
-                if (end < 0 || end >= static_cast<int64_t>(n))
-                    throw std::invalid_argument("an edge links a clique that is not there");
+            require_below(ends, std::ssize(cliques), "an edge links what is no clique");
             around[ends[0]].push_back(static_cast<int32_t>(ends[1]));
             around[ends[1]].push_back(static_cast<int32_t>(ends[0]));
         }
-        std::vector<double> sizes(n);
-        for (std::size_t c = 0; c < n; ++c) sizes[c] = table_cells(cliques[c]);
-        std::vector<int32_t> preferred(n);
-        std::iota(preferred.begin(), preferred.end(), 0);
-        std::stable_sort(
-            preferred.begin(), preferred.end(),
-            [&](int32_t one, int32_t other) { return sizes[one] > sizes[other]; });
-        if (parts_.target >= 0) prefer_target(cliques, preferred);
         constexpr int32_t kUnseen = -2;
-        above.assign(n, kUnseen);
-        std::vector<int32_t> downwards, stack;
-        for (const int32_t root : preferred) {
+        std::ranges::fill(above, kUnseen);
+        Members downwards, stack;
+        for (const int32_t root : roots_first(cliques)) {
             if (above[root] != kUnseen) continue;
             above[root] = -1;
             stack.push_back(root);
@@ -196,110 +166,94 @@ private:
                 }
             }
         }
-        std::reverse(downwards.begin(), downwards.end());
+        std::ranges::reverse(downwards);
         return downwards;
     }
 
-    // Moves the smallest clique that holds the target to the front.
-    void prefer_target(const std::vector<Members>& cliques,
-                       std::vector<int32_t>& preferred) const {
-        auto best = preferred.end();
-        double least = std::numeric_limits<double>::infinity();
-        for (auto place = preferred.begin(); place != preferred.end(); ++place) {
-            const Members& members = cliques[*place];
-            const double size = table_cells(members);
-            if (size < least && contains(members, static_cast<int32_t>(parts_.target))) {
-                best = place;
-                least = size;
-            }
-        }
-        if (best == preferred.end())
+    // Each tree's largest table becomes its root, because a root is worked off once and
+    // the others twice; but the target's smallest clique is one if there is a target.
+    Members roots_first(const std::vector<Members>& cliques) const {
+        std::vector<double> sizes;
+        for (const Members& members : cliques) sizes.push_back(size_of(members));
+        Members preferred(cliques.size());
+        std::iota(preferred.begin(), preferred.end(), 0);
+        std::ranges::stable_sort(preferred, std::ranges::greater{},
+                                 [&](int32_t c) { return sizes[c]; });
+        if (parts_.target < 0) return preferred;
+        const int32_t target = tree_.checked(parts_.target);
+        const auto smallest =
+            std::ranges::find_if(preferred.rbegin(), preferred.rend(),
+                                 [&](int32_t c) { return contains(cliques[c], target); });
+        if (smallest == preferred.rend())
             throw std::invalid_argument("no clique holds the target");
-        std::rotate(preferred.begin(), best, best + 1);
+        std::rotate(preferred.begin(), smallest.base() - 1, smallest.base());
+        return preferred;
     }
 
     // The clique with the smallest table among those that hold a whole family.
     void give_homes() {
-        std::vector<std::vector<int32_t>> holding(tree_.variables.size());
-        for (std::size_t c = 0; c < tree_.cliques.size(); ++c)
-            for (const int32_t v : tree_.cliques[c].members)
-                holding[v].push_back(static_cast<int32_t>(c));
-        for (std::size_t v = 0; v < tree_.variables.size(); ++v) {
-            Members family;
-            for (const int32_t u : tree_.distributions[v].members)
-                if (!is_observed(u)) family.push_back(u);
-            if (family.empty()) family.push_back(static_cast<int32_t>(v));
-            const int32_t home = smallest_holding(family, holding);
-            tree_.variables[v].home = home;
-            tree_.cliques[home].distributions.push_back(static_cast<int32_t>(v));
-            int32_t root = home;
-            while (!tree_.is_root(root)) root = tree_.cliques[root].parent;
-            tree_.variables[v].root = root;
-        }
-    }
-
-    int32_t smallest_holding(const Members& family,
-                             const std::vector<std::vector<int32_t>>& holding) const {
-        const int32_t rarest = *std::min_element(
-            family.begin(), family.end(), [&](int32_t one, int32_t other) {
-                return holding[one].size() < holding[other].size();
-            });
-        int32_t best = -1;
-        double least = std::numeric_limits<double>::infinity();
-        for (const int32_t c : holding[rarest]) {
-            const Members& members = tree_.cliques[c].members;
-            const bool holds = std::all_of(family.begin(), family.end(),
-                                           [&](int32_t u) { return contains(members, u); });
-            const double size = table_cells(members);
-            if (holds && size < least) {
-                best = c;
+        std::vector<Members> holding(tree_.variables.size());
+        for (int32_t c = 0; c < tree_.n_cliques(); ++c)
+            for (const int32_t v : tree_.cliques[c].members) holding[v].push_back(c);
+        for (int32_t v = 0; v < tree_.n_variables(); ++v) {
+            Members family = tree_.distributions[v].members;
+            std::erase_if(family, [this](int32_t u) { return parts_.observed[u]; });
+            if (family.empty()) family.push_back(v);
+            const int32_t rarest = *std::ranges::min_element(
+                family, {}, [&](int32_t u) { return holding[u].size(); });
+            int32_t home = -1;
+            double least = kInfinity;
+            for (const int32_t c : holding[rarest]) {
+                const Members& members = tree_.cliques[c].members;
+                const double size = size_of(members);
+                const auto is_inside = [&](int32_t u) { return contains(members, u); };
+                if (size >= least || !std::ranges::all_of(family, is_inside)) continue;
+                home = c;
                 least = size;
             }
+            if (home < 0) throw std::invalid_argument("no clique holds a family");
+            tree_.variables[v].home = home;
+            tree_.cliques[home].distributions.push_back(v);
+            while (tree_.cliques[home].parent >= 0) home = tree_.cliques[home].parent;
+            tree_.variables[v].root = home;
         }
-        if (best < 0) throw std::invalid_argument("no clique holds a family");
-        return best;
     }
 
-    // The smallest clique or separator that holds each variable; the root for a target.
+    // The smallest separator or clique that holds each variable; the root for a target.
     void give_readers() {
-        std::vector<double> least(tree_.variables.size(),
-                                  std::numeric_limits<double>::infinity());
+        std::vector<double> least(tree_.variables.size(), kInfinity);
         for (const bool from_separator : {true, false})
-            for (std::size_t c = 0; c < tree_.cliques.size(); ++c) {
+            for (int32_t c = 0; c < tree_.n_cliques(); ++c) {
                 const Clique& clique = tree_.cliques[c];
-                const Members& members =
-                    from_separator ? clique.above.members : clique.members;
-                const double size = table_cells(members);
-                for (const int32_t v : members) {
+                const Scope scope = from_separator ? clique.above.members : clique.members;
+                const double size = size_of(scope);
+                for (const int32_t v : scope) {
                     if (size >= least[v]) continue;
                     least[v] = size;
-                    tree_.variables[v].reader = static_cast<int32_t>(c);
+                    tree_.variables[v].reader = c;
                     tree_.variables[v].from_separator = from_separator;
                 }
             }
-        if (parts_.target >= 0) {
-            Variable& target = tree_.variables[parts_.target];
-            target.reader = target.root;
-            target.from_separator = false;
-        }
-        for (std::size_t v = 0; v < tree_.variables.size(); ++v) {
-            const Variable& variable = tree_.variables[v];
+        for (int32_t v = 0; v < tree_.n_variables(); ++v) {
+            Variable& variable = tree_.variables[v];
             if (variable.reader < 0)
                 throw std::invalid_argument("no clique holds a variable");
+            if (v == parts_.target) {
+                variable.reader = variable.root;
+                variable.from_separator = false;
+            }
             Clique& clique = tree_.cliques[variable.reader];
-            Members& reads = variable.from_separator ? clique.above.reads : clique.reads;
-            reads.push_back(static_cast<int32_t>(v));
+            (variable.from_separator ? clique.above.reads : clique.reads).push_back(v);
         }
     }
 
     // A message is one everywhere if no distribution in the subtree is that of a variable
     // which the parent holds too (barren nodes; Shachter 1986), and all sum to one.
     void mark_barren() {
-        for (std::size_t v = 0; v < tree_.variables.size(); ++v) {
+        for (int32_t v = 0; v < tree_.n_variables(); ++v) {
             for (int32_t c = tree_.variables[v].home; c >= 0; c = tree_.cliques[c].parent) {
                 // A variable outside the separator is in no separator further up.
-                const Members& shared = tree_.cliques[c].above.members;
-                if (parts_.sums_to_one[v] && !contains(shared, static_cast<int32_t>(v)))
+                if (parts_.sums_to_one[v] && !contains(tree_.cliques[c].above.members, v))
                     break;
                 tree_.cliques[c].is_barren = false;
             }

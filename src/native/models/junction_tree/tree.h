@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "support/views.h"
@@ -112,8 +113,14 @@ struct Tree {
     explicit Tree(const Parts& parts);
 
     bool has_prior() const { return !prior_marginals.empty(); }
-    bool is_root(int32_t clique) const {
-        return cliques[static_cast<std::size_t>(clique)].parent < 0;
+    int32_t n_variables() const { return static_cast<int32_t>(variables.size()); }
+    int32_t n_cliques() const { return static_cast<int32_t>(cliques.size()); }
+
+    // A variable by its index, which a caller gave.
+    int32_t checked(int64_t variable) const {
+        if (variable < 0 || variable >= n_variables())
+            throw std::invalid_argument("there is no such variable in the tree");
+        return static_cast<int32_t>(variable);
     }
 };
 
