@@ -245,5 +245,3 @@ def all_answers(network, likelihoods, codes) -> list[np.ndarray]:
     counts, log_evidence = tree.expected_counts(codes)
     found += [*counts, log_evidence, tree.log_evidence_rows(codes)]
     return [*found, *tree.most_probable(likelihoods), *tree.posterior_rows(codes, 0)]
-
-

@@ -5,6 +5,7 @@ import pytest
 
 from bayleaf.io import read_network
 from bayleaf.models import junction_tree, junction_tree_observed
+from bayleaf.models.findings import known_findings
 from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.junction_tree_observed import Passes
 from oracles.small_networks import (
@@ -125,7 +126,9 @@ def test_large_trees_leave_observed_variables_out_where_that_saves_cells(
         monkeypatch.setattr(junction_tree, "MANY_CELLS", cells // 50)
         monkeypatch.setattr(junction_tree_observed, "MANY_CELLS", threshold)
         answer = tree.propagate(evidence)
-        chosen = tree._cheapest(tree._known(evidence), Passes.BOTH)
+        variables = tree.network.domain.variables
+        known = known_findings(tree.product, variables, evidence)
+        chosen = tree._cheapest(known, Passes.BOTH)
         assert chosen.has_prior is is_static
         joint = joint_table(tree.network, evidence)
         assert answer.log_evidence == pytest.approx(np.log(joint.sum()), abs=1e-12)

@@ -139,7 +139,7 @@ class Evidence:
     items: tuple[EvidenceItem, ...]
 
     @property
-    def known(self) -> dict[int, int | Likelihood]:
+    def findings(self) -> dict[int, int | Likelihood]:
         """State or weights by variable, on a common scale; see `log_scale`."""
         return {item.variable: item.scaled for item in self.items}
 
@@ -151,7 +151,7 @@ class Evidence:
 
     @property
     def log_scale(self) -> float:
-        """What `known` and `likelihoods` lack of the items' own scale, in nats."""
+        """What `findings` and `likelihoods` lack of the items' own scale, in nats."""
         return sum(item.exponent for item in self.items) * math.log(2.0)
 
     @property
@@ -237,9 +237,7 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
         items[position] = EvidenceItem(position, variable, _state_or(likelihood), text)
     return Evidence(
         domain,
-        tuple(
-            items[position] for position in sorted(items) if _tells(items[position])
-        ),
+        tuple(items[position] for position in sorted(items) if _tells(items[position])),
     )
 
 

@@ -23,15 +23,14 @@ from bayleaf.graph.triangulation import (
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.decomposition import Form, Product, ProductBuilder
+from bayleaf.models.findings import Findings, known_findings
 from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedTrees, Passes
+from bayleaf.models.propagation import Propagation
 from bayleaf.models.small_product import HOPELESS, small_product
 from bayleaf.native.junction_tree import CompiledTree, Known
 from bayleaf.wording import name_list
 
 Floats = NDArray[np.float64]
-# A state of each variable that is observed, likelihoods of all states of others.
-Evidence = Mapping[int, int | Floats]
-_STATES = (int, np.integer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,13 +130,13 @@ class JunctionTree:
         return self.forest.cliques
 
     def propagate(
-        self, evidence: Evidence, wanted: Sequence[int] | None = None
+        self, findings: Findings, wanted: Sequence[int] | None = None
     ) -> Propagation:
         """Compute posteriors given evidence.
 
         Parameters
         ----------
-        evidence : mapping from int to int or ndarray of shape (card,), dtype float64
+        findings : mapping from int to int or ndarray of shape (card,), dtype float64
             State or likelihoods of each variable of which something is known.
         wanted : sequence of int, optional
             Variables whose marginals will be read, which saves messages that lead to
@@ -154,18 +153,18 @@ class JunctionTree:
             If there is no such state, or a vector does not fit its variable, or is
             negative or not finite.
         """
-        known = self._known(evidence)
+        known = known_findings(self.product, self.network.domain.variables, findings)
         compiled = self._cheapest(known, Passes.BOTH)
         log_evidence, marginals = compiled.marginals(known, wanted)
         marginals.flags.writeable = False
-        return Propagation(self, dict(evidence), wanted, log_evidence, marginals)
+        return Propagation(self, dict(findings), wanted, log_evidence, marginals)
 
-    def log_evidence(self, evidence: Evidence) -> float:
+    def log_evidence(self, findings: Findings) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
-        known = self._known(evidence)
+        known = known_findings(self.product, self.network.domain.variables, findings)
         return self._cheapest(known, Passes.TOUCHED).log_evidence(known)
 
-    def most_probable(self, evidence: Evidence) -> tuple[NDArray[np.intp], float]:
+    def most_probable(self, findings: Findings) -> tuple[NDArray[np.intp], float]:
         """Find the most probable states of all variables together.
 
         Among equally probable ones, each clique takes the lowest state of its lowest
@@ -178,17 +177,17 @@ class JunctionTree:
         log_probability : float
             Log probability (nats) of the states and the evidence.
         """
-        known = self._known(evidence)
+        known = known_findings(self.product, self.network.domain.variables, findings)
         compiled = self._cheapest(known, Passes.UPWARDS)
         states, log_most = compiled.most_probable(known)
         return states[: len(self.network.domain)].astype(np.intp), log_most
 
-    def families(self, evidence: Evidence) -> list[Floats]:
+    def families(self, findings: Findings) -> list[Floats]:
         """Joint posteriors of the terms' variables, shaped like the terms' tables.
 
         Zeros if the evidence is impossible.
         """
-        known = self._known(evidence)
+        known = known_findings(self.product, self.network.domain.variables, findings)
         cells = self._cheapest(known, Passes.BOTH).families(known)
         cards = self.product.cards
         shapes = [[cards[v] for v in family] for family in self.product.families]
@@ -349,45 +348,6 @@ class JunctionTree:
         """Whether the tables have so many cells that a search for fewer pays."""
         return sum(self.forest.table_cells(self.product.cards)) > MANY_CELLS
 
-    def _known(self, evidence: Evidence) -> Known:
-        """Evidence as the native core reads it, checked."""
-        cards = self.product.cards
-        given = evidence
-        if self.product.agreeing:
-            given = self.product.narrowed(self._as_likelihoods(evidence))
-        states: list[int] = []
-        likelihoods: list[Floats] = []
-        for variable, value in given.items():
-            if isinstance(value, _STATES):
-                if not 0 <= value < cards[variable]:
-                    raise self._misfit(variable, f"no state {value}")
-                states += (variable, int(value))
-                continue
-            vector = np.ascontiguousarray(value, dtype=np.float64)
-            if vector.shape != (cards[variable],):
-                raise self._misfit(variable, f"likelihoods of shape {vector.shape}")
-            states += (variable, -1)
-            likelihoods.append(vector)
-        return Known(states, likelihoods)
-
-    def _as_likelihoods(self, evidence: Evidence) -> dict[int, Floats]:
-        """Evidence with a likelihood vector in the place of each state."""
-        cards = self.product.cards
-        return {
-            variable: np.eye(cards[variable])[value]
-            if isinstance(value, _STATES)
-            else value
-            for variable, value in evidence.items()
-        }
-
-    def _misfit(self, variable: int, what: str) -> ValueError:
-        """The error for evidence that does not fit its variable."""
-        own = self.network.domain[variable]
-        return ValueError(
-            f"the evidence on variable {own.name!r} has {what}; give a state from 0 to "
-            f"{own.n_states - 1}, or one likelihood for each of its {own.n_states} states"
-        )
-
 
 def _lists(
     lists: Sequence[Sequence[int]],
@@ -430,75 +390,4 @@ def _check_sizes(
                 f"exact inference needs a table of {cells:.3g} cells over {names}, "
                 f"more than max_table_cells={limit}; raise it, or give these variables "
                 "fewer states or parents"
-            )
-
-
-class Propagation:
-    """Posteriors given some evidence.
-
-    Parameters
-    ----------
-    tree : JunctionTree
-        The tree that was asked.
-    evidence : mapping from int to int or ndarray of shape (card,)
-        What is known.
-    wanted : sequence of int or None
-        Variables whose marginals were asked for; None for all.
-    log_evidence : float
-        Log probability (nats) of the evidence; minus infinity if it is impossible,
-        and then there are no posteriors.
-    marginals : ndarray of shape (n_states,), dtype float64
-        Marginals of all variables, one after another.
-    """
-
-    def __init__(
-        self,
-        tree: JunctionTree,
-        evidence: Evidence,
-        wanted: Sequence[int] | None,
-        log_evidence: float,
-        marginals: Floats,
-    ) -> None:
-        self.tree = tree
-        self.log_evidence = log_evidence
-        self._evidence = evidence
-        self._wanted = wanted
-        self._marginals = marginals
-        self._families: Sequence[Floats] | None = None
-
-    def marginal(self, variable: int) -> Floats:
-        """Posterior of one variable, shape (card,), read-only.
-
-        Raises
-        ------
-        ValueError
-            If the evidence is impossible, or the marginal was not asked for.
-        """
-        self._check_possible()
-        if self._wanted is not None and variable not in self._wanted:
-            raise ValueError(f"the marginal of variable {variable} was not asked for")
-        return self._marginals[self.tree.state_places[variable]]
-
-    def family(self, node: int) -> Floats:
-        """Joint posterior of a variable's parents and itself, shaped like its CPD.
-
-        Raises
-        ------
-        ValueError
-            If the evidence is impossible, or the family's full table, which it does
-            not need as long as nobody asks for it, makes a clique too large.
-        """
-        self._check_possible()
-        if self.tree.is_apart(node):
-            return self.tree.with_whole([node]).families(self._evidence)[node]
-        if self._families is None:
-            self._families = self.tree.families(self._evidence)
-        return self._families[node]
-
-    def _check_possible(self) -> None:
-        """Refuse to answer where there is no answer."""
-        if self.log_evidence == -np.inf:
-            raise ValueError(
-                "the evidence is impossible, so there are no posteriors; leave some "
-                "of it out"
             )

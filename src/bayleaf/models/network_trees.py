@@ -18,8 +18,9 @@ from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import ancestors
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.evidence import Evidence, ImpossibleEvidenceError
-from bayleaf.models.junction_tree import JunctionTree, Propagation
-from bayleaf.models.junction_tree import Evidence as KnownStates
+from bayleaf.models.findings import Findings
+from bayleaf.models.junction_tree import JunctionTree
+from bayleaf.models.propagation import Propagation
 
 # Parts of a network that are kept for the next question.
 _KEPT_PARTS = 32
@@ -53,25 +54,25 @@ class Part:
         """Whether its variables have the indices of the whole network."""
         return self.members == tuple(range(len(self.members)))
 
-    def inside(self, evidence: KnownStates) -> KnownStates:
-        """Evidence by the part's own indices."""
+    def inside(self, findings: Findings) -> Findings:
+        """Findings by the part's own indices."""
         if self.keeps_indices:
-            return evidence
+            return findings
         places = self.positions
-        return {places[variable]: value for variable, value in evidence.items()}
+        return {places[variable]: value for variable, value in findings.items()}
 
     def log_probability(self, evidence: Evidence) -> float:
         """Natural logarithm of P(evidence), minus infinity if it is impossible."""
-        return self.tree.log_evidence(self.inside(evidence.known))
+        return self.tree.log_evidence(self.inside(evidence.findings))
 
     def propagate(
-        self, evidence: KnownStates, wanted: Sequence[int] | None = None
+        self, findings: Findings, wanted: Sequence[int] | None = None
     ) -> Propagation:
-        """Propagate evidence given by indices of the whole network.
+        """Propagate findings given by indices of the whole network.
 
         Parameters
         ----------
-        evidence : mapping from int to int or ndarray of shape (card,)
+        findings : mapping from int to int or ndarray of shape (card,)
             State or likelihoods of each variable of which something is known.
         wanted : sequence of int, optional
             Variables of the whole network whose marginals will be read, all by default.
@@ -80,7 +81,7 @@ class Part:
             wanted = None
         if wanted is not None and not self.keeps_indices:
             wanted = [self.positions[variable] for variable in wanted]
-        return self.tree.propagate(self.inside(evidence), wanted)
+        return self.tree.propagate(self.inside(findings), wanted)
 
     def codes(self, codes: Codes) -> Codes:
         """The columns of the part's variables."""
@@ -140,7 +141,7 @@ class NetworkTrees:
             return whole
         hard = evidence.hard
         wanted = range(len(self.network.domain)) if targets is None else targets
-        asked = frozenset(wanted) | evidence.known.keys()
+        asked = frozenset(wanted) | evidence.findings.keys()
         if not asked:
             # Nothing is known or asked; a variable without parents sums to one too.
             asked = frozenset(self.network.dag.order[:1])

@@ -23,9 +23,9 @@ from bayleaf.models.network_rows import (
     read_rows,
     read_weights,
 )
-from bayleaf.models.junction_tree import Propagation
 from bayleaf.models.network_trees import NetworkTrees, Part
 from bayleaf.models.posteriors import Answers, Posteriors
+from bayleaf.models.propagation import Propagation
 from bayleaf.models.sampling import decode, sample
 from bayleaf.models.sensitivity import Entry, Sensitivity, sensitivity
 from bayleaf.models.states import StateReader, find_variable
@@ -87,10 +87,10 @@ class Inference:
         """
         known = self._read(evidence)
         wanted = self._targets(targets)
-        states, log_evidence = known.known, 0.0
+        findings, log_evidence = known.findings, 0.0
         found: list[_Answer] = []
         for group, part in self._trees.parts(known, wanted):
-            propagation = part.propagate(states, group)
+            propagation = part.propagate(findings, group)
             log_evidence = propagation.log_evidence
             if log_evidence == -math.inf:
                 raise self._trees.impossible(known)
@@ -128,7 +128,7 @@ class Inference:
         """
         known = self._read(evidence)
         part = self._trees.part(known)
-        codes, log_probability = part.tree.most_probable(part.inside(known.known))
+        codes, log_probability = part.tree.most_probable(part.inside(known.findings))
         if log_probability == -math.inf:
             raise self._trees.impossible(known)
         domain = self.network.domain
@@ -180,7 +180,8 @@ class Inference:
         position = find_variable(self.network.domain, target)
         if candidates is None:
             closed = {position, *known.hard}
-            chosen = [v for v in range(len(self.network.domain)) if v not in closed]
+            everything = range(len(self.network.domain))
+            chosen: Sequence[int] = [v for v in everything if v not in closed]
         else:
             chosen = self._targets(candidates)
         values = value_of_information(self._trees, position, known, chosen)
@@ -401,8 +402,6 @@ class Inference:
 def _marginal(found: Sequence[_Answer], variable: int) -> NDArray[np.float64]:
     """The marginal of a variable that some part was asked for."""
     part, propagation = next(
-        (part, propagation)
-        for group, part, propagation in found
-        if variable in group
+        (part, propagation) for group, part, propagation in found if variable in group
     )
     return propagation.marginal(part.positions[variable])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
 from array import array
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.native._handles import Handle
 from bayleaf.native.arrays import BOOL, F8, I8, code_arguments, readable, writable
-from bayleaf.native.library import FLAG, INTEGER, POINTER, Function, library
+from bayleaf.native.library import FLAG, INTEGER, POINTER, Function
 
 Whole = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -52,34 +52,7 @@ _row_families = Function(
 )
 
 
-class _Handle:
-    """An object of the native core, freed with this one.
-
-    Parameters
-    ----------
-    make : Function
-        Makes it; the last parameter takes its address.
-    free : str
-        Name of the function that frees it.
-    *arguments : int
-        What `make` takes before.
-    """
-
-    def __init__(self, make: Function, free: str, *arguments: int) -> None:
-        made = ctypes.c_void_p()
-        make(*arguments, ctypes.addressof(made))
-        assert made.value is not None
-        self.address = made.value
-        call = library()[free]
-        call.argtypes, call.restype = (POINTER,), None
-        # What a process holds when it ends goes with it.
-        weakref.finalize(self, call, self.address).atexit = False
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} cannot be pickled; compile it anew")
-
-
-class _Memory(_Handle):
+class _Memory(Handle):
     """What one question at a time writes, and where its answer goes.
 
     Parameters
@@ -119,13 +92,13 @@ class Known:
 
     def __init__(self, states: Sequence[int], likelihoods: Sequence[Floats]) -> None:
         self._states = array("q", states)
-        self._likelihoods = b"".join(likelihoods)
+        joined: Any = b"".join(likelihoods)  # type: ignore[arg-type]  # buffers
+        self._likelihoods = array("d", joined)
         # The arrays' addresses hold as long as this object lives.
         self.arguments = (
             self._states.buffer_info()[0],
             len(states) // 2,
-            self._likelihoods,
-            len(self._likelihoods) // 8,
+            *self._likelihoods.buffer_info(),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -133,7 +106,7 @@ class Known:
         return Known, (self._states.tolist(), [self._likelihoods])
 
 
-class CompiledTree(_Handle):
+class CompiledTree(Handle):
     """A junction forest with its distributions, ready for any number of threads.
 
     It cannot be pickled: whoever holds one compiles it anew.
@@ -309,9 +282,7 @@ class CompiledTree(_Handle):
         memory = self._memory()
         states = np.zeros(len(self.cards), dtype=np.int64)
         address = writable(states, I8, states.shape)
-        _most_probable(
-            memory.address, *known.arguments, address, memory.answer_address
-        )
+        _most_probable(memory.address, *known.arguments, address, memory.answer_address)
         log_probability = memory.answer.item(0)
         self._give_back(memory)
         return states, log_probability
@@ -401,16 +372,8 @@ class CompiledTree(_Handle):
 
         Parameters
         ----------
-        narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
-            Codes of narrow variables, see `bayleaf.data.codes.Codes`.
-        wide : ndarray of shape (n_wide, n_rows), dtype uint16
-            Codes of wide variables.
-        slots : ndarray of shape (n_variables,), dtype int64
-            Where each of the tree's variables lies.
-        n_rows : int
-            Number of rows of the table.
-        first : int
-            The first row that is asked for.
+        narrow, wide, slots, n_rows, first
+            The rows; see `log_evidence_rows`.
         target : int
             The variable; its own cells are ignored.
         posteriors : ndarray of shape (n_asked, card), dtype float64
@@ -452,16 +415,8 @@ class CompiledTree(_Handle):
 
         Parameters
         ----------
-        narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
-            Codes of narrow variables, see `bayleaf.data.codes.Codes`.
-        wide : ndarray of shape (n_wide, n_rows), dtype uint16
-            Codes of wide variables.
-        slots : ndarray of shape (n_variables,), dtype int64
-            Where each of the tree's variables lies.
-        n_rows : int
-            Number of rows of the table.
-        first : int
-            The first row that is asked for.
+        narrow, wide, slots, n_rows, first
+            The rows; see `log_evidence_rows`.
         weights : ndarray of shape (n_asked,), dtype float64
             Weight of each row; impossible ones add nothing.
         nodes : ndarray of shape (n_nodes,), dtype int64

@@ -74,7 +74,9 @@ void Contraction::over(Scope scope, const Evidence& evidence) {
     evidence_ = &evidence;
     n_factors_ = n_results_ = 0;
     constant_ = 1.0;
-    n_axes_ = 0;
+    // An axis of one cell, so that there is always one; it is joined to the next.
+    sizes_[0] = 1;
+    n_axes_ = 1;
     for (const int32_t v : scope) {
         const int64_t count = evidence.count(v);
         if (count == 1) continue;
@@ -118,7 +120,7 @@ void Contraction::add_into(Scope scope, double* cells) {
 }
 
 void Contraction::run(Rule rule, Watch& watch) {
-    if (n_axes_ > 0) merge_axes();
+    merge_axes();
     start();
     if (rule == Rule::kSum)
         run_rows<Sum>(watch);
@@ -130,7 +132,8 @@ void Contraction::run(Rule rule, Watch& watch) {
 void Contraction::merge_axes() {
     int kept = 0;
     for (int axis = 1; axis < n_axes_; ++axis) {
-        if (sizes_[kept] * sizes_[axis] <= kLongestRow && runs_alike(kept, axis))
+        const bool is_short = sizes_[kept] * sizes_[axis] <= kLongestRow;
+        if (sizes_[kept] == 1 || (is_short && runs_alike(kept, axis)))
             sizes_[kept] *= sizes_[axis];
         else
             sizes_[++kept] = sizes_[axis];
@@ -185,8 +188,7 @@ bool Contraction::advance() {
 
 template <class How>
 void Contraction::run_rows(Watch& watch) {
-    const int64_t length = n_axes_ > 0 ? sizes_[n_axes_ - 1] : 1;
-    const int64_t work = 8 + length * static_cast<int64_t>(at_.size()) / 4;
+    const int64_t work = 8 + sizes_[n_axes_ - 1] * static_cast<int64_t>(at_.size()) / 4;
     do {
         watch.add(work);
         double value = constant_;
@@ -218,10 +220,11 @@ void Contraction::add_products(double value) {
 template <class How, class Row>
 void Contraction::add_rows(double value, Row row) {
     const int last = n_axes_ - 1;
-    const int64_t length = last < 0 ? 1 : sizes_[last];
+    const int64_t length = sizes_[last];
     for (std::size_t k = 0; k < n_results_; ++k) {
+        // Results stand behind the factors, which alone are only read.
         double* __restrict cells = const_cast<double*>(at_[n_factors_ + k]);
-        if (last < 0 || results_[k].steps[last] == 0)
+        if (results_[k].steps[last] == 0)
             *cells = How::join(*cells, value * joined<How>(row, length));
         else
             for (int64_t i = 0; i < length; ++i)

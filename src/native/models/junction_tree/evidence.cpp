@@ -51,7 +51,7 @@ Evidence::Evidence(const Tree& tree)
 
 void Evidence::clear() {
     for (const int32_t v : variables_) {
-        Known& known = known_[v];
+        State& known = known_[v];
         // An observation moves nothing but the first state.
         if (known.count == 1)
             known.states[0] = 0;
@@ -71,7 +71,7 @@ void Evidence::mark(int32_t variable) {
 }
 
 void Evidence::observe(int32_t variable, int32_t state) {
-    Known& known = known_[variable];
+    State& known = known_[variable];
     if (known.card == 1) return;
     mark(variable);
     known.count = 1;
@@ -80,7 +80,7 @@ void Evidence::observe(int32_t variable, int32_t state) {
 }
 
 bool Evidence::weigh(int32_t variable, std::span<const double> likelihoods) {
-    Known& known = known_[variable];
+    State& known = known_[variable];
     bool is_known = false, is_weighted = false;
     int32_t count = 0;
     for (int32_t state = 0; state < known.card; ++state) {
@@ -118,7 +118,7 @@ const double* Evidence::active(Scope scope, const double* cells, double* own) co
     int64_t step = 1;
     bool is_whole = true;
     for (std::size_t j = scope.size(); j-- > 0;) {
-        const Known& known = known_[scope[j]];
+        const State& known = known_[scope[j]];
         is_whole &= known.count == known.card;
         if (known.count > 1)
             axes[n_axes++] = {known.count, known.states, step};

@@ -41,7 +41,7 @@ public:
     const double* distribution(int32_t variable, double* own) const;
 
 private:
-    struct Known {
+    struct State {
         int32_t card, count;
         int32_t* states;
         bool is_evident, is_weighted;
@@ -51,7 +51,7 @@ private:
     void multiply_likelihoods(int32_t variable, double* cells) const;
 
     const Tree& tree_;
-    std::vector<Known> known_;
+    std::vector<State> known_;
     std::vector<int32_t> states_;      // of all variables, the active ones first
     std::vector<double> likelihoods_;  // of the active states
     Members variables_;

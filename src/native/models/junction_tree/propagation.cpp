@@ -64,13 +64,13 @@ double Propagation::propagate(Reads reads, Watch& watch) {
     if (reads == Reads::kFamilies && family_cells_ == nullptr)
         family_cells_ = std::make_unique_for_overwrite<double[]>(
             static_cast<std::size_t>(tree.n_cells));
-    const double log_evidence = collect(reads, Rule::kSum, watch);
+    const double log_evidence = collect(Rule::kSum, watch);
     if (log_evidence > kImpossible && reads != Reads::kNothing) distribute(reads, watch);
     return log_evidence;
 }
 
 double Propagation::find_most_probable(std::span<int64_t> states, Watch& watch) {
-    const double log_most = collect(Reads::kNothing, Rule::kMax, watch);
+    const double log_most = collect(Rule::kMax, watch);
     if (log_most > kImpossible) decode(states, watch);
     return log_most;
 }
@@ -107,7 +107,6 @@ bool Propagation::is_settled(int32_t variable) const {
 // Marks the cliques at or below which something is to be read.
 void Propagation::choose_reads(Reads reads) {
     for (CliqueState& state : cliques_) state.is_read = false;
-    if (reads == Reads::kNothing) return;
     for (int32_t v = 0; v < tree.n_variables(); ++v) {
         if (!variables_[v].is_wanted) continue;
         const Variable& variable = tree.variables[v];
@@ -123,21 +122,18 @@ void Propagation::choose_reads(Reads reads) {
             cliques_[tree.cliques[c].parent].is_read = true;
 }
 
-double Propagation::collect(Reads reads, Rule rule, Watch& watch) {
+double Propagation::collect(Rule rule, Watch& watch) {
     choose_sources(rule);
-    choose_reads(reads);
     Scale scale;
     for (int32_t c = 0; c < tree.n_cliques(); ++c) {
         if (cliques_[c].source != Source::kComputed) continue;
-        if (!send_up(c, reads, rule, scale, watch)) return kImpossible;
+        if (!send_up(c, rule, scale, watch)) return kImpossible;
     }
     return scale.log();
 }
 
-// Computes a clique's message to its parent; false if that is zero. A root has received
-// all that there is, so that its beliefs come out at the same time.
-bool Propagation::send_up(int32_t clique, Reads reads, Rule rule, Scale& scale,
-                          Watch& watch) {
+// Computes a clique's message to its parent; false if that is zero.
+bool Propagation::send_up(int32_t clique, Rule rule, Scale& scale, Watch& watch) {
     const Clique& here = tree.cliques[clique];
     CliqueState& state = cliques_[clique];
     enter_tables(clique);
@@ -147,16 +143,15 @@ bool Propagation::send_up(int32_t clique, Reads reads, Rule rule, Scale& scale,
     contraction_.over(here.members, evidence);
     multiply_tables(clique);
     contraction_.add_into(here.above.members, state.own_up);
-    if (state.is_read && here.parent < 0) add_into_beliefs(clique, reads);
     contraction_.run(rule, watch);
     state.up = state.own_up;
     state.divisor = rescale(state.own_up, evidence.count(Scope(here.above.members)));
-    if (state.divisor == 0.0) return false;
     if (state.counts) scale.multiply(state.divisor);
-    return true;
+    return state.divisor > 0.0;
 }
 
 void Propagation::distribute(Reads reads, Watch& watch) {
+    choose_reads(reads);
     for (int32_t c = tree.n_cliques(); c-- > 0;)
         if (cliques_[c].is_read) receive_down(c, reads, watch);
 }
@@ -166,7 +161,6 @@ void Propagation::receive_down(int32_t clique, Reads reads, Watch& watch) {
     const Clique& here = tree.cliques[clique];
     CliqueState& state = cliques_[clique];
     const bool is_root = here.parent < 0;
-    if (is_root && state.source == Source::kComputed) return;
     if (state.source != Source::kComputed) enter_tables(clique);
     const Scope shared = here.above.members;
     if (!is_root) {

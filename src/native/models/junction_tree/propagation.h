@@ -80,8 +80,8 @@ private:
     void choose_sources(Rule rule);
     void choose_reads(Reads reads);
     bool is_settled(int32_t variable) const;
-    bool send_up(int32_t clique, Reads reads, Rule rule, Scale& scale, Watch& watch);
-    double collect(Reads reads, Rule rule, Watch& watch);
+    double collect(Rule rule, Watch& watch);
+    bool send_up(int32_t clique, Rule rule, Scale& scale, Watch& watch);
     void distribute(Reads reads, Watch& watch);
     void receive_down(int32_t clique, Reads reads, Watch& watch);
     void enter_tables(int32_t clique);

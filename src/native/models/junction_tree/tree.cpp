@@ -15,7 +15,7 @@ namespace bayleaf::junction_tree {
 namespace {
 
 // Messages beyond this could not be stored anyway; products up to here do not overflow.
-constexpr double kMostCells = 1e15;
+constexpr double kMostCells = 1e12;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool contains(Scope scope, int32_t variable) {
@@ -170,8 +170,8 @@ private:
         return downwards;
     }
 
-    // Each tree's largest table becomes its root, because a root is worked off once and
-    // the others twice; but the target's smallest clique is one if there is a target.
+    // Each tree's largest table becomes its root, which has one message less to multiply
+    // and to send; but the target's smallest clique is one if there is a target.
     Members roots_first(const std::vector<Members>& cliques) const {
         std::vector<double> sizes;
         for (const Members& members : cliques) sizes.push_back(size_of(members));
@@ -238,7 +238,7 @@ private:
             Variable& variable = tree_.variables[v];
             if (variable.reader < 0)
                 throw std::invalid_argument("no clique holds a variable");
-            if (v == parts_.target) {
+            if (v == parts_.target && contains(tree_.cliques[variable.root].members, v)) {
                 variable.reader = variable.root;
                 variable.from_separator = false;
             }
