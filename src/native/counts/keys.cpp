@@ -32,7 +32,8 @@ void extend(std::span<int32_t> keys, const Code* codes, int32_t n_states) {
     for (std::size_t row = 0; row < keys.size(); ++row) {
         const int32_t key = keys[row], code = codes[row];
         const auto longer = static_cast<int32_t>(next_place(key, n_states, code));
-        keys[row] = (key < 0) | (code >= n_states) ? -1 : longer;
+        const bool is_lacking = (key < 0) | (code >= n_states);
+        keys[row] = is_lacking ? -1 : longer;
     }
 }
 
