@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from bayleaf.counts.threads import processor_count
 from contract.interrupt_program import cases
 
 PROGRAM = Path(__file__).with_name("interrupt_program.py")
 CASES = list(cases(1))
-# Most seconds from Ctrl-C to the end.
+# Most seconds from Ctrl-C to the end, on a processor that nobody else uses.
 SOON = 0.5
 
 
@@ -38,7 +40,8 @@ def _reports(
 
 def _check(report: dict[str, Any]) -> None:
     assert report["wrong"] == []
-    assert report["longest"] < SOON
+    others = os.getloadavg()[0] / processor_count()
+    assert report["longest"] < SOON * max(1.0, others)
 
 
 def test_each_estimator_can_be_interrupted_once() -> None:
