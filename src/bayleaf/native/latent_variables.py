@@ -20,7 +20,9 @@ _deal = Function(
 )
 _count_cells = Function("bl_count_cells", *_STATES, *_RUNS, POINTER, INTEGER)
 _with_missing = Function("bl_with_missing", POINTER, INTEGER, INTEGER, POINTER)
-_latent_codes = Function("bl_latent_codes", *_STATES, INTEGER, POINTER, POINTER)
+_latent_codes = Function(
+    "bl_latent_codes", *_STATES, INTEGER, POINTER, INTEGER, INTEGER, POINTER
+)
 _merge_cells = Function("bl_merge_cells", *[POINTER, INTEGER] * 3)
 _changes = Function(
     "bl_changes", *[POINTER, INTEGER] * 3, POINTER, INTEGER, INTEGER, POINTER
@@ -43,20 +45,26 @@ class PackedColumns:
     Parameters
     ----------
     columns : ndarray of shape (n_nodes, n_rows), dtype uint16
-        A node's codes side by side; may change while this is in use.
+        A node's codes side by side.
+    n_codes : list of int
+        Number of codes of each node, the missing state included; zero for those not
+        made yet, which `latent_codes` makes.
 
     Raises
     ------
     TypeError
         If it holds something else.
     ValueError
-        If it is laid out in another way.
+        If it is laid out in another way, or has other nodes.
     """
 
-    __slots__ = ("columns", "n_rows", "places")
+    __slots__ = ("columns", "n_codes", "n_rows", "places")
 
-    def __init__(self, columns: Column) -> None:
+    def __init__(self, columns: Column, n_codes: list[int]) -> None:
         n_nodes, self.n_rows = columns.shape
+        if len(n_codes) != n_nodes:
+            raise ValueError(f"{n_nodes} columns and {len(n_codes)} nodes do not fit")
+        self.n_codes = n_codes
         # Kept alive, and used as long as this is.
         self.columns = columns
         first = writable(columns, U2, (n_nodes, self.n_rows))
@@ -65,7 +73,7 @@ class PackedColumns:
         self.places = [first + step * node for node in range(n_nodes)]
 
     def __reduce__(self) -> tuple[object, ...]:
-        return PackedColumns, (self.columns,)
+        return PackedColumns, (self.columns, self.n_codes)
 
 
 class PackedRuns:
@@ -183,8 +191,8 @@ def count_cells(rows: PackedRuns, left: int, right: int, counts: Counts) -> None
     counts : ndarray of shape (n_runs, n_left_codes, n_right_codes), dtype float64
         Where to add.
     """
-    places = rows.packed.places
-    _, n_left, n_right = counts.shape
+    places, n_codes = rows.packed.places, rows.packed.n_codes
+    n_left, n_right = n_codes[left], n_codes[right]
     _count_cells(
         places[left],
         places[right],
@@ -225,9 +233,14 @@ def with_missing(states: Places, padded: Places) -> None:
 
 
 def latent_codes(
-    packed: PackedColumns, left: int, right: int, padded: Places, node: int
+    packed: PackedColumns,
+    left: int,
+    right: int,
+    padded: Places,
+    node: int,
+    n_codes: int,
 ) -> None:
-    """Write the codes of a latent variable in every row.
+    """Make a latent variable: write its codes in every row.
 
     Parameters
     ----------
@@ -239,16 +252,27 @@ def latent_codes(
         Code of each joint state, as `with_missing` gives it.
     node : int
         The latent variable, whose column is filled.
+    n_codes : int
+        Number of its codes.
+
+    Raises
+    ------
+    ValueError
+        If the map leads to another code.
     """
-    n_left, n_right = padded.shape
+    n_left, n_right = packed.n_codes[left], packed.n_codes[right]
+    address = readable(padded, I8, (n_left, n_right))
     _latent_codes(
         packed.places[left],
         packed.places[right],
         n_right,
         packed.n_rows,
-        readable(padded, I8, (n_left, n_right)),
+        address,
+        n_left * n_right,
+        n_codes,
         packed.places[node],
     )
+    packed.n_codes[node] = n_codes
 
 
 def merge_cells(counts: Counts, padded: Places, merged: Counts) -> None:
@@ -340,8 +364,9 @@ def predictive_scores(
     log_likelihood : float
         Sum of ln P(class | row), nats; zero unless asked for.
     """
-    _, n_left, n_right, n_classes = gains.shape
-    places, found = rows.packed.places, np.empty(2)
+    packed, n_classes = rows.packed, gains.shape[-1]
+    n_left, n_right = packed.n_codes[left], packed.n_codes[right]
+    places, found = packed.places, np.empty(2)
     n_folds = rows.n_folds(n_classes)
     _predictive_scores(
         places[left],
@@ -372,8 +397,9 @@ def add_gains(
     scores : ndarray of shape (n_rows, n_classes), dtype float64
         Changed.
     """
-    _, n_left, n_right, n_classes = gains.shape
-    places, n_folds = rows.packed.places, rows.n_folds(n_classes)
+    packed, n_classes = rows.packed, gains.shape[-1]
+    n_left, n_right = packed.n_codes[left], packed.n_codes[right]
+    places, n_folds = packed.places, rows.n_folds(n_classes)
     _add_gains(
         places[left],
         places[right],

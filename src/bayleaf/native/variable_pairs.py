@@ -51,24 +51,18 @@ def pair_statistics(
     ValueError
         If the cards do not make up the codes.
     """
-    n_classes, *widths = dense.shape
+    n_classes, left_width, right_width = dense.shape
     n_left, n_right = len(left_cards), len(right_cards)
-    addresses = [
-        readable(cards, I8, (n,))
-        for cards, n in ((left_cards, n_left), (right_cards, n_right))
-    ]
-    for cards, width in zip((left_cards, right_cards), widths, strict=True):
-        if (cards < 0).any() or int(cards.sum()) + len(cards) != width:
-            raise ValueError(f"cards {cards.tolist()} do not make up {width} codes")
     place = writable(results, F8, (3, n_left, n_right))
     step = n_left * n_right * F8.itemsize
     _pair_statistics(
-        readable(dense, F8, (n_classes, *widths)),
+        readable(dense, F8, (n_classes, left_width, right_width)),
         n_classes,
-        *widths,
-        addresses[0],
+        left_width,
+        right_width,
+        readable(left_cards, I8, (n_left,)),
         n_left,
-        addresses[1],
+        readable(right_cards, I8, (n_right,)),
         n_right,
         triangle,
         kind,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.keys import compiled_engine
 from bayleaf.data.codes import Codes
+from bayleaf.native.counts import key_counts
 from bayleaf.native.latent_variables import (
     PackedColumns,
     PackedRuns,
@@ -43,6 +43,8 @@ class NodeRows:
         Class of each row.
     weights : ndarray of shape (n_rows,) or (1,)
         Weight of each row, or of all.
+    packed : PackedColumns
+        The columns for the native loops.
     """
 
     def __init__(self, codes: Codes) -> None:
@@ -57,8 +59,8 @@ class NodeRows:
         self.classes = codes.column(n_features).astype(np.uint16)
         weights = np.ones(1) if codes.unit_weights else codes.weights
         self.weights = np.ascontiguousarray(weights)
-        #: The columns for the native loops.
-        self.packed = PackedColumns(self.columns)
+        n_codes = [*(card + 1 for card in self.cards), *[0] * n_features, 1]
+        self.packed = PackedColumns(self.columns, n_codes)
 
     @property
     def n_rows(self) -> int:
@@ -71,15 +73,12 @@ class NodeRows:
         n_runs = n_parts * self.n_classes
         return PackedRuns(self.packed, numbers, n_runs, self.weights)
 
-    def n_codes(self, node: int) -> int:
-        """Number of states of a node, a missing one included."""
-        return 1 if node == CONSTANT else self.cards[node] + 1
-
     def add_latent(self, left: int, right: int, states: NDArray[np.intp]) -> int:
         """Add a latent variable over two nodes; its index."""
         node = len(self.cards)
-        latent_codes(self.packed, left, right, padded_map(states), node)
-        self.cards.append(int(states.max()) + 1)
+        card = int(states.max()) + 1
+        latent_codes(self.packed, left, right, padded_map(states), node, card + 1)
+        self.cards.append(card)
         return node
 
     def cell_counts(self, left: int, right: int, runs: PackedRuns) -> Counts:
@@ -90,7 +89,8 @@ class NodeRows:
         ndarray of shape (n_runs, n_left_codes, n_right_codes)
             The last state of a variable is the missing one.
         """
-        counts = np.zeros((runs.n_runs, self.n_codes(left), self.n_codes(right)))
+        n_codes = self.packed.n_codes
+        counts = np.zeros((runs.n_runs, n_codes[left], n_codes[right]))
         count_cells(runs, left, right, counts)
         return counts
 
@@ -115,8 +115,7 @@ class NodeRows:
         slots = np.array(others, dtype=np.int64)
         # Columns of two bytes are counted just as those of one.
         block: NDArray[Any] = self.columns
-        engine = compiled_engine()
-        engine.key_counts(keys, block, slots, starts, widths, self.weights, tables)
+        key_counts(keys, block, slots, starts, widths, self.weights, tables)
         return tables[1:].reshape(runs.n_runs, n_states, -1)
 
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "support/checks.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -206,11 +207,11 @@ BAYLEAF_API int32_t bl_learn_pass(
                                 most_factors};
         Learner learner(tree, counters, sigma, all_rows);
         const Matrix<const int32_t> cells_of{row_cells, n_rows, n_features};
+        const auto visits = view(order, n_visits);
+        require_below(visits, n_rows, "the order has a row that the table lacks");
         Watch watch;
         *loss = 0.0;
-        for (const int64_t row : view(order, n_visits)) {
-            if (row < 0 || row >= n_rows)
-                throw std::invalid_argument("the order has a row that the table lacks");
+        for (const int64_t row : visits) {
             *loss += learner.learn(cells_of[row], classes[row], weights[row]);
             watch.add((n_features + 1) * n_columns);
         }

@@ -205,6 +205,17 @@ private:
     std::vector<double> u_, v_, left_rest_, right_rest_, right_sums_;
 };
 
+// Throws unless the states of variables and their missing ones make up a width.
+void check_cards(std::span<const int64_t> cards, int64_t width) {
+    for (const int64_t card : cards) {
+        if (card < 0 || card >= width)
+            throw std::invalid_argument("a variable has other states than its counts");
+        width -= card + 1;
+    }
+    if (width != 0)
+        throw std::invalid_argument("variables have other states than their counts");
+}
+
 }  // namespace
 }  // namespace bayleaf
 
@@ -222,6 +233,8 @@ BAYLEAF_API int32_t bl_pair_statistics(const double* dense, int64_t n_classes,
                                        double* means, double* variances) {
     return guarded([&] {
         const Stack<const double> counts{dense, n_classes, left_width, right_width};
+        check_cards(view(left_cards, n_left), left_width);
+        check_cards(view(right_cards, n_right), right_width);
         Watch watch;
         for (int64_t i = 0, top = 0; i < n_left; top += left_cards[i++] + 1) {
             for (int64_t j = 0, start = 0; j < n_right; start += right_cards[j++] + 1) {

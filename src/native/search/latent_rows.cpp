@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "support/checks.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -20,6 +21,7 @@ constexpr int64_t kBlock = 4096;
 // Classes whose scores differ by less are equally probable: sums of logarithms that are
 // equal differ by rounding.
 constexpr double kTie = 1e-9;
+constexpr char kNoSuchState[] = "a joint state leads to a state that a table lacks";
 
 // One weight a row, or a single one for all.
 struct Weights {
@@ -101,13 +103,6 @@ Score predict(const Gains& gains, const Weights& weights,
     return score;
 }
 
-// Looks a state up that a map may lead to.
-int64_t checked(int64_t state, int64_t n_states) {
-    if (state < 0 || state >= n_states)
-        throw std::invalid_argument("a joint state leads to a state that a table lacks");
-    return state;
-}
-
 // The value that all of some states have, or `unknown`.
 template <class State>
 int64_t common(int64_t n_states, int64_t unknown, State state) {
@@ -129,11 +124,11 @@ BAYLEAF_API int32_t bl_deal(const int64_t* order, const uint16_t* classes, int64
     return guarded([&] {
         const Weights weight_of{weights, are_alike};
         std::vector<double> of_class(n_classes * n_parts), of_all(n_parts);
+        require_below(view(order, n_rows), n_rows, "a row to deal does not exist");
+        require_below(view(classes, n_rows), n_classes, "a row has a class that is none");
         in_blocks(n_rows, n_parts, [&](int64_t first, int64_t last) {
             for (int64_t place = first; place < last; ++place) {
                 const int64_t row = order[place];
-                if (row < 0 || row >= n_rows || classes[row] >= n_classes)
-                    throw std::invalid_argument("a row or class to deal does not exist");
                 double* own = &of_class[classes[row] * n_parts];
                 int64_t best = 0;
                 for (int64_t k = 1; k < n_parts; ++k)
@@ -183,11 +178,12 @@ BAYLEAF_API int32_t bl_with_missing(const int64_t* states, int64_t n_left, int64
     });
 }
 
-// Writes the code of a latent variable in every row, by its padded map.
+// Writes the code of a latent variable in every row, by its padded map (n_cells,).
 BAYLEAF_API int32_t bl_latent_codes(const uint16_t* left, const uint16_t* right,
                                     int64_t n_right, int64_t n_rows, const int64_t* padded,
-                                    uint16_t* codes) {
+                                    int64_t n_cells, int64_t n_codes, uint16_t* codes) {
     return guarded([&] {
+        require_below(view(padded, n_cells), n_codes, kNoSuchState);
         const JointStates states{left, right, n_right};
         in_blocks(n_rows, 1, [&](int64_t first, int64_t last) {
             for (int64_t row = first; row < last; ++row)
@@ -221,11 +217,11 @@ BAYLEAF_API int32_t bl_changes(const double* left, int64_t n_left, const double*
         const Stack<const double> lefts{left, n_folds, n_left, n_classes};
         const Stack<const double> rights{right, n_folds, n_right, n_classes};
         const Stack<const double> latents{joined, n_folds, n_states, n_classes};
+        require_below(view(padded, n_left * n_right), n_states, kNoSuchState);
         for (int64_t fold = 0; fold < n_folds; ++fold) {
             for (int64_t x = 0; x < n_left; ++x) {
                 for (int64_t y = 0; y < n_right; ++y, gains += n_classes) {
-                    const auto latent =
-                        latents[fold][checked(padded[x * n_right + y], n_states)];
+                    const auto latent = latents[fold][padded[x * n_right + y]];
                     for (int64_t c = 0; c < n_classes; ++c)
                         gains[c] = latent[c] - (lefts(fold, x, c) + rights(fold, y, c));
                 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "support/checks.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -13,6 +14,7 @@ namespace bayleaf {
 namespace {
 
 constexpr int64_t kBlock = 4096;
+constexpr char kNoSuchRow[] = "a leaf has rows that its table lacks";
 
 using Rows = std::span<const int32_t>;
 
@@ -26,13 +28,6 @@ void with_cells(const void* cells, bool is_wide, int64_t n_rows, int64_t n_varia
     else
         work(
             Matrix<const uint8_t>{static_cast<const uint8_t*>(cells), n_rows, n_variables});
-}
-
-void check_rows(Rows rows, int64_t n_rows) {
-    uint32_t largest = 0;
-    for (const int32_t row : rows) largest = std::max(largest, static_cast<uint32_t>(row));
-    if (!rows.empty() && largest >= n_rows)
-        throw std::invalid_argument("a leaf has rows that its table lacks");
 }
 
 // Adds the weight of every row to counts[state of the child, state of each variable].
@@ -81,7 +76,7 @@ BAYLEAF_API int32_t bl_count_rows(const void* cells, bool is_wide, int64_t n_row
         const Matrix<double> table{counts, offsets[child + 1] - offsets[child],
                                    offsets[n_variables]};
         const Rows counted = view(rows, n_counted);
-        check_rows(counted, n_rows);
+        require_below(counted, n_rows, kNoSuchRow);
         Watch watch;
         with_cells(cells, is_wide, n_rows, n_variables, [&](const auto& codes) {
             for (int64_t first = 0; first < n_counted; first += kBlock) {
@@ -101,11 +96,9 @@ BAYLEAF_API int32_t bl_partition_rows(const void* cells, bool is_wide, int64_t n
                                       int64_t card, int64_t* starts, int64_t n_branches) {
     return guarded([&] {
         const auto branches = view(branch_of, card);
-        for (const int64_t branch : branches)
-            if (branch < 0 || branch >= n_branches)
-                throw std::invalid_argument("a state leads to a branch that a split lacks");
+        require_below(branches, n_branches, "a state leads to a branch that a split lacks");
         const auto ordered = view(rows, n_ordered);
-        check_rows(ordered, n_rows);
+        require_below(Rows(ordered), n_rows, kNoSuchRow);
         with_cells(cells, is_wide, n_rows, n_variables, [&](const auto& codes) {
             partition(codes, ordered, variable, branches, view(starts, n_branches + 1));
         });

@@ -5,6 +5,7 @@
 // of all pairs: O(values^2 * cells + values^3) in all.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -192,9 +193,15 @@ BAYLEAF_API int32_t bl_join_values(double* shares, int64_t n_values, int64_t n_c
                                    const int64_t* starts, int64_t n_contexts, bool by_modes,
                                    double margin, int64_t* parents) {
     return guarded([&] {
+        const auto first_cells = view(starts, n_contexts + 1);
+        if (n_values < 1) throw std::invalid_argument("there are no values to join");
+        if (first_cells.front() != 0 || first_cells.back() != n_cells ||
+            std::adjacent_find(first_cells.begin(), first_cells.end(),
+                               std::greater_equal<>()) != first_cells.end())
+            throw std::invalid_argument(
+                "starts of context variables must grow from 0 to the number of cells");
         const auto found = view(parents, 2 * n_values - 1);
         std::fill(found.begin(), found.end(), -1);
-        Joining({shares, n_values, n_cells}, view(starts, n_contexts + 1), by_modes)
-            .run(margin, found);
+        Joining({shares, n_values, n_cells}, first_cells, by_modes).run(margin, found);
     });
 }

@@ -28,7 +28,7 @@ def _columns(rng: np.random.Generator) -> Arguments:
     columns = np.zeros((3, _n_rows(rng)), dtype=np.uint16)
     columns[0] = rng.integers(LEFT + 1, size=columns.shape[1])
     columns[1] = rng.integers(RIGHT + 1, size=columns.shape[1])
-    return (columns,)
+    return columns, [LEFT + 1, RIGHT + 1, 0]
 
 
 def _runs(rng: np.random.Generator) -> Arguments:
@@ -73,7 +73,7 @@ def _with_missing(rng: np.random.Generator) -> Arguments:
 
 
 def _latent_codes(rng: np.random.Generator) -> Arguments:
-    return PackedColumns(*_columns(rng)), 0, 1, _padded(rng), 2
+    return PackedColumns(*_columns(rng)), 0, 1, _padded(rng), 2, N_STATES + 1
 
 
 def _merge_cells(rng: np.random.Generator) -> Arguments:
