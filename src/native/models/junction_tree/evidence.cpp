@@ -135,25 +135,22 @@ const double* Evidence::active(Scope scope, const double* cells, double* own) co
 const double* Evidence::distribution(int32_t variable, double* own) const {
     const Distribution& table = tree_.distributions[variable];
     const double* cells = active(table.members, table.cells.data(), own);
-    if (!known_[variable].is_weighted) return cells;
-    if (cells != own) std::copy_n(cells, count(table.members), own);
-    multiply_likelihoods(variable, own);
-    return own;
-}
-
-void Evidence::multiply_likelihoods(int32_t variable, double* cells) const {
+    const State& known = known_[variable];
+    if (!known.is_weighted) return cells;
     int64_t outer = 1, inner = 1;
     bool is_inside = false;
-    for (const int32_t v : tree_.distributions[variable].members) {
+    for (const int32_t v : table.members) {
         if (v == variable)
             is_inside = true;
         else
             (is_inside ? inner : outer) *= known_[v].count;
     }
     const double* likelihoods = &likelihoods_[tree_.variables[variable].first_state];
+    double* next = own;
     for (int64_t block = 0; block < outer; ++block)
-        for (int32_t i = 0; i < known_[variable].count; ++i)
-            for (int64_t j = 0; j < inner; ++j) *cells++ *= likelihoods[i];
+        for (int32_t i = 0; i < known.count; ++i)
+            for (int64_t j = 0; j < inner; ++j) *next++ = *cells++ * likelihoods[i];
+    return own;
 }
 
 }  // namespace bayleaf::junction_tree

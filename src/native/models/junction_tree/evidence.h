@@ -48,7 +48,6 @@ private:
     };
 
     void mark(int32_t variable);
-    void multiply_likelihoods(int32_t variable, double* cells) const;
 
     const Tree& tree_;
     std::vector<State> known_;

@@ -136,7 +136,7 @@ double Propagation::collect(Rule rule, Watch& watch) {
 bool Propagation::send_up(int32_t clique, Rule rule, Scale& scale, Watch& watch) {
     const Clique& here = tree.cliques[clique];
     CliqueState& state = cliques_[clique];
-    enter_tables(clique);
+    enter_tables(clique, watch);
     for (const int32_t child : here.children)
         if (cliques_[child].source == Source::kPrior)
             scale.multiply(tree.cliques[child].prior_scale);
@@ -161,7 +161,7 @@ void Propagation::receive_down(int32_t clique, Reads reads, Watch& watch) {
     const Clique& here = tree.cliques[clique];
     CliqueState& state = cliques_[clique];
     const bool is_root = here.parent < 0;
-    if (state.source != Source::kComputed) enter_tables(clique);
+    if (state.source != Source::kComputed) enter_tables(clique, watch);
     const Scope shared = here.above.members;
     if (!is_root) {
         if (reads == Reads::kMarginals) {
@@ -187,11 +187,13 @@ void Propagation::receive_down(int32_t clique, Reads reads, Watch& watch) {
 
 // Cuts a clique's distributions and the messages of subtrees without evidence down to
 // the active states.
-void Propagation::enter_tables(int32_t clique) {
+void Propagation::enter_tables(int32_t clique, Watch& watch) {
     const Clique& here = tree.cliques[clique];
-    for (const int32_t v : here.distributions)
+    for (const int32_t v : here.distributions) {
         variables_[v].distribution =
             evidence.distribution(v, variables_[v].own_distribution);
+        watch.add(evidence.count(Scope(tree.distributions[v].members)));
+    }
     for (const int32_t child : here.children) {
         CliqueState& state = cliques_[child];
         const Clique& below = tree.cliques[child];

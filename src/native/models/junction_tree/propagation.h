@@ -84,7 +84,7 @@ private:
     bool send_up(int32_t clique, Rule rule, Scale& scale, Watch& watch);
     void distribute(Reads reads, Watch& watch);
     void receive_down(int32_t clique, Reads reads, Watch& watch);
-    void enter_tables(int32_t clique);
+    void enter_tables(int32_t clique, Watch& watch);
     void multiply_tables(int32_t clique);
     void add_into_beliefs(int32_t clique, Reads reads);
     void add_into_marginals(const Members& reads);
