@@ -17,6 +17,7 @@ from bayleaf.latent.online_mixture import (
     learn_online,
 )
 from bayleaf.models.hierarchical_mixture import mixture_log_posteriors
+from bayleaf.native.mixtures import learn_pass
 
 CARDS = (2, 3, 4)
 N_CLASSES = 3
@@ -241,8 +242,6 @@ def test_a_gate_learns_of_its_best_child_not_of_the_likeliest() -> None:
         (2,), (1, 2), OnlineOptions(), np.random.default_rng(0)
     )
     counters.priors[:] = [1.0, 99.0, 3.0, 1.0, 1.0, 3.0]
-    from bayleaf.latent.online_mixture_kernels import learn_pass
-
     columns, first_child = counters.tree()
     before = counters.priors.copy()
     learn_pass(
@@ -367,16 +366,3 @@ def test_seven_binary_levels_solve_four_bit_parity_from_nine_starts_in_ten() -> 
 def test_four_binary_levels_never_solve_four_bit_parity() -> None:
     codes = truth_table(4)
     assert not any(solved(codes, (2,) * 4, 2000, seed) for seed in range(20))
-
-
-def test_an_interpreted_pass_gives_the_bits_of_a_compiled_one() -> None:
-    codes, order = table(40), np.arange(40)
-    found = [
-        learn_counters(
-            codes, order, (2, 2), OnlineOptions(), np.random.default_rng(0), work=work
-        )
-        for work in (0.0, math.inf)
-    ]
-    np.testing.assert_array_equal(found[0].cells, found[1].cells)
-    np.testing.assert_array_equal(found[0].priors, found[1].priors)
-    np.testing.assert_array_equal(found[0].totals, found[1].totals)

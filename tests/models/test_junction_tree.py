@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.models.junction_tree import JunctionTree
-from bayleaf.models.junction_tree_schedule import PROPAGATIONS
 from oracles.small_networks import (
     joint_table,
     make_network,
@@ -246,53 +245,3 @@ def all_answers(network, likelihoods, codes) -> list[np.ndarray]:
     counts, log_evidence = tree.expected_counts(codes)
     found += [*counts, log_evidence, tree.log_evidence_rows(codes)]
     return [*found, *tree.most_probable(likelihoods), *tree.posterior_rows(codes, 0)]
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_answers_have_the_same_bits_interpreted_and_compiled(seed, monkeypatch) -> None:
-    rng = np.random.default_rng(seed)
-    network = random_network(rng, seed % 9 + 1) if seed % 3 else wide_network(rng)
-    cards = network.domain.cards
-    codes = random_codes(rng, cards, 5, 0.4, rng.random(5))
-    likelihoods = random_likelihoods(rng, cards)
-    both = []
-    for steps in (-np.inf, np.inf):
-        monkeypatch.setattr(PROPAGATIONS, "steps", steps)
-        both.append(all_answers(network, likelihoods, codes))
-    for interpreted, compiled in zip(*both, strict=True):
-        np.testing.assert_array_equal(interpreted, compiled)
-
-
-def test_the_work_of_many_questions_adds_up(monkeypatch) -> None:
-    monkeypatch.setattr(PROPAGATIONS, "steps", -np.inf)
-    tree = JunctionTree.compile(wide_network(np.random.default_rng(0)))
-    work = tree.layout().pass_work
-    codes = random_codes(np.random.default_rng(0), tree.network.domain.cards, 10, 0.5)
-    answer = tree.propagate({})
-    questions = [
-        (3, lambda: tree.propagate({})),
-        (1, lambda: tree.log_evidence({})),
-        (5, lambda: tree.most_probable({})),
-        (10, lambda: tree.log_evidence_rows(codes)),
-        (3, lambda: answer.family(0)),
-    ]
-    for passes, ask in questions:
-        monkeypatch.setattr(PROPAGATIONS, "steps", 0.0)
-        ask()
-        assert PROPAGATIONS.steps == pytest.approx(passes * work, rel=0.1)
-
-
-def test_the_work_of_a_pass_grows_with_cells_and_cliques(monkeypatch) -> None:
-    monkeypatch.setattr(PROPAGATIONS, "steps", np.inf)
-    step = np.full((2, 2), 0.5)
-    chains = [
-        make_network(
-            [2] * n, [[], *([i] for i in range(n - 1))], [step[0]] + [step] * (n - 1)
-        )
-        for n in (10, 20)
-    ]
-    few, many = (JunctionTree.compile(n).layout().pass_work for n in chains)
-    assert many == pytest.approx(2 * few, rel=0.2)
-    tables = [np.full(200, 0.005), np.full((200, 200), 0.005)]
-    wide = JunctionTree.compile(make_network([200] * 2, [[], [0]], tables))
-    assert 40_000 / 4 < wide.layout().pass_work < 4 * 40_000

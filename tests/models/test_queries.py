@@ -294,9 +294,9 @@ inference.posterior_table(holed, "v3")
 inference.log_likelihood(holed)
 inference.sample(20, {"v7": "no"})
 learn_parameters(network, holed, max_iter=3)
-assert "numba" not in sys.modules
+assert "sklearn" not in sys.modules
 """
 
 
-def test_a_few_questions_to_a_small_network_load_no_numba() -> None:
+def test_asking_a_network_loads_no_scikit_learn() -> None:
     subprocess.run([sys.executable, "-c", _QUESTIONS], check=True)

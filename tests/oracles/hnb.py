@@ -121,7 +121,10 @@ def quadratic_form_moments(table: np.ndarray) -> tuple[float, float]:
             for p in (left[c], right[c])
         ]
         form[own, own] = np.kron(*parts)
-        roots[:, own] = np.diag(np.sqrt((joint[c] / joint.sum(axis=0)).ravel()))
+        # Cells that no row can be in weigh nothing.
+        shares = np.zeros((n_left, n_right))
+        np.divide(joint[c], joint.sum(axis=0), out=shares, where=joint[c] > 0)
+        roots[:, own] = np.diag(np.sqrt(shares.ravel()))
     spread = form @ (np.eye(len(form)) - roots.T @ roots) @ form
     return float(np.trace(spread)), float(2 * np.trace(spread @ spread))
 

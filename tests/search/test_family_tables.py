@@ -52,14 +52,13 @@ def test_one_family_equals_its_rows(rows) -> None:
 
 @pytest.mark.parametrize("source", [UnclassedCounts, TableCounts])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize(("cells", "small_work"), [(1, 0), (200, 10**9), (10**6, 0)])
+@pytest.mark.parametrize("cells", [1, 200, 10**6])
 def test_joint_tables_hold_all_families_one_move_away(
-    rows, monkeypatch: pytest.MonkeyPatch, source, n_jobs, cells, small_work
+    rows, monkeypatch: pytest.MonkeyPatch, source, n_jobs, cells
 ) -> None:
     codes, groupings, parents = rows
     monkeypatch.setattr(family_tables, "_CELLS_AT_ONCE", cells)
     monkeypatch.setattr(family_tables, "_LEAST_COUNTED", 100)
-    monkeypatch.setattr(family_tables, "_SMALL_WORK", small_work)
     tables = FamilyTables(source(codes, n_jobs), N_VARIABLES)
     _, _, trees = small_table(11, 300, N_VARIABLES)
     for own in ({}, parents):

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.compiled import LITTLE_WORK
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import Dirichlet, MaximumLikelihood
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import make_monks
-from bayleaf.search import latent_search
+from bayleaf.native.latent_variables import deal
 from bayleaf.search.latent_moves import LatentSearchResult
 from bayleaf.search.latent_search import LatentSearchOptions, search_latents
 from oracles import hnb
@@ -211,32 +210,6 @@ def test_order_of_rows_and_number_of_threads_mean_nothing(search: str) -> None:
     assert _same(found, _found(codes.rows(order), n_jobs=2, **options))
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("pair_score", SCORES)
-def test_interpreted_loops_find_the_same_bits_as_compiled_ones(
-    monkeypatch: pytest.MonkeyPatch, search: str, pair_score: str
-) -> None:
-    codes = _related(8, n_rows=120, missing=0.05)
-    options = {"search": search, "wrapper_score": "log_loss", "pair_score": pair_score}
-    found = []
-    for work in (0.0, np.inf):
-        monkeypatch.setattr(latent_search, "_work", lambda *_, work=work: work)
-        found.append(_found(codes, **options, feature_selection="forward"))
-    assert len(found[0].steps) > 1
-    assert _same(*found)
-    for one, other in zip(found[0].steps, found[1].steps):
-        assert one.candidates == other.candidates
-
-
-@pytest.mark.parametrize("search", SEARCHES)
-def test_loops_are_interpreted_only_for_little_work(search: str) -> None:
-    for seed in range(5):
-        small, large = _related(seed, n_rows=12), _related(seed, n_rows=20_000)
-        options = LatentSearchOptions(search=search)
-        assert latent_search._work(small, options) < LITTLE_WORK
-        assert latent_search._work(large, options) > LITTLE_WORK
-
-
 def test_copies_of_a_row_share_a_fold_only_if_rows_are_merged() -> None:
     codes = _related(7, n_rows=40)
     copies = codes.rows(np.repeat(np.arange(40), 10))
@@ -249,11 +222,10 @@ def test_copies_of_a_row_share_a_fold_only_if_rows_are_merged() -> None:
 
 
 def test_folds_hold_equal_shares_of_each_class() -> None:
-    from bayleaf.search.latent_search_kernels import deal
-
     rng = np.random.default_rng(0)
     classes = rng.choice(3, 200, p=[0.7, 0.2, 0.1]).astype(np.uint16)
-    folds = deal(rng.permutation(200), classes, np.ones(1), 3, 5)
+    folds = np.empty(200, dtype=np.int32)
+    deal(rng.permutation(200), classes, np.ones(1), 3, 5, folds)
     counts = np.zeros((3, 5))
     np.add.at(counts, (classes, folds), 1)
     assert (np.ptp(counts, axis=1) <= 1).all()

@@ -112,14 +112,6 @@ def test_groups_are_those_of_recomputing_every_loss(
     assert groups_of(tree, variable) == expected
 
 
-@pytest.mark.parametrize("linkage", ["information", "hamming"])
-def test_compiled_and_interpreted_loops_give_the_same_tree(linkage: Linkage) -> None:
-    tables = random_tables(np.random.default_rng(3), 9)
-    little = build_hierarchy(variable_of(9), tables, linkage)
-    much = build_hierarchy(variable_of(9), tables, linkage, work=1e12)
-    assert little == much
-
-
 @pytest.mark.parametrize("factor", [2.0, 1e-200, 1e290])
 def test_a_common_factor_of_all_weights_changes_nothing(factor: float) -> None:
     tables = random_tables(np.random.default_rng(5), 8)

@@ -131,7 +131,7 @@ def test_pair_counts_of_a_latent_equal_counting_row_by_row() -> None:
     rows = NodeRows(codes)
     node = rows.add_latent(0, 2, np.arange(8).reshape(2, 4) % 3)
     parts = (np.arange(90) % 2).astype(np.int32)
-    found = rows.pair_counts(node, [1, 3], rows.runs(parts), 6)
+    found = rows.pair_counts(node, [1, 3], rows.runs(parts, 2))
     slow = np.zeros((6, 4, 7))
     for row in range(90):
         run, state = parts[row] * 3 + codes.column(4)[row], rows.columns[node, row]

@@ -42,7 +42,6 @@ from bayleaf.latent.mixture_experts import (
 from bayleaf.latent.online_mixture import (
     OnlineOptions,
     learn_online,
-    learning_steps,
     level_shapes,
 )
 from bayleaf.models.class_model import log_normalize
@@ -249,16 +248,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             missing_denominator=cast(Any, self.missing_denominator),
         )
         order = rng.permutation(codes.n_rows)
-        return learn_online(
-            codes, order, architecture, options, rng, report, self._work(codes)
-        )
-
-    def _work(self, codes: Codes) -> float:
-        """Estimate of the steps that all mixtures take, see `kernel_for`."""
-        if is_to_grow(self.architecture) or self.calibration is not None:
-            return math.inf
-        architecture = checked_architecture(self.architecture)
-        return self.n_init * learning_steps(codes, architecture, int(self.n_passes))
+        return learn_online(codes, order, architecture, options, rng, report)
 
     def _held_out_temperature(
         self, codes: Codes, model: HierarchicalMixtureModel, rng: np.random.Generator

@@ -12,11 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.latent.online_mixture_kernels import learn_pass
 from bayleaf.models.hierarchical_mixture import Banks
+from bayleaf.native.mixtures import learn_pass
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], object]
@@ -163,7 +162,6 @@ def learn_online(
     options: OnlineOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
-    work: float = math.inf,
 ) -> Banks:
     """Learn one mixture by visiting the rows again and again in one order.
 
@@ -174,8 +172,7 @@ def learn_online(
     tuple of NaiveBayesBank
         The gates of each level, then the experts.
     """
-    found = learn_counters(codes, order, architecture, options, rng, progress, work)
-    return found.banks()
+    return learn_counters(codes, order, architecture, options, rng, progress).banks()
 
 
 def learn_counters(
@@ -185,7 +182,6 @@ def learn_counters(
     options: OnlineOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
-    work: float = math.inf,
 ) -> MixtureCounters:
     """Counters of one mixture after all passes.
 
@@ -208,9 +204,6 @@ def learn_counters(
     progress : callable, optional
         Called after each pass with its number, from 1 on, and the mean log-loss (nats)
         of the rows, each predicted in this pass just before it was learned.
-    work : float, optional
-        Estimate of the steps that all learning takes, see `kernel_for` and
-        `learning_steps`; much by default.
 
     Returns
     -------
@@ -234,7 +227,7 @@ def learn_counters(
     columns, first_child = counters.tree()
     visits = np.ascontiguousarray(order, dtype=np.int64)
     for number in range(1, options.n_passes + 1):
-        loss = kernel_for(learn_pass, work)(
+        loss = learn_pass(
             visits,
             row_cells,
             classes,
@@ -252,12 +245,6 @@ def learn_counters(
         if progress is not None:
             progress(number, loss / float(weights[visits].sum()))
     return counters
-
-
-def learning_steps(codes: Codes, architecture: tuple[int, ...], n_passes: int) -> float:
-    """Estimate of the steps that learning one mixture takes, see `kernel_for`."""
-    shapes = level_shapes(architecture, codes.cards[-1])
-    return float(n_passes * codes.n_rows * codes.n_variables * sum(map(prod, shapes)))
 
 
 def _cells_of_rows(codes: Codes, offsets: NDArray[np.int64]) -> NDArray[np.int32]:

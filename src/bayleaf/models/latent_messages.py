@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
 
 Columns = Mapping[int, NDArray[np.integer[Any]]]
-Message = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 # Rows are taken in blocks, so that no array has more cells than this.
 _BLOCK_CELLS = 1 << 21
@@ -48,6 +47,45 @@ def cell_probabilities(
         latent.states.ravel(), weights=values.ravel(), minlength=latent.n_states
     )
     return np.asarray(values / totals[latent.states])
+
+
+@dataclass(frozen=True, eq=False)
+class SharedMessages:
+    """P(observed features below a node | its state), in rows that share messages.
+
+    Parameters
+    ----------
+    kinds : ndarray of shape (n_rows,), dtype intp
+        The state of the node where the observed features imply it; otherwise ``card +
+        k`` for the message `k` among `unknown`.
+    unknown : ndarray of shape (n_unknown, card)
+        Messages that leave several states possible, scaled to a maximum of one.
+    log_scales : ndarray of shape (n_rows,)
+        Logarithm of the factor by which each row's message was scaled down (nats).
+    """
+
+    kinds: NDArray[np.intp]
+    unknown: NDArray[np.float64]
+    log_scales: NDArray[np.float64]
+
+    @classmethod
+    def of_feature(cls, column: NDArray[np.integer[Any]], card: int) -> SharedMessages:
+        """Messages of a feature: its state, or all ones where it is missing."""
+        return cls(column.astype(np.intp), np.ones((1, card)), np.zeros(len(column)))
+
+    @property
+    def n_kinds(self) -> int:
+        """Number of kinds that rows may have."""
+        return sum(self.unknown.shape)
+
+    def of_kinds(self, kinds: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The messages of some kinds, shape (n, card)."""
+        card = self.unknown.shape[1]
+        found = np.zeros((len(kinds), card))
+        known = kinds < card
+        found[known, kinds[known]] = 1.0
+        found[~known] = self.unknown[kinds[~known] - card]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +158,41 @@ class LatentMessages:
                 states, weights = self._values(node, _taken(columns, leaves, whole))
                 found[:, whole] = np.log(table)[:, states] + weights
             torn = np.flatnonzero(some & ~np.logical_and.reduce(absent))
-            step = max(1, _BLOCK_CELLS // self._widest(node))
-            for start in range(0, len(torn), step):
-                rows = torn[start : start + step]
-                message, scale = self._message(node, _taken(columns, leaves, rows))
+            for part, shared in self.shared(node, _taken(columns, leaves, torn)):
                 for c, distribution in enumerate(table):
-                    total = (message * distribution).sum(axis=1)
-                    found[c, rows] = np.log(total) + scale
+                    unknown = (shared.unknown * distribution).sum(axis=1)
+                    totals = np.concatenate([distribution, unknown])
+                    logs = np.log(totals)[shared.kinds] + shared.log_scales
+                    found[c, torn[part]] = logs
         return found
+
+    def shared(
+        self, node: int, columns: Columns
+    ) -> Iterator[tuple[slice, SharedMessages]]:
+        """Messages to a node from the observed features below it, block by block.
+
+        Parameters
+        ----------
+        node : int
+            A latent or a feature.
+        columns : mapping of feature to ndarray of shape (n_rows,)
+            Codes of the features below the node, some missing.
+
+        Yields
+        ------
+        rows : slice
+            The rows of a block, one block after another.
+        messages : SharedMessages
+            The messages from these rows. At every latent on the way up, rows whose
+            messages from below are equal share the work. The message from a row does
+            not depend on the other rows.
+        """
+        n_rows = len(next(iter(columns.values())))
+        step = max(1, _BLOCK_CELLS // self._widest(node))
+        for start in range(0, n_rows, step):
+            part = slice(start, min(start + step, n_rows))
+            below = {leaf: column[part] for leaf, column in columns.items()}
+            yield part, self._shared(node, below)
 
     def _widest(self, node: int) -> int:
         """Most cells of a latent from a node downwards, or the states of a feature."""
@@ -149,33 +214,40 @@ class LatentMessages:
             weights += self._log_cells[position].ravel()[cell]
         return states[node], weights
 
-    def _message(self, node: int, columns: Columns) -> Message:
-        """P(observed features below | state) for all states, shape (n_rows, card).
-
-        Each row is divided by the exponential of its scale, the second array.
-        """
-        messages = {
-            leaf: _leaf(column, self.tree.cards[leaf])
+    def _shared(self, node: int, columns: Columns) -> SharedMessages:
+        """Messages of a block of rows, each distinct pair of messages joined once."""
+        found = {
+            leaf: SharedMessages.of_feature(column, self.tree.cards[leaf])
             for leaf, column in columns.items()
         }
-        scale = np.zeros(len(next(iter(columns.values()))))
         for position in self.positions_below(node):
             latent = self.tree.latents[position]
-            left, right = messages.pop(latent.left), messages.pop(latent.right)
-            joint = left[:, :, None] * right[:, None, :] * self.cells[position]
-            order, starts = self._by_state[position]
-            by_state = joint.reshape(len(joint), -1)[:, order]
-            message = np.add.reduceat(by_state, starts, axis=1)
-            highest = message.max(axis=1)
-            scale += np.log(highest)
-            messages[self.tree.n_features + position] = message / highest[:, None]
-        return messages[node], scale
+            pair = found.pop(latent.left), found.pop(latent.right)
+            found[self.tree.n_features + position] = self._joined(position, *pair)
+        return found[node]
 
-
-def _leaf(column: NDArray[np.integer[Any]], card: int) -> NDArray[np.float64]:
-    """One at the state observed, at all states where none is."""
-    padded = np.vstack([np.eye(card), np.ones(card)])
-    return np.asarray(padded[column])
+    def _joined(
+        self, position: int, left: SharedMessages, right: SharedMessages
+    ) -> SharedMessages:
+        """Messages to a latent from those to its two children."""
+        keys = left.kinds * right.n_kinds + right.kinds
+        pairs, place = np.unique(keys, return_inverse=True)
+        x, y = (
+            left.of_kinds(pairs // right.n_kinds),
+            right.of_kinds(pairs % right.n_kinds),
+        )
+        joint = x[:, :, None] * y[:, None, :] * self.cells[position]
+        order, starts = self._by_state[position]
+        by_state = joint.reshape(len(joint), -1)[:, order]
+        messages = np.add.reduceat(by_state, starts, axis=1)
+        highest = messages.max(axis=1)
+        messages /= highest[:, None]
+        unknown = np.count_nonzero(messages, axis=1) > 1
+        kinds = np.where(
+            unknown, len(starts) - 1 + np.cumsum(unknown), messages.argmax(axis=1)
+        )
+        scales = left.log_scales + right.log_scales + np.log(highest)[place]
+        return SharedMessages(kinds[place], messages[unknown], scales)
 
 
 def _taken(

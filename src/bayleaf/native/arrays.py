@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,12 @@ Shape = tuple[int, ...]
 # NumPy's flags: C-contiguous and aligned, and writeable.
 _READABLE = 0x0101
 _WRITABLE = 0x0501
+# Those that tell whether taking a buffer to write to warns of it, and what they say if
+# it does not.
+_BUFFER, _SILENT = 0x80000400, 0x0400
+# Finds the address of what can be written in a fraction of the time that NumPy takes.
+_buffer_of: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
+_address_of = ctypes.addressof
 
 
 def readable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
@@ -42,9 +50,12 @@ def readable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
     ValueError
         If its shape or its layout in memory is another.
     """
-    is_laid_out = array.flags.num & _READABLE == _READABLE
+    flags = array.flags.num
+    is_laid_out = flags & _READABLE == _READABLE
     if array.dtype != dtype or array.shape != shape or not is_laid_out:
         raise _misfit(array, dtype, shape)
+    if flags & _BUFFER == _SILENT:
+        return _address_of(_buffer_of(array))
     return array.ctypes.data
 
 
@@ -61,7 +72,7 @@ def writable(array: NDArray[Any], dtype: np.dtype[Any], shape: Shape) -> int:
     is_laid_out = array.flags.num & _WRITABLE == _WRITABLE
     if array.dtype != dtype or array.shape != shape or not is_laid_out:
         raise _misfit(array, dtype, shape)
-    return array.ctypes.data
+    return _address_of(_buffer_of(array))
 
 
 def strided(array: NDArray[Any], dtype: np.dtype[Any]) -> tuple[int, tuple[int, ...]]:
@@ -138,9 +149,13 @@ def _misfit(
     if array.dtype != dtype:
         return TypeError(f"an array of {dtype} is needed here, got {array.dtype}")
     if array.shape != shape:
-        return ValueError(f"an array of shape {shape} is needed here, got {array.shape}")
+        return ValueError(
+            f"an array of shape {shape} is needed here, got {array.shape}"
+        )
     if array.flags.num & _READABLE != _READABLE:
         return ValueError(
             "an aligned, C-contiguous array is needed here; np.ascontiguousarray makes one"
         )
-    return ValueError("an array that can be written is needed here, got a read-only one")
+    return ValueError(
+        "an array that can be written is needed here, got a read-only one"
+    )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bayleaf.native.search import Rows
 from bayleaf.search.tree_counts import Counts, RowTable
-from bayleaf.search.tree_kernels import Rows
 from bayleaf.search.tree_shape import LeafShape, SplitShape, TreeShape
 
 Groups = tuple[tuple[int, ...], ...]

@@ -10,11 +10,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts import numpy_kernels
-from bayleaf.counts.keys import KeyEngine, compiled_engine, count_by_key
+from bayleaf.counts.keys import count_by_key
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.native.counts import extend_keys
 from bayleaf.search.state_groups import Grouping
 
 Counts = NDArray[np.float64]
@@ -27,8 +27,6 @@ MAX_CELLS = 1 << 22
 _CELLS_AT_ONCE = 1 << 22
 # Places of all variables up to which the counts of all pairs are kept.
 _PAIR_PLACES = 3000
-# Rows times pairs of variables up to which NumPy counts before numba is loaded.
-_SMALL_WORK = 20_000_000
 # Rows times columns, about a millisecond's work, for which a thread is started.
 _LEAST_COUNTED = 2_000_000
 
@@ -118,9 +116,7 @@ class FamilyTables:
     def table(self, child: int, parents: Parents) -> Counts:
         """Count one family, shape (n_parent_rows, child card)."""
         n_rows = prod(grouping.n_groups for grouping in parents.values())
-        tables, _ = count_by_key(
-            self.codes, self._keys(parents), n_rows, [child], self._engine
-        )
+        tables, _ = count_by_key(self.codes, self._keys(parents), n_rows, [child])
         return np.ascontiguousarray(tables[:, :-1])
 
     def _keys(self, digits: Mapping[int, Grouping | None]) -> NDArray[np.int32]:
@@ -132,7 +128,7 @@ class FamilyTables:
                 n_states = grouping.n_groups
                 group_of = grouping.group_of.astype(column.dtype)
                 column = np.take(group_of, column, mode="clip")
-            self._engine.extend_keys(keys, column, n_states)
+            extend_keys(keys, column, n_states)
         return keys
 
     def _count(
@@ -149,7 +145,6 @@ class FamilyTables:
                     keys,
                     n_keys,
                     variables[first:last],
-                    self._engine,
                 )
                 for first, last in stretches(len(variables), threads)
             ],
@@ -172,12 +167,6 @@ class FamilyTables:
             batch.append(variable)
             n_cells += width
         yield batch
-
-    @cached_property
-    def _engine(self) -> KeyEngine:
-        """NumPy for little work, compiled loops for more."""
-        work = self.codes.n_rows * self.n_variables**2
-        return numpy_kernels if work <= _SMALL_WORK else compiled_engine()
 
     @cached_property
     def _pair_starts(self) -> NDArray[np.int64]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.counts.g2 import negative_log_p
 from bayleaf.counts.source import CountSource
-from bayleaf.search.latent_pair_kernels import pair_statistics
+from bayleaf.native.variable_pairs import pair_statistics
 
 Counts = NDArray[np.float64]
 PairScore = Literal["mutual_information", "expected_kl"]
@@ -53,7 +51,6 @@ def pair_tests(
     *,
     matched: bool = False,
     triangle: bool = False,
-    work: float = inf,
 ) -> PairTests:
     """Test every variable on the left with every one on the right.
 
@@ -74,8 +71,6 @@ def pair_tests(
         only where they are independent of the class too, and rejects too often.
     triangle : bool, default=False
         Both sides are the same; only pairs above the diagonal are tested.
-    work : float, optional
-        Estimate of the steps that all tests take, see `kernel_for`; much by default.
 
     Returns
     -------
@@ -92,18 +87,17 @@ def pair_tests(
     """
     left = np.asarray(left_cards, dtype=np.int64)
     right = np.asarray(right_cards, dtype=np.int64)
-    shape = len(left), len(right)
-    statistic, mean, variance = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    found = np.zeros((3, len(left), len(right)))
     is_divergence = pair_score == "expected_kl"
     kind = is_divergence + (is_divergence and matched)
-    fill = kernel_for(pair_statistics, work)
-    fill(dense, left, right, triangle, int(kind), statistic, mean, variance)
+    pair_statistics(dense, left, right, triangle, kind, found)
+    statistic, mean, variance = found
     n_terms = len(dense) - is_divergence
     freedom = n_terms * np.outer(left - 1, right - 1).astype(np.float64)
     scaled = statistic
     if kind == 2:
         tested = (freedom > 0) & (mean > 1e-9) & (variance > 1e-9)
-        scale = np.divide(2 * mean, variance, out=np.zeros(shape), where=tested)
+        scale = np.divide(2 * mean, variance, out=np.zeros_like(mean), where=tested)
         scaled, freedom = statistic * scale, mean * scale
     return PairTests(statistic, freedom, negative_log_p(scaled, freedom))
 
@@ -165,7 +159,6 @@ def rank_features(
     pair_score: PairScore,
     *,
     matched: bool,
-    work: float = inf,
 ) -> list[PairRanking]:
     """Test all pairs of features.
 
@@ -178,7 +171,7 @@ def rank_features(
         Number of states of each feature.
     n_nodes : int
         Largest number of nodes.
-    pair_score, matched, work
+    pair_score, matched
         See `pair_tests`.
 
     Returns
@@ -200,7 +193,6 @@ def rank_features(
                     pair_score,
                     matched=matched,
                     triangle=left is right,
-                    work=work,
                 )
                 ranking.add(left, right, tests)
     return rankings

@@ -108,7 +108,7 @@ class LatentProposals:
             parts = np.zeros(codes.n_rows, dtype=np.int32)
         else:
             tables = [codes.rows(parts == part) for part in range(n_parts)]
-        self._runs = rows.runs(parts)
+        self._runs = rows.runs(parts, n_parts)
         cards, n_nodes = codes.cards[:-1], 2 * codes.n_variables
         self._rankings = rank_features(
             [TableCounts(table, n_jobs) for table in tables],
@@ -116,7 +116,6 @@ class LatentProposals:
             n_nodes,
             pair_score,
             matched=matched,
-            work=rows.work,
         )
         self._allowed = np.zeros((n_nodes, n_nodes), dtype=bool)
         self._partitions: dict[tuple[int, int, int], Partition] = {}
@@ -148,10 +147,8 @@ class LatentProposals:
         others = [v for v in tree.class_children if self._allowed[v, node]]
         if not others:
             return
+        counts = self._rows.pair_counts(node, others, self._runs)
         n_classes = self._rows.n_classes
-        counts = self._rows.pair_counts(
-            node, others, self._runs, self._n_parts * n_classes
-        )
         counts = counts.reshape(self._n_parts, n_classes, *counts.shape[1:])
         total = counts.sum(axis=0)
         for ranking, own in zip(self._rankings, counts):
@@ -162,7 +159,6 @@ class LatentProposals:
                 [tree.cards[node]],
                 self._pair_score,
                 matched=self._matched,
-                work=self._rows.work,
             )
             ranking.add(others, [node], tests)
 
@@ -170,14 +166,12 @@ class LatentProposals:
         """Collapsed states of a pair on one subset."""
         key = part, left, right
         if key not in self._partitions:
-            n_parts, n_classes = self._n_parts, self._rows.n_classes
-            cells = self._rows.cell_counts(
-                left, right, self._runs, n_parts * n_classes
-            )[:, :-1, :-1]
-            cells = cells.reshape(n_parts, n_classes, *cells.shape[1:])
+            cells = self._rows.cell_counts(left, right, self._runs)[:, :-1, :-1]
+            n_parts = self._n_parts
+            cells = cells.reshape(n_parts, self._rows.n_classes, *cells.shape[1:])
             own = cells[part]
             counts = own if n_parts == 1 else without(cells.sum(axis=0), own)
-            self._partitions[key] = collapse_states(counts, self._rows.work)
+            self._partitions[key] = collapse_states(counts)
         return self._partitions[key]
 
     def _allow(self, tree: LatentTree, nodes: Sequence[int]) -> None:

@@ -12,18 +12,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, worthwhile
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.cpds.smoothing import Dirichlet, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.native.latent_variables import deal
 from bayleaf.search.feature_forward import forward_selection
 from bayleaf.search.latent_moves import LatentSearchResult, SearchStep
 from bayleaf.search.latent_pairs import PairScore
 from bayleaf.search.latent_proposals import LatentProposals, Proposal
-from bayleaf.search.latent_search_kernels import deal
 from bayleaf.search.node_rows import NodeRows
 from bayleaf.search.wrapper_scores import Gains, HeldOut, ScoreName, WrapperScore
 
@@ -142,7 +141,7 @@ class _LatentSearch:
         self._options = options
         self._threads = counts.n_jobs
         codes = self._chosen_rows(counts.rows())
-        self._rows = NodeRows(codes, _work(codes, options))
+        self._rows = NodeRows(codes)
         self.tree = LatentTree(codes.cards[:-1])
         self.steps: list[SearchStep] = []
         self.baseline: WrapperScore | None = None
@@ -208,8 +207,9 @@ class _LatentSearch:
         """Deal the rows, in random order, to parts of equal weight in each stratum."""
         rows = self._rows
         order = rng.permutation(rows.n_rows).astype(np.int64)
-        dealt = kernel_for(deal, rows.work)
-        return dealt(order, strata, rows.weights, n_strata, n_parts)
+        parts = np.empty(rows.n_rows, dtype=np.int32)
+        deal(order, strata, rows.weights, n_strata, n_parts, parts)
+        return parts
 
     def new_held_out(self) -> HeldOut:
         """Held-out scores of the class prior alone."""
@@ -312,28 +312,3 @@ class _LatentSearch:
         self._rows.add_latent(left, right, states)
         self.tree = self.tree.join(left, right, states)
         self._proposals.add_latent(self.tree)
-
-
-def _work(codes: Codes, options: LatentSearchOptions) -> float:
-    """Estimate the steps of inner loops of a search that joins all features."""
-    *cards, n_classes = codes.cards
-    n_features, n_cells = len(cards), math.prod(sorted(cards)[-2:])
-    n_cells = min(n_cells, options.max_cells)
-    n_pairs = n_features * (n_features - 1) // 2
-    n_tried = {"significance": 1, "hill_climbing": n_pairs}.get(
-        options.search, min(options.n_candidates, n_pairs)
-    )
-    n_scores, n_subsets = n_features * n_tried, 1
-    if options.feature_selection is not None:
-        n_scores += n_features**2
-    if options.search == "algorithm3":
-        n_subsets = options.n_candidates
-    # Each pair is tested once, and each new latent variable with what is left.
-    n_tests = n_features**2 * n_subsets
-    test = n_cells * n_classes
-    if options.search == "significance" and options.pair_score == "expected_kl":
-        test *= 2 * math.isqrt(n_cells) * n_classes
-    n_collapsed = min(n_features * n_tried, n_tests)
-    collapse = 4 * n_cells**2 * n_classes
-    score = codes.n_rows * (n_classes + 2)
-    return float(n_tests * test + n_collapsed * collapse + n_scores * score)

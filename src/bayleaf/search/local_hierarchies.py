@@ -19,8 +19,6 @@ from bayleaf.search.value_clustering import (
 _MAX_TREES = 20_000
 # Cells of pair tables kept.
 _MAX_CELLS = 10_000_000
-# What keeps the kernels compiled: a search asks for thousands of trees.
-_SEARCH_WORK = 1e9
 
 
 class LocalHierarchies:
@@ -83,7 +81,7 @@ class LocalHierarchies:
             if variable.n_states > 2
             else []
         )
-        return build_hierarchy(variable, tables, *self._settings, work=_SEARCH_WORK)
+        return build_hierarchy(variable, tables, *self._settings)
 
     def _table(self, row: int, column: int) -> Counts:
         """Counts of two variables, shape (row states, column states)."""

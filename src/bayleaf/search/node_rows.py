@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import is_little, kernel_for
-from bayleaf.counts import numpy_kernels
-from bayleaf.counts.keys import compiled_engine
 from bayleaf.data.codes import Codes
-from bayleaf.search.latent_search_kernels import (
+from bayleaf.native.counts import key_counts
+from bayleaf.native.latent_variables import (
+    PackedColumns,
+    PackedRuns,
     count_cells,
     latent_codes,
     with_missing,
@@ -32,8 +31,6 @@ class NodeRows:
     ----------
     codes : Codes
         Features and then the class, which is never missing.
-    work : float, optional
-        Estimate of the steps that the search makes, see `kernel_for`; much by default.
 
     Attributes
     ----------
@@ -46,10 +43,11 @@ class NodeRows:
         Class of each row.
     weights : ndarray of shape (n_rows,) or (1,)
         Weight of each row, or of all.
+    packed : PackedColumns
+        The columns for the native loops.
     """
 
-    def __init__(self, codes: Codes, work: float = inf) -> None:
-        self.work = work
+    def __init__(self, codes: Codes) -> None:
         n_features = codes.n_variables - 1
         # What no latent variable has written to takes no memory.
         self.columns = np.empty((2 * n_features + 1, codes.n_rows), dtype=np.uint16)
@@ -59,35 +57,31 @@ class NodeRows:
         self.cards = list(codes.cards[:-1])
         self.n_classes = codes.cards[-1]
         self.classes = codes.column(n_features).astype(np.uint16)
-        self.weights = np.ones(1) if codes.unit_weights else codes.weights
+        weights = np.ones(1) if codes.unit_weights else codes.weights
+        self.weights = np.ascontiguousarray(weights)
+        n_codes = [*(card + 1 for card in self.cards), *[0] * n_features, 1]
+        self.packed = PackedColumns(self.columns, n_codes)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.classes)
 
-    def runs(self, parts: NDArray[np.int32]) -> NDArray[np.int32]:
+    def runs(self, parts: NDArray[np.int32], n_parts: int) -> PackedRuns:
         """Number part and class of each row as one: part * n_classes + class."""
         numbers: NDArray[np.int32] = parts * np.int32(self.n_classes) + self.classes
-        return numbers
-
-    def n_codes(self, node: int) -> int:
-        """Number of states of a node, a missing one included."""
-        return 1 if node == CONSTANT else self.cards[node] + 1
+        n_runs = n_parts * self.n_classes
+        return PackedRuns(self.packed, numbers, n_runs, self.weights)
 
     def add_latent(self, left: int, right: int, states: NDArray[np.intp]) -> int:
         """Add a latent variable over two nodes; its index."""
         node = len(self.cards)
-        columns = self.columns
-        padded = kernel_for(with_missing, self.work)(states.astype(np.int64))
-        fill = kernel_for(latent_codes, self.work)
-        fill(columns[left], columns[right], padded, columns[node])
-        self.cards.append(int(states.max()) + 1)
+        card = int(states.max()) + 1
+        latent_codes(self.packed, left, right, padded_map(states), node, card + 1)
+        self.cards.append(card)
         return node
 
-    def cell_counts(
-        self, left: int, right: int, runs: NDArray[np.int32], n_runs: int
-    ) -> Counts:
+    def cell_counts(self, left: int, right: int, runs: PackedRuns) -> Counts:
         """Count the joint states of two nodes in each run of rows.
 
         Returns
@@ -95,19 +89,16 @@ class NodeRows:
         ndarray of shape (n_runs, n_left_codes, n_right_codes)
             The last state of a variable is the missing one.
         """
-        n_left, n_right = self.n_codes(left), self.n_codes(right)
-        counts = np.zeros((n_runs, n_left * n_right))
-        columns = self.columns
-        count = kernel_for(count_cells, self.work)
-        count(columns[left], columns[right], n_right, runs, self.weights, counts)
-        return counts.reshape(n_runs, n_left, n_right)
+        n_codes = self.packed.n_codes
+        counts = np.zeros((runs.n_runs, n_codes[left], n_codes[right]))
+        count_cells(runs, left, right, counts)
+        return counts
 
     def pair_counts(
         self,
         node: int,
         others: Sequence[int],
-        runs: NDArray[np.int32],
-        n_runs: int,
+        runs: PackedRuns,
     ) -> Counts:
         """Count one node's joint states with those of others in one pass.
 
@@ -117,13 +108,24 @@ class NodeRows:
             The states of each other node and then its missing state.
         """
         n_states = self.cards[node] + 1
-        keys = runs * np.int32(n_states) + self.columns[node]
+        keys = runs.runs * np.int32(n_states) + self.columns[node]
         widths = np.array([self.cards[other] + 1 for other in others], dtype=np.int64)
         starts = np.cumsum(widths) - widths
-        tables = np.zeros((n_runs * n_states + 1, int(widths.sum())))
+        tables = np.zeros((runs.n_runs * n_states + 1, int(widths.sum())))
         slots = np.array(others, dtype=np.int64)
         # Columns of two bytes are counted just as those of one.
         block: NDArray[Any] = self.columns
-        engine = numpy_kernels if is_little(self.work) else compiled_engine()
-        engine.key_counts(keys, block, slots, starts, widths, self.weights, tables)
-        return tables[1:].reshape(n_runs, n_states, -1)
+        key_counts(keys, block, slots, starts, widths, self.weights, tables)
+        return tables[1:].reshape(runs.n_runs, n_states, -1)
+
+
+def padded_map(states: NDArray[np.intp]) -> NDArray[np.int64]:
+    """A latent variable's map, by codes: missing states of both children stand last.
+
+    Where a child is missing, the latent variable is known only if it is the same for
+    all states of that child, as `LatentTree.node_codes` has it.
+    """
+    n_left, n_right = states.shape
+    padded = np.empty((n_left + 1, n_right + 1), dtype=np.int64)
+    with_missing(np.ascontiguousarray(states, dtype=np.int64), padded)
+    return padded

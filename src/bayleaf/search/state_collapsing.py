@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
-from bayleaf.search.state_collapsing_kernels import collapse
+from bayleaf.native.variable_pairs import collapse
 
 Counts = NDArray[np.float64]
 
@@ -38,7 +37,7 @@ class Partition:
         return int(self.states.max()) + 1
 
 
-def collapse_states(counts: Counts, work: float = math.inf) -> Partition:
+def collapse_states(counts: Counts) -> Partition:
     """Merge joint states of two variables while the gain in description length lasts.
 
     Merging states i and j of a latent variable changes the model's score by
@@ -51,9 +50,6 @@ def collapse_states(counts: Counts, work: float = math.inf) -> Partition:
     ----------
     counts : ndarray of shape (n_classes, left card, right card)
         Weight of each class and joint state.
-    work : float, optional
-        Estimate of the steps that all collapsing takes, see `kernel_for`; much by
-        default.
 
     Returns
     -------
@@ -78,6 +74,8 @@ def collapse_states(counts: Counts, work: float = math.inf) -> Partition:
         return Partition(np.zeros(counts.shape[1:], dtype=np.intp), ())
     penalty = 0.5 * len(counts) * math.log(total)
     table = np.ascontiguousarray(counts, dtype=np.float64)
-    states, deltas = kernel_for(collapse, work)(table, penalty, TOLERANCE)
-    shaped = states.astype(np.intp, copy=False).reshape(counts.shape[1:])
-    return Partition(shaped, tuple(deltas.tolist()))
+    states = np.empty(counts.shape[1:], dtype=np.int64)
+    deltas = np.empty(states.size)
+    collapse(table, penalty, TOLERANCE, states, deltas)
+    gains = deltas[~np.isnan(deltas)]
+    return Partition(states.astype(np.intp, copy=False), tuple(gains.tolist()))

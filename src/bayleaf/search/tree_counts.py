@@ -11,16 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.data.codes import Codes
-from bayleaf.search.tree_kernels import Rows, count_rows, partition_rows
+from bayleaf.native.search import PackedRows, Rows, count_rows, partition_rows
 from bayleaf.search.tree_shape import LeafShape, SplitShape, TreeShape
 from bayleaf.wording import name_list
 
 Counts = NDArray[np.float64]
-
-# Splits that a search over one tree is thought to count through, for `kernel_for`.
-_DEPTH = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +35,6 @@ class RowTable:
         Where the states of each variable start in a table of counts.
     total_weight : float
         Sum of all weights.
-    work : float
-        Estimate of the steps that a search takes, see `kernel_for`.
     """
 
     table: NDArray[np.unsignedinteger[Any]]
@@ -48,7 +42,6 @@ class RowTable:
     cards: tuple[int, ...]
     offsets: NDArray[np.int64]
     total_weight: float
-    work: float
 
     @classmethod
     def from_codes(cls, codes: Codes, names: Sequence[str | int]) -> RowTable:
@@ -90,8 +83,7 @@ class RowTable:
         total = float(given.sum())
         weights = np.empty(0) if codes.unit_weights else given
         offsets = np.cumsum([0, *codes.cards], dtype=np.int64)
-        work = float(_DEPTH * table.size * table.shape[1])
-        return cls(table, weights, codes.cards, offsets, total, work)
+        return cls(table, weights, codes.cards, offsets, total)
 
     @property
     def n_rows(self) -> int:
@@ -107,6 +99,11 @@ class RowTable:
     def all_rows(self) -> Rows:
         """Indices of all rows in order; not to be written to."""
         return np.arange(self.n_rows, dtype=np.int32)
+
+    @cached_property
+    def _packed(self) -> PackedRows:
+        """The table for the native loops."""
+        return PackedRows(self.table, self.offsets, self.weights)
 
     def state_weights(self, variable: int) -> Counts:
         """Weight of each state of a variable, shape (card,)."""
@@ -130,8 +127,7 @@ class RowTable:
             States of variable ``v`` at ``offsets[v]`` onwards.
         """
         counts = np.zeros((self.cards[child], int(self.offsets[-1])))
-        kernel = kernel_for(count_rows, self.work)
-        kernel(self.table, self.offsets, self.weights, rows, child, counts)
+        count_rows(self._packed, rows, child, counts)
         return counts.T
 
     def partition(
@@ -157,8 +153,7 @@ class RowTable:
         for branch, group in enumerate(groups):
             branch_of[list(group)] = branch
         starts = np.zeros(len(groups) + 1, dtype=np.int64)
-        kernel = kernel_for(partition_rows, self.work)
-        kernel(self.table, rows, variable, branch_of, starts)
+        partition_rows(self._packed, rows, variable, branch_of, starts)
         result: list[int] = starts.tolist()
         return result
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.native.search import Rows
 from bayleaf.search.tree_counts import Counts, RowTable
-from bayleaf.search.tree_kernels import Rows
 
 # Kept scores take so small a part of the room for counts.
 _SHARE_OF_SCORES = 32

@@ -8,12 +8,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
 from bayleaf.data.hierarchy_cuts import flat_hierarchy
-from bayleaf.search.value_clustering_kernels import join_values
+from bayleaf.native.search import join_values
 from bayleaf.wording import format_number
 
 Linkage = Literal["information", "hamming"]
@@ -43,8 +42,6 @@ def build_hierarchy(
     tables: Sequence[Counts],
     linkage: Linkage = "information",
     linkage_arity: LinkageArity = "binary",
-    *,
-    work: float = 0.0,
 ) -> ValueHierarchy:
     """Learn a value hierarchy from counts of each value with other variables.
 
@@ -62,8 +59,6 @@ def build_hierarchy(
     linkage_arity : {"binary", "multiway"}, default="binary"
         "multiway" joins in one step all clusters that losses within a tenth of the
         least one tie to the cheapest pair.
-    work : float, default=0
-        Steps of kernels taken elsewhere for the same question, see `kernel_for`.
 
     Returns
     -------
@@ -94,8 +89,8 @@ def build_hierarchy(
         return flat_hierarchy(variable.states)
     cells = [table.reshape(n_values, -1) for table in tables]
     starts = np.cumsum([0, *(table.shape[1] for table in cells)])
-    shares = np.zeros((2 * n_values - 1, int(starts[-1])))
-    np.concatenate(cells, axis=1, out=shares[:n_values])
+    shares = np.empty((n_values, int(starts[-1])))
+    np.concatenate(cells, axis=1, out=shares)
     # Losses grow in proportion to weights, so that their order stays the same.
     largest = shares.max()
     total = max((table / (largest or 1.0)).sum() for table in cells)
@@ -103,10 +98,9 @@ def build_hierarchy(
     shares /= total or 1.0
     by_modes = linkage == "hamming"
     margin = _MULTIWAY_MARGIN if linkage_arity == "multiway" else -1.0
-    steps = n_values**2 * (n_values + float(starts[-1]))
-    kernel = kernel_for(join_values, work + steps)
-    parents = kernel(shares, starts.astype(np.int64), n_values, by_modes, margin)
-    return _tree(variable, np.asarray(parents))
+    parents = np.empty(2 * n_values - 1, dtype=np.int64)
+    join_values(shares, starts.astype(np.int64), by_modes, margin, parents)
+    return _tree(variable, parents)
 
 
 def learn_hierarchies(
@@ -139,15 +133,13 @@ def learn_hierarchies(
     variables, not its square.
     """
     check_linkage(linkage, linkage_arity)
-    cards = np.array(domain.cards, dtype=np.float64)
-    work = float((cards**2).sum() * cards.sum())
 
     def learn(index: int) -> ValueHierarchy:
         others = [other for other in range(len(domain)) if other != index]
         tables: list[Counts] = []
         if domain[index].n_states > 2:
             tables = counts.family_counts([(index, other) for other in others])
-        return build_hierarchy(domain[index], tables, linkage, linkage_arity, work=work)
+        return build_hierarchy(domain[index], tables, linkage, linkage_arity)
 
     return tuple(learn(index) for index in range(len(domain)))
 

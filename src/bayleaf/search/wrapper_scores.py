@@ -8,17 +8,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.cpds.smoothing import CellCounts, CellSmoothing, Smoothing
-from bayleaf.search.latent_pairs import without
-from bayleaf.search.latent_search_kernels import (
+from bayleaf.native.latent_variables import (
     add_gains,
     changes,
     merge_cells,
     predictive_scores,
-    with_missing,
 )
-from bayleaf.search.node_rows import CONSTANT, NodeRows
+from bayleaf.search.latent_pairs import without
+from bayleaf.search.node_rows import CONSTANT, NodeRows, padded_map
 
 Counts = NDArray[np.float64]
 ScoreName = Literal["accuracy", "log_loss", "accuracy_then_log_loss"]
@@ -61,8 +59,8 @@ class Gains:
     ----------
     left, right : int
         Nodes that tell which gain is a row's.
-    table : ndarray of shape (n_folds, n_cells, n_classes)
-        Gain by fold, joint state of the two (missing states included) and class.
+    table : ndarray of shape (n_folds, n_left_codes, n_right_codes, n_classes)
+        Gain by fold, codes of the two (missing states included) and class.
     """
 
     left: int
@@ -100,12 +98,12 @@ class HeldOut:
         score: ScoreName,
     ) -> None:
         self.rows, self.n_folds, self.score_name = rows, n_folds, score
-        self._runs = rows.runs(folds)
+        self._runs = rows.runs(folds, n_folds)
         self._smoothing = smoothing
         self._tables: dict[int, Counts] = {}
         weights = np.broadcast_to(rows.weights, (rows.n_rows,))
-        n_runs = n_folds * rows.n_classes
-        totals = np.bincount(self._runs, weights, n_runs).astype(np.float64)
+        runs = self._runs
+        totals = np.bincount(runs.runs, weights, runs.n_runs).astype(np.float64)
         own = totals.reshape(n_folds, -1)
         priors = [prior.estimate(counts) for counts in without(own.sum(axis=0), own)]
         self.scores = np.log(np.maximum(priors, _LEAST_PROBABILITY))[folds]
@@ -116,55 +114,45 @@ class HeldOut:
         A missing state, the last, tells nothing.
         """
         if node not in self._tables:
-            n_runs = self.n_folds * self.rows.n_classes
-            cells = self.rows.cell_counts(CONSTANT, node, self._runs, n_runs)
+            cells = self.rows.cell_counts(CONSTANT, node, self._runs)
             self._tables[node] = self._log_tables(cells[:, 0, :-1])
         return self._tables[node]
 
     def joining(self, left: int, right: int, states: NDArray[np.intp]) -> Gains:
         """Gains where a latent variable takes the place of two class children."""
-        work = self.rows.work
-        n_runs = self.n_folds * self.rows.n_classes
-        cells = self.rows.cell_counts(left, right, self._runs, n_runs)
-        padded = kernel_for(with_missing, work)(states.astype(np.int64))
-        merged = kernel_for(merge_cells, work)(cells.reshape(n_runs, -1), padded)
+        cells = self.rows.cell_counts(left, right, self._runs)
+        padded = padded_map(states)
+        merged = np.zeros((len(cells), int(states.max()) + 1))
+        merge_cells(cells, padded, merged)
         tables = self.tables(left), self.tables(right), self._log_tables(merged)
-        return Gains(left, right, kernel_for(changes, work)(*tables, padded))
+        table = np.empty((self.n_folds, *padded.shape, self.rows.n_classes))
+        changes(*tables, padded, table)
+        return Gains(left, right, table)
 
     def adding(self, node: int) -> Gains:
         """Gains where one more node becomes a class child."""
-        return Gains(CONSTANT, node, self.tables(node))
+        return Gains(CONSTANT, node, self.tables(node)[:, None])
 
     def score(self, gains: Gains | None = None) -> WrapperScore:
         """Score the rows as they are, or after a change."""
         if gains is None:
-            nothing = np.zeros((self.n_folds, 1, self.rows.n_classes))
+            nothing = np.zeros((self.n_folds, 1, 1, self.rows.n_classes))
             gains = Gains(CONSTANT, CONSTANT, nothing)
-        columns = self.rows.columns
+        wants_likelihood = self.score_name != "accuracy"
         return WrapperScore(
-            *kernel_for(predictive_scores, self.rows.work)(
-                columns[gains.left],
-                columns[gains.right],
-                self.rows.n_codes(gains.right),
+            *predictive_scores(
                 self._runs,
-                self.rows.weights,
+                gains.left,
+                gains.right,
                 self.scores,
                 gains.table,
-                self.score_name != "accuracy",
+                wants_likelihood,
             )
         )
 
     def accept(self, gains: Gains) -> None:
         """Change the log scores for good."""
-        columns = self.rows.columns
-        kernel_for(add_gains, self.rows.work)(
-            columns[gains.left],
-            columns[gains.right],
-            self.rows.n_codes(gains.right),
-            self._runs,
-            gains.table,
-            self.scores,
-        )
+        add_gains(self._runs, gains.left, gains.right, gains.table, self.scores)
 
     def _log_tables(self, states: Counts) -> Counts:
         """Log tables without each fold, from counts (n_folds * n_classes, card)."""

@@ -1,0 +1,24 @@
+// Ranges of numbers that loops use as places in arrays: looked over once, on vectors,
+// before the first of them is used.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <type_traits>
+
+namespace bayleaf {
+
+// Throws with the sentence unless all numbers are in 0..bound - 1.
+template <class T>
+void require_below(std::span<const T> numbers, int64_t bound, const char* sentence) {
+    using Unsigned = std::make_unsigned_t<T>;
+    Unsigned largest = 0;
+    // A negative number becomes one that is too large.
+    for (const T number : numbers) largest = std::max(largest, static_cast<Unsigned>(number));
+    if (!numbers.empty() && (bound <= 0 || largest >= static_cast<uint64_t>(bound)))
+        throw std::invalid_argument(sentence);
+}
+
+}  // namespace bayleaf
