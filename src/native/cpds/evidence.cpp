@@ -32,22 +32,25 @@ struct LeftOut {
     }
 };
 
-// Probabilities of one depth, multiplied over networks, shape (n_classes, n_rows).
+// Probabilities of one depth, multiplied over networks, shape (n_rows, n_classes).
 class Product {
 public:
     explicit Product(int64_t size) : values_(static_cast<std::size_t>(size), 1.0) {}
 
-    // Multiplies each row's line of `factors` (n_classes, n_lines) in, none of which is
+    // Multiplies each row's line of `factors` (n_lines, n_classes) in, none of which is
     // below `smallest`.
     void multiply(std::span<const int32_t> line_of_row, Matrix<const double> factors,
                   double smallest) {
         if (least_ * smallest < kSmall) move_to_logs();
         least_ *= smallest;
-        double* value = values_.data();
-        for (int64_t c = 0; c < factors.rows; ++c) {
-            const double* of_line = factors[c].data();
-            for (const int32_t line : line_of_row) *value++ *= of_line[line];
-        }
+        with_classes(factors.columns, [&](auto n_classes) {
+            double* value = values_.data();
+            for (const int32_t line : line_of_row) {
+                const double* factor = factors.data + line * n_classes;
+                for (int64_t c = 0; c < n_classes; ++c) value[c] *= factor[c];
+                value += n_classes;
+            }
+        });
     }
 
     double log(int64_t place) const {
@@ -97,7 +100,7 @@ public:
             const int64_t last = depth + 1 == n_used ? n_depths : depth + 1;
             for (int64_t repeated = depth; repeated < last; ++repeated)
                 products_[repeated].multiply(
-                    line_of_row_, {factors_.data(), n_classes_, n_lines()}, smallest);
+                    line_of_row_, {factors_.data(), n_lines(), n_classes_}, smallest);
             watch_.add(std::ssize(cells_) * 5 + codes_.n_rows * n_classes_);
         }
     }
@@ -106,12 +109,12 @@ public:
     // the pieces from `first` on.
     template <class Value>
     void write(int64_t n_networks, Stack<Value> values, int64_t first) const {
-        for (int64_t row = 0; row < codes_.n_rows; ++row)
-            for (int64_t c = 0; c < n_classes_; ++c)
-                for (std::size_t depth = 0; depth < products_.size(); ++depth)
-                    values(row, c, first + static_cast<int64_t>(depth)) =
-                        static_cast<Value>(products_[depth].log(c * codes_.n_rows + row) /
-                                           static_cast<double>(n_networks));
+        const auto n = static_cast<double>(n_networks);
+        for (int64_t place = 0; place < codes_.n_rows * n_classes_; ++place) {
+            Value* value = values.data + place * values.columns + first;
+            for (const auto& product : products_)
+                *value++ = static_cast<Value>(product.log(place) / n);
+        }
     }
 
 private:
@@ -232,32 +235,27 @@ private:
         }
     }
 
-    // Finds P(x | class, parents) of each line, shape (n_classes, n_lines). A state
+    // Finds P(x | class, parents) of each line, shape (n_lines, n_classes). A state
     // without prior weight says nothing: 1.
     void find_factors(double strength) {
-        factors_.resize(static_cast<std::size_t>(n_classes_ * n_lines()));
-        double* factor = factors_.data();
-        const double* const counts = joint_counts_.data() + n_classes_;
-        const double* const totals = parents_counts_.data();
-        for (int64_t c = 0; c < n_classes_; ++c)
-            for (int64_t line = 0; line < n_lines(); ++line)
-                *factor++ =
-                    (counts[joint_of_line_[line] * n_classes_ + c] + priors_[line]) /
-                    (totals[parents_of_line_[line] * n_classes_ + c] + strength);
-        for (int64_t line = 0; line < n_lines(); ++line) {
-            const int64_t row = first_rows_[line], own = left_out_.own[row];
-            if (priors_[line] <= 0.0) {
-                for (int64_t c = 0; c < n_classes_; ++c)
-                    factors_[c * n_lines() + line] = 1.0;
-            } else if (own >= 0) {
+        factors_.assign(static_cast<std::size_t>(n_lines() * n_classes_), 1.0);
+        with_classes(n_classes_, [&](auto n_classes) {
+            for (int64_t line = 0; line < n_lines(); ++line) {
+                const double prior = priors_[line];
+                if (prior <= 0.0) continue;
+                const double* counts =
+                    &joint_counts_[(1 + joint_of_line_[line]) * n_classes];
+                const double* totals = &parents_counts_[parents_of_line_[line] * n_classes];
+                double* factors = &factors_[line * n_classes];
+                for (int64_t c = 0; c < n_classes; ++c)
+                    factors[c] = (counts[c] + prior) / (totals[c] + strength);
+                const int64_t row = first_rows_[line], own = left_out_.own[row];
+                if (own < 0) continue;
                 const double share = left_out_.shares[row];
-                const double count = counts[joint_of_line_[line] * n_classes_ + own];
-                const double total = totals[parents_of_line_[line] * n_classes_ + own];
-                factors_[own * n_lines() + line] =
-                    (left_out_.without(count, share) + priors_[line]) /
-                    (left_out_.without(total, share) + strength);
+                factors[own] = (left_out_.without(counts[own], share) + prior) /
+                               (left_out_.without(totals[own], share) + strength);
             }
-        }
+        });
     }
 
     int64_t n_classes_;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "data/states.h"
@@ -91,6 +93,18 @@ struct Networks {
     int64_t n_features() const { return members.empty() ? 0 : members[0].families.rows; }
 };
 
+// Calls body(n_classes) with a number that is known to the compiler where it is small, so
+// that loops over classes are unrolled.
+template <class Body>
+void with_classes(int64_t n_classes, Body&& body) {
+    if (n_classes == 2)
+        body(std::integral_constant<int64_t, 2>());
+    else if (n_classes == 3)
+        body(std::integral_constant<int64_t, 3>());
+    else
+        body(n_classes);
+}
+
 // What a smoothing rule adds to the states of a feature: to each, to all together alike,
 // and to all together by their shares of the training rows. One of them is above zero.
 struct PseudoWeights {
@@ -125,6 +139,16 @@ struct Prior {
         if (!follows_shares_ || weights[state] <= 0.0) return weights[state];
         const double weight = marginal[state] - share, rest = total - share;
         return weight <= kResidue * share || rest <= 0.0 ? 0.0 : strength * weight / rest;
+    }
+
+    // scale * ln(P(x | class, parents) / P(x)) from the counts of x and of all states.
+    double scaled_evidence(int64_t state, double count, double all, double scale) const {
+        const double weight = weights[state];
+        return scale * std::log((count + weight) / (all + strength) * (strength / weight));
+    }
+    // The same for states without counts, whichever they are.
+    double scaled_absence(double all, double scale) const {
+        return scale * std::log(strength / (all + strength));
     }
 
 private:

@@ -7,12 +7,11 @@
 // it can; deeper families are hashed, each on its own, and list the classes with data
 // alone. To build all takes some 20 ns a cell and depth, a row one look-up for each
 // network and feature in the dense table and one or two for each deeper family.
-#include <cmath>
 #include <memory>
 #include <utility>
 
-#include "counts/distinct_keys.h"
-#include "cpds/families.h"
+#include "cpds/dense_values.h"
+#include "cpds/hashed_level.h"
 #include "support/interface.h"
 #include "support/watch.h"
 
@@ -22,124 +21,7 @@ namespace {
 // Rows whose keys stay in the first cache, and rows whose states stay in the second.
 constexpr int64_t kChunk = 1024, kTile = 32768;
 // A dense table this small is worth it, and one of so many values a cell.
-constexpr int64_t kFewValues = 2048, kValuesPerCell = 4;
-
-struct ClassValue {
-    double value;
-    int32_t label;
-};
-
-// For some keys, a list of classes and values each.
-struct ClassLists {
-    DistinctKeys keys;
-    std::vector<int64_t> starts{0};
-    std::vector<ClassValue> values;
-
-    void end_list() { starts.push_back(std::ssize(values)); }
-    void add(int32_t number, double* scores) const {
-        for (int64_t k = starts[number]; k < starts[number + 1]; ++k)
-            scores[values[k].label] += values[k].value;
-    }
-};
-
-// A family at one depth. A joint state of child and parents lists the classes that its
-// parents' state has; the parents' state itself lists what they say of a state of the
-// child that it never met.
-class HashedLevel {
-public:
-    // `parent_keys` has the number of the parents' joint state, below n_keys, in each cell.
-    HashedLevel(const Family& family, const Prior& prior, double scale, int64_t place,
-                std::span<const int64_t> parent_keys, int64_t n_keys, int64_t n_classes)
-        : depth(place), radix_(family.radix(0)) {
-        const int64_t n_cells = family.n_cells();
-        parents_.keys.start(n_keys, n_cells);
-        std::vector<int32_t> numbers(static_cast<std::size_t>(n_cells));
-        std::vector<int64_t> ends;
-        for (int64_t cell = 0; cell < n_cells; ++cell) {
-            numbers[cell] = parents_.keys.number(parent_keys[cell]);
-            if (numbers[cell] == std::ssize(ends)) ends.push_back(0);
-            ++ends[numbers[cell]];
-        }
-        // Cells in the order of their parents' states.
-        int64_t n_before = 0;
-        for (auto& end : ends) n_before += std::exchange(end, n_before);
-        std::vector<int64_t> ordered(numbers.size());
-        for (int64_t cell = 0; cell < n_cells; ++cell)
-            ordered[ends[numbers[cell]]++] = cell;
-        joint_.keys.start(n_keys * radix_, n_cells);
-        std::vector<int32_t> place_of_class(static_cast<std::size_t>(n_classes), -1);
-        int64_t begin = 0;
-        for (const int64_t end : ends) {
-            const auto cells = std::span(ordered).subspan(begin, end - begin);
-            add_list(family, prior, scale, parent_keys, cells, place_of_class);
-            begin = end;
-        }
-    }
-
-    // Adds what the level holds for a row; false if its parents' states never met.
-    bool add(int64_t parent_key, int64_t child, double* scores) const {
-        const int32_t joint = joint_.keys.find(parent_key * radix_ + child);
-        if (joint >= 0) {
-            joint_.add(joint, scores);
-            return true;
-        }
-        const int32_t parents = parents_.keys.find(parent_key);
-        if (parents >= 0) parents_.add(parents, scores);
-        return parents >= 0;
-    }
-
-    int64_t depth;
-
-private:
-    // Adds the lists of one state of the parents, of the cells that have it.
-    void add_list(const Family& family, const Prior& prior, double scale,
-                  std::span<const int64_t> parent_keys, std::span<const int64_t> cells,
-                  std::vector<int32_t>& place_of_class) {
-        const auto first = std::ssize(parents_.values);
-        for (const int64_t cell : cells) {
-            const int32_t own = family.classes[cell];
-            if (place_of_class[own] < 0) {
-                place_of_class[own] =
-                    static_cast<int32_t>(std::ssize(parents_.values) - first);
-                parents_.values.push_back({0.0, own});
-            }
-            parents_.values[first + place_of_class[own]].value += family.weights[cell];
-        }
-        parents_.end_list();
-        const std::vector<ClassValue> totals(parents_.values.begin() + first,
-                                             parents_.values.end());
-        const auto first_joint = joint_.keys.size();
-        const auto children = family.states(0);
-        for (const int64_t cell : cells) {
-            const int32_t joint =
-                joint_.keys.number(parent_keys[cell] * radix_ + children[cell]);
-            if (joint + 1 == std::ssize(joint_.starts)) {
-                for (const auto& total : totals)
-                    joint_.values.push_back({0.0, total.label});
-                joint_.end_list();
-            }
-            joint_.values[joint_.starts[joint] + place_of_class[family.classes[cell]]]
-                .value += family.weights[cell];
-        }
-        for (auto joint = first_joint; joint < joint_.keys.size(); ++joint) {
-            const double weight = prior.weights[joint_.keys.keys()[joint] % radix_];
-            for (std::size_t k = 0; k < totals.size(); ++k) {
-                double& value = joint_.values[joint_.starts[joint] + k].value;
-                value =
-                    scale * std::log((value + weight) / (totals[k].value + prior.strength) *
-                                     (prior.strength / weight));
-            }
-        }
-        for (std::size_t k = 0; k < totals.size(); ++k) {
-            double& value = parents_.values[first + k].value;
-            value = scale * std::log(prior.strength / (value + prior.strength));
-            place_of_class[totals[k].label] = -1;
-        }
-    }
-
-    int64_t radix_;
-    ClassLists joint_, parents_;
-};
+constexpr int64_t kFewValues = 2048, kValuesPerCell = 8;
 
 // How many variables of a family, the child among them, one table can cover.
 int64_t n_dense_variables(const Family& family, int64_t n_used, int64_t n_classes,
@@ -150,68 +32,6 @@ int64_t n_dense_variables(const Family& family, int64_t n_used, int64_t n_classe
     while (n < n_used && n_values * family.radix(n) <= limit) n_values *= family.radix(n++);
     return n;
 }
-
-// Values for every joint state of a child, most significant, its parents, and the class.
-struct DenseValues {
-    int64_t n_children, n_parents, n_classes;
-    std::vector<double> values;
-
-    DenseValues(int64_t children, int64_t parents, int64_t classes)
-        : n_children(children),
-          n_parents(parents),
-          n_classes(classes),
-          values(static_cast<std::size_t>(children * parents * classes)) {}
-
-    double* at(int64_t child, int64_t parents) {
-        return values.data() + (child * n_parents + parents) * n_classes;
-    }
-
-    const double* end() const { return values.data() + values.size(); }
-
-    // Sums over the states of the last parent.
-    DenseValues without_last(int64_t radix) {
-        DenseValues sums(n_children, n_parents / radix, n_classes);
-        const double* value = values.data();
-        for (double* sum = sums.values.data(); sum < sums.end(); sum += n_classes)
-            for (int64_t state = 0; state < radix; ++state)
-                for (int64_t c = 0; c < n_classes; ++c) sum[c] += *value++;
-        return sums;
-    }
-
-    // The same values for every state of one more parent.
-    DenseValues with_one_more(int64_t radix) {
-        DenseValues repeated(n_children, n_parents * radix, n_classes);
-        double* value = repeated.values.data();
-        for (const double* from = values.data(); from < end(); from += n_classes)
-            for (int64_t state = 0; state < radix; ++state)
-                value = std::copy_n(from, n_classes, value);
-        return repeated;
-    }
-
-    // Adds scale * ln(P(x | class, parents) / P(x)) where the parents' states were met.
-    void add_evidence(DenseValues& counts, const Prior& prior, double scale) {
-        std::vector<double> absent(static_cast<std::size_t>(n_parents * n_classes));
-        std::vector<double> totals(absent.size());
-        for (int64_t child = 0; child < n_children; ++child)
-            for (std::size_t k = 0; k < totals.size(); ++k)
-                totals[k] += counts.at(child, 0)[k];
-        for (std::size_t k = 0; k < totals.size(); ++k)
-            if (totals[k] > 0.0)
-                absent[k] = scale * std::log(prior.strength / (totals[k] + prior.strength));
-        for (int64_t child = 0; child < n_children; ++child) {
-            const double weight = prior.weights[child];
-            if (weight <= 0.0) continue;
-            const double relative = prior.strength / weight;
-            const double* count = counts.at(child, 0);
-            double* value = at(child, 0);
-            for (std::size_t k = 0; k < totals.size(); ++k)
-                value[k] += count[k] > 0.0
-                                ? scale * std::log((count[k] + weight) /
-                                                   (totals[k] + prior.strength) * relative)
-                                : absent[k];
-        }
-    }
-};
 
 // The weighted evidence of one family.
 class NestedTable {
@@ -238,8 +58,8 @@ public:
             if (place + 1 == n_dense_)
                 fill_dense(family, prior, scales, parent_keys, n_parents);
             else if (place >= n_dense_ && scales[place] > 0.0)
-                levels_.emplace_back(family, prior, scales[place], place, parent_keys,
-                                     n_parents, n_classes);
+                levels_.emplace_back(family, prior, scales[place], place,
+                                     ParentKeys{parent_keys, n_parents}, n_classes);
         }
     }
 
@@ -279,11 +99,14 @@ private:
         const auto keys = view(cells, scores.rows);
         for (int64_t place = 0; place < n_dense_; ++place)
             append_digit(keys, columns[variables_[place]], first, radices_[place]);
-        double* score = scores.data;
-        for (const int64_t key : keys) {
-            const double* value = dense_.data() + key * n_classes_;
-            for (int64_t c = 0; c < n_classes_; ++c) *score++ += value[c];
-        }
+        with_classes(n_classes_, [&](auto n_classes) {
+            double* score = scores.data;
+            for (const int64_t key : keys) {
+                const double* value = dense_.data() + key * n_classes;
+                for (int64_t c = 0; c < n_classes; ++c) score[c] += value[c];
+                score += n_classes;
+            }
+        });
     }
 
     // Deeper levels hold nothing for rows whose parents' states never met.
@@ -297,7 +120,7 @@ private:
             if (children[row] < radices_[0] - 1) alive[n_children++] = row;
         int64_t place = 1;
         for (const auto& level : levels_) {
-            for (; place <= level.depth; ++place)
+            for (; place <= level.depth(); ++place)
                 append_digit(keys, columns[variables_[place]], first, radices_[place]);
             int64_t n_alive = 0;
             for (int64_t k = 0; k < n_children; ++k) {
