@@ -24,17 +24,18 @@ def _maps() -> list[Any]:
     return [np.arange(card + 1, dtype=np.uint16) for card in CARDS[:-1]]
 
 
+# One with a place for each of its few cells, and one with far more cells than rows.
+@pytest.mark.parametrize("family", [(0, 2), (2, 0, 1)])
 @pytest.mark.parametrize("whole", [True, False])
-@pytest.mark.parametrize("small_table", [0, 1 << 16])
 def test_occupied_cells_are_those_of_the_dense_table(
-    whole: bool, small_table: int, monkeypatch: pytest.MonkeyPatch
+    whole: bool, family: tuple[int, ...]
 ) -> None:
-    monkeypatch.setattr("bayleaf.counts.occupied._SMALL_TABLE", small_table)
     codes = _codes(whole=whole)
-    _, found, _ = count_occupied(codes, [(1,), (2, 0, 1), (0, 2)], _maps())
-    dense = np.zeros((4, 5, 300, 3))
+    _, found, _ = count_occupied(codes, [(1,), family, (0, 2)], _maps())
+    dense = np.zeros([CARDS[v] + 1 for v in family] + [CARDS[-1]])
     dense[(*found.states, found.classes)] = found.weights
-    (expected,) = TableCounts(codes).family_counts([(2, 0, 1, 3)])
+    (expected,) = TableCounts(codes).family_counts([(*family, 3)])
+    dense = dense[tuple(slice(CARDS[v]) for v in family)]
     np.testing.assert_allclose(dense, expected, rtol=1e-13)
     assert (found.weights > 0).all()
     assert len(found.weights) == np.count_nonzero(expected)
