@@ -12,7 +12,7 @@ import pytest
 from bayleaf import NaiveBayesClassifier
 from bayleaf.datasets import load_heart
 
-HEAVY = ("sklearn", "numba", "pandas", "matplotlib")
+HEAVY = ("sklearn", "pandas", "matplotlib")
 
 
 def loaded_after(code: str) -> set[str]:
