@@ -28,7 +28,7 @@ from bayleaf.cli.query import query
 from bayleaf.cli.report import report
 from bayleaf.cli.reproduce import reproduce
 from bayleaf.cli.sample import sample
-from bayleaf.native.library import CoreUnusable
+from bayleaf.native.library import NativeCoreError
 
 # Paths of files are seldom longer; a column name may be.
 _LONGEST_WORD = 250
@@ -75,7 +75,7 @@ def run(words: Sequence[str]) -> int:
         return 0
     except OSError as error:
         return _refuse(_sentence_of(error))
-    except (ValueError, TypeError, CoreUnusable) as error:
+    except (ValueError, TypeError, NativeCoreError) as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
         print("bayleaf: interrupted", file=sys.stderr)

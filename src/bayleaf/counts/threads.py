@@ -84,8 +84,9 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     helpers: list[Future[None]] = []
     try:
         pool = _pool(n_threads - 1)
+        # One by one, so that an interruption finds all that were asked to help.
         for _ in range(min(n_threads, len(tasks)) - 1):
-            helpers.append(pool.submit(help_out))
+            helpers.append(pool.submit(help_out))  # noqa: PERF401
         work()
         # A helper that another caller keeps from starting finds nothing left to do.
         for helper in helpers:

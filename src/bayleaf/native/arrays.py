@@ -1,4 +1,4 @@
-"""Addresses of arrays, once their type, shape and layout are what a function expects."""
+"""Addresses of arrays whose type, shape and layout are what a function expects."""
 
 from __future__ import annotations
 
@@ -154,7 +154,8 @@ def _misfit(
         )
     if array.flags.num & _READABLE != _READABLE:
         return ValueError(
-            "an aligned, C-contiguous array is needed here; np.ascontiguousarray makes one"
+            "an aligned, C-contiguous array is needed here; "
+            "np.ascontiguousarray makes one"
         )
     return ValueError(
         "an array that can be written is needed here, got a read-only one"

@@ -216,14 +216,14 @@ class EvidenceTables(Handle):
         scales: NDArray[np.float64],
         most_values: int,
     ) -> None:
-        shape = networks.n_features, scales.shape[1]
+        _, n_depths = scales.shape
         super().__init__(
             _tables_new,
             "bl_tables_free",
             networks.address,
             *pseudo,
-            readable(scales, F8, shape),
-            shape[1],
+            readable(scales, F8, (networks.n_features, n_depths)),
+            n_depths,
             most_values,
         )
         self.n_classes = networks.n_classes

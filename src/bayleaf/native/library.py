@@ -16,7 +16,7 @@ import bayleaf.native
 
 # Instruction sets, the lowest first; those beyond the first exist on x86-64 only.
 LEVELS = ("baseline", "avx2", "avx512")
-# The lowest with checks of every access to memory, see `make sanitize`; loaded only when
+# With checks of every access to memory, see `make sanitize`; loaded only when it is
 # asked for.
 _SANITIZED = "sanitized"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
@@ -29,7 +29,7 @@ FLAG = ctypes.c_bool
 REAL = ctypes.c_double
 
 
-class CoreUnusable(ImportError):
+class NativeCoreError(ImportError):
     """The native core is missing, or cannot be loaded as was asked."""
 
 
@@ -47,19 +47,19 @@ def _open(level: str) -> ctypes.CDLL:
 
     Raises
     ------
-    CoreUnusable
+    NativeCoreError
         If it is missing or is built for another kind of machine.
     """
     path = _path(level)
     if path is None:
-        raise CoreUnusable(
+        raise NativeCoreError(
             f"bayleaf's native core {f'core_{level}{_SUFFIX}'!r} is missing; install "
             "bayleaf with `pip install .` or `make`, which build it"
         )
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        raise CoreUnusable(
+        raise NativeCoreError(
             f"bayleaf's native core {str(path)!r} cannot be loaded ({error}); it was "
             "built for another machine: install bayleaf anew"
         ) from error
@@ -70,7 +70,7 @@ def _chosen_level(best: str) -> str:
 
     Raises
     ------
-    CoreUnusable
+    NativeCoreError
         If the environment variable BAYLEAF_SIMD names no level, or one that this
         processor or this installation lacks.
     """
@@ -82,7 +82,7 @@ def _chosen_level(best: str) -> str:
     if asked == _SANITIZED and _path(asked) is not None:
         return asked
     if asked not in built:
-        raise CoreUnusable(
+        raise NativeCoreError(
             f"BAYLEAF_SIMD={asked!r} is no instruction set that runs here; use one of "
             f"{', '.join(built)}, or leave it unset"
         )
@@ -116,7 +116,7 @@ def library() -> ctypes.CDLL:
 
     Raises
     ------
-    CoreUnusable
+    NativeCoreError
         If it is missing, cannot be loaded, or BAYLEAF_SIMD asks for one that does not
         run here.
     """
@@ -154,6 +154,7 @@ class Function:
         self._call: ctypes._NamedFuncPointer | None = None
 
     def __call__(self, *arguments: int | float | None) -> None:
+        """Call it; raises what `_raise` makes of a status other than zero."""
         call = self._call
         if call is None:
             # Loaded at the first call, so that importing costs nothing.

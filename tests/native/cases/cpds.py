@@ -1,0 +1,71 @@
+"""Valid calls of the native evidence of sampled networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bayleaf.native.cpds import EvidenceTables, Networks
+from bayleaf.native.occupied import count_families
+
+Arguments = tuple[Any, ...]
+
+# Two features of three states, then the class; both have the other as parent.
+N_CLASSES = 2
+PSEUDO = (1.0, 0.5, 0.0)
+
+
+def _codes(rng: np.random.Generator, n_rows: int) -> Arguments:
+    narrow = rng.integers(3, size=(3, n_rows)).astype(np.uint8)
+    narrow[2] %= N_CLASSES
+    return narrow, np.zeros((0, n_rows), dtype=np.uint16), np.arange(3)
+
+
+def _network(rng: np.random.Generator) -> Arguments:
+    families = np.array([[0, 1], [1, 0]])
+    values = np.tile(np.arange(4), 2).astype(np.uint16)
+    value_starts = np.array([0, 4, 8])
+    codes = _codes(rng, int(rng.integers(1, 200)))
+    weights = rng.random(codes[0].shape[1])
+    cells = count_families(*codes, weights, families, values, value_starts, N_CLASSES)
+    return families, values, value_starts, *cells
+
+
+def _networks(rng: np.random.Generator) -> Networks:
+    networks = Networks(N_CLASSES)
+    networks.add(*_network(rng))
+    return networks
+
+
+def _add(rng: np.random.Generator) -> Arguments:
+    return Networks(N_CLASSES), *_network(rng)
+
+
+def _write_evidence(rng: np.random.Generator) -> Arguments:
+    n_rows = int(rng.integers(1, 100))
+    codes = _codes(rng, n_rows)
+    own = codes[0][2].astype(np.int64)
+    dtype = rng.choice([np.float32, np.float64])
+    values = np.zeros((n_rows, N_CLASSES, 4), dtype=dtype)
+    return _networks(rng), 1, *codes, PSEUDO, own, np.zeros(n_rows), values, 1, 2
+
+
+def _tables(rng: np.random.Generator) -> Arguments:
+    most_values = int(rng.choice([0, 1000]))
+    return _networks(rng), PSEUDO, rng.random((2, 2)), most_values
+
+
+def _add_tables(rng: np.random.Generator) -> Arguments:
+    n_rows = int(rng.integers(1, 100))
+    scores = np.zeros((n_rows, N_CLASSES))
+    return EvidenceTables(*_tables(rng)), *_codes(rng, n_rows), scores
+
+
+CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
+    "Networks.add": _add,
+    "Networks.write_evidence": _write_evidence,
+    "EvidenceTables": _tables,
+    "EvidenceTables.add": _add_tables,
+}
