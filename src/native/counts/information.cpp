@@ -15,9 +15,9 @@
 namespace bayleaf {
 namespace {
 
-// Left variables that are gone through together: their cells below the diagonal lie side
-// by side.
-constexpr int64_t kBlock = 8;
+// Variables of either side that are gone through together: their cells, those below the
+// diagonal too, stay in the first cache.
+constexpr int64_t kLeftBlock = 8, kRightBlock = 64;
 
 // n ln n in units of 1 / scale.
 struct Terms {
@@ -29,6 +29,7 @@ struct Terms {
         return static_cast<uint64_t>(
             static_cast<int64_t>(std::rint(count * std::log(count) * scale)));
     }
+    bool cover(double count) const { return count < static_cast<double>(table.size()); }
     // Of a whole n >= 0, looked up where it is small.
     uint64_t of_whole(int64_t count) const {
         const auto place = static_cast<uint64_t>(count);
@@ -50,6 +51,7 @@ struct Variable {
     int64_t start, n_stored, n_states, n_observed, is_whole, sum;
 
     bool leaves_over() const { return n_stored < n_states; }
+    bool is_whole_boolean() const { return is_whole && n_stored == 1; }
 };
 
 // One axis: its variables, and counts of class and stored state.
@@ -103,15 +105,21 @@ struct Pairs {
         return sum + terms.of_whole(corner);
     }
 
-    // The same for two variables of two states, from one cell and the margins.
-    uint64_t boolean_terms(int64_t state, const Variable& a, const Variable& b) const {
-        const int64_t count = static_cast<int64_t>(stored(state, a.start, b.start));
-        const int64_t below = static_cast<int64_t>(right.margins(state, b.start)) - count;
-        const int64_t beside = static_cast<int64_t>(left.margins(state, a.start)) - count;
-        const int64_t corner =
-            static_cast<int64_t>(class_counts[state]) - below - beside - count;
-        return terms.of_whole(count) + terms.of_whole(beside) + terms.of_whole(below) +
-               terms.of_whole(corner);
+    // Adds the same for a and each of some neighbours, all whole and of two states, whose
+    // tables follow from one cell and the margins.
+    template <class TermOf>
+    void add_boolean_terms(int64_t state, const Variable& a, int64_t start, TermOf term_of,
+                           std::span<uint64_t> sums) const {
+        const Count* cells = &stored(state, a.start, start);
+        const double* margins = &right.margins(state, start);
+        const auto in_row = static_cast<int64_t>(left.margins(state, a.start));
+        const int64_t below = static_cast<int64_t>(class_counts[state]) - in_row;
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            const auto count = static_cast<int64_t>(cells[k]);
+            const int64_t under = static_cast<int64_t>(margins[k]) - count;
+            sums[k] += term_of(count) + term_of(in_row - count) + term_of(under) +
+                       term_of(below - under);
+        }
     }
 
     // Fills in the table (n_states, n_states) of one class, of all codes.
@@ -167,6 +175,8 @@ void add_observed(const Matrix<double>& table, const Variable& a, const Variable
 // Measures one pair after another; holds the room that tables take.
 template <class Count>
 struct Meter : Pairs<Count> {
+    Watch watch;
+    std::vector<uint64_t> sums;
     std::vector<int64_t> below;
     std::vector<double> cells, margins;
     Amount of_class;
@@ -186,19 +196,66 @@ struct Meter : Pairs<Count> {
         }
     }
 
-    double measure(const Variable& a, const Variable& b) {
-        const Amount amount = a.is_whole && b.is_whole ? of_whole(a, b) : of_any(a, b);
-        return amount.per_weight(this->terms.scale);
+    // Calls write(j, nats) for some of the right variables that stand behind a place.
+    template <class Write>
+    void measure(const Variable& a, std::span<const Variable> some, int64_t after,
+                 Write write) {
+        const double scale = this->terms.scale;
+        for (std::size_t j = 0; j < some.size();) {
+            if (some[j].start <= after) {
+                ++j;
+            } else if (a.is_whole_boolean() && some[j].is_whole_boolean()) {
+                measure_booleans(a, some.subspan(j));
+                for (const uint64_t sum : sums)
+                    write(j++, Amount{sum, of_class.weight}.per_weight(scale));
+            } else {
+                const Variable& b = some[j];
+                watch.add(a.n_states * b.n_states * this->stored.layers);
+                const Amount amount =
+                    a.is_whole && b.is_whole ? of_whole(a, b) : of_any(a, b);
+                write(j++, amount.per_weight(scale));
+            }
+        }
+    }
+
+    // Fills `sums` for as many of some variables as are whole, of two states, and stored
+    // side by side.
+    void measure_booleans(const Variable& a, std::span<const Variable> some) {
+        sums.clear();
+        for (const Variable& b : some) {
+            const auto n = static_cast<int64_t>(sums.size());
+            if (!b.is_whole_boolean() || b.start != some[0].start + n) break;
+            sums.push_back(of_margins(a, b));
+        }
+        const auto n_classes = static_cast<int64_t>(this->class_counts.size());
+        const auto& terms = this->terms;
+        // Where the table covers a class no count is beyond it; the limit costs less than a
+        // test, and keeps counts that contradict one another from reading elsewhere.
+        const auto look_up = [table = terms.table.data(),
+                              last = terms.table.size() - 1](int64_t count) {
+            return static_cast<uint64_t>(
+                table[std::min<uint64_t>(static_cast<uint64_t>(count), last)]);
+        };
+        const auto work_out = [&](int64_t count) { return terms.of_whole(count); };
+        for (int64_t state = 0; state < n_classes; ++state)
+            if (terms.cover(this->class_counts[state]))
+                this->add_boolean_terms(state, a, some[0].start, look_up, sums);
+            else
+                this->add_boolean_terms(state, a, some[0].start, work_out, sums);
+        watch.add(4 * n_classes * static_cast<int64_t>(sums.size()));
+    }
+
+    // What the margins of two whole variables contribute.
+    uint64_t of_margins(const Variable& a, const Variable& b) const {
+        return of_class.information - static_cast<uint64_t>(a.sum) -
+               static_cast<uint64_t>(b.sum);
     }
 
     Amount of_whole(const Variable& a, const Variable& b) {
-        uint64_t sum = of_class.information - static_cast<uint64_t>(a.sum) -
-                       static_cast<uint64_t>(b.sum);
+        uint64_t sum = of_margins(a, b);
         const auto n_classes = static_cast<int64_t>(this->class_counts.size());
         for (int64_t state = 0; state < n_classes; ++state)
-            sum += a.n_stored == 1 && b.n_stored == 1
-                       ? this->boolean_terms(state, a, b)
-                       : this->whole_terms(state, a, b, below);
+            sum += this->whole_terms(state, a, b, below);
         return {sum, of_class.weight};
     }
 
@@ -235,22 +292,21 @@ template <class Count>
 void fill(const Pairs<Count>& pairs, const Target& target) {
     Meter<Count> meter(pairs);
     const auto left = pairs.left.variables, right = pairs.right.variables;
-    Watch watch;
-    for (int64_t block = target.first; block < target.last; block += kBlock) {
-        const int64_t block_end = std::min(block + kBlock, target.last);
-        for (std::size_t j = 0; j < right.size(); ++j) {
-            const int64_t column = target.first_column + static_cast<int64_t>(j);
-            for (int64_t i = block; i < block_end; ++i) {
-                if (target.triangle && right[j].start <= left[i].start) continue;
-                const int64_t row = target.first_row + i;
-                const double nats = meter.measure(left[i], right[j]);
-                target.information(row, column) = nats;
-                target.information(column, row) = nats;
+    const auto n_right = static_cast<int64_t>(right.size());
+    for (int64_t i = target.first; i < target.last; i += kLeftBlock)
+        for (int64_t j = 0; j < n_right; j += kRightBlock) {
+            const auto some = right.subspan(j, std::min(kRightBlock, n_right - j));
+            for (int64_t own = i; own < std::min(i + kLeftBlock, target.last); ++own) {
+                const int64_t row = target.first_row + own;
+                const int64_t first = target.first_column + j;
+                meter.measure(left[own], some, target.triangle ? left[own].start : -1,
+                              [&](std::size_t k, double nats) {
+                                  const int64_t column = first + static_cast<int64_t>(k);
+                                  target.information(row, column) = nats;
+                                  target.information(column, row) = nats;
+                              });
             }
-            watch.add(kBlock * left[block].n_states * right[j].n_states *
-                      pairs.stored.layers);
         }
-    }
 }
 
 }  // namespace
