@@ -34,6 +34,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/speed/counting.py
 	$(BIN)/python benchmarks/speed/discretize.py
 	$(BIN)/python benchmarks/speed/classifiers.py
+	$(BIN)/python benchmarks/speed/cold_start.py
 	$(BIN)/python benchmarks/speed/averaged_kdb.py
 	$(BIN)/python benchmarks/speed/inference.py
 	$(BIN)/python benchmarks/speed/hnb.py

@@ -14,6 +14,7 @@ export BAYLEAF_SIMD=sanitized
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:halt_on_error=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export HOSTILE_CALLS=${HOSTILE_CALLS:-2000}
-LD_PRELOAD=$runtime "$python" -m pytest -p no:cacheprovider -p no:xdist -q \
+# The interceptor of exceptions looks for the C++ library's when the program starts.
+LD_PRELOAD="$runtime $("${CXX:-c++}" -print-file-name=libstdc++.so)" "$python" -m pytest -p no:cacheprovider -p no:xdist -q --capture=sys \
   tests/native tests/counts tests/data/test_cut_points.py tests/cpds/test_nested.py \
   tests/search tests/models -m "not slow"

@@ -5,8 +5,7 @@
 prints Markdown tables. The folder holds `alarm.bif` and so on; it is taken from the
 environment variable BAYLEAF_DATA if that is set. Each query sets new evidence, sampled
 from the network on a part of its nodes, and reads the posteriors of all nodes; times
-are means over the queries of the best of the repeats, after one query to warm up, and
-those of compiled kernels, which a process comes to use once it has asked a little.
+are means over the queries of the best of the repeats, after one query to warm up.
 Ratios are those of our times when nothing is kept from earlier queries but the tree of
 the network; "again" is the time once the same nodes were observed before.
 Peers that are not installed are left out.
@@ -33,7 +32,6 @@ from bayleaf.data.codes import Codes
 from bayleaf.io import read_network
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.junction_tree import JunctionTree
-from bayleaf.models.junction_tree_schedule import PROPAGATIONS
 
 NETWORKS = ("alarm", "hailfinder", "hepar2", "win95pts", "pigs", "munin1")
 SHARES = (0.0, 0.1, 0.3)
@@ -210,7 +208,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, default=10_000)
     arguments = parser.parse_args()
-    PROPAGATIONS.with_more(np.inf)
     print(f"{describe_processor()}; one thread\n")
     heading = ["network", "evidence", "bayleaf, ms", "again, ms"]
     for peer in ("LazyPropagation", "ShaferShenoy"):

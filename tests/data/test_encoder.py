@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from bayleaf.data import matrix
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable, numeric_variable
 from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
@@ -63,12 +62,6 @@ def learn(
 def columns_of(codes: Codes) -> list[list[int]]:
     """Codes of all variables as lists."""
     return [codes.column(i).tolist() for i in range(codes.n_variables)]
-
-
-@pytest.fixture
-def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The short way for matrices, however small they are."""
-    monkeypatch.setattr(matrix, "MIN_CELLS", 0)
 
 
 def test_every_frame_gives_the_same_domain_and_codes(make_frame: MakeFrame) -> None:
@@ -188,7 +181,6 @@ def test_as_many_states_as_there_are_codes_are_kept_apart() -> None:
         assert len(set(codes.column(0).tolist())) == 65_535
 
 
-@pytest.mark.usefixtures("any_size")
 def test_max_states_holds_for_a_matrix_of_integers() -> None:
     table = np.arange(40).reshape(-1, 1) % 8
     with pytest.raises(ValueError, match=r"'x0' has 8 distinct values.*max_states=5"):

@@ -11,7 +11,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "bayleaf"
 # Packages on one line stand beside each other and do not import one another.
 ORDER = [
-    ("wording", "compiled", "native"),
+    ("wording", "native"),
     ("data", "graph"),
     ("counts",),
     ("cpds",),

@@ -1,14 +1,26 @@
 from __future__ import annotations
 
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bayleaf
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.models.junction_tree import JunctionTree
-from bayleaf.models.junction_tree_schedule import PROPAGATIONS
+from bayleaf.native import library
 from oracles.small_networks import (
     joint_table,
     make_network,
@@ -245,54 +257,186 @@ def all_answers(network, likelihoods, codes) -> list[np.ndarray]:
             found += [answer.marginal(node), answer.family(node)]
     counts, log_evidence = tree.expected_counts(codes)
     found += [*counts, log_evidence, tree.log_evidence_rows(codes)]
-    return [*found, *tree.most_probable(likelihoods), *tree.posterior_rows(codes, 0)]
+    found += [*tree.most_probable(likelihoods), *tree.posterior_rows(codes, 0)]
+    return [np.asarray(array) for array in found]
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_answers_have_the_same_bits_interpreted_and_compiled(seed, monkeypatch) -> None:
+def random_answers(seed) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     network = random_network(rng, seed % 9 + 1) if seed % 3 else wide_network(rng)
     cards = network.domain.cards
     codes = random_codes(rng, cards, 5, 0.4, rng.random(5))
-    likelihoods = random_likelihoods(rng, cards)
-    both = []
-    for steps in (-np.inf, np.inf):
-        monkeypatch.setattr(PROPAGATIONS, "steps", steps)
-        both.append(all_answers(network, likelihoods, codes))
-    for interpreted, compiled in zip(*both, strict=True):
-        np.testing.assert_array_equal(interpreted, compiled)
+    return all_answers(network, random_likelihoods(rng, cards), codes)
 
 
-def test_the_work_of_many_questions_adds_up(monkeypatch) -> None:
-    monkeypatch.setattr(PROPAGATIONS, "steps", -np.inf)
-    tree = JunctionTree.compile(wide_network(np.random.default_rng(0)))
-    work = tree.layout().pass_work
-    codes = random_codes(np.random.default_rng(0), tree.network.domain.cards, 10, 0.5)
-    answer = tree.propagate({})
-    questions = [
-        (3, lambda: tree.propagate({})),
-        (1, lambda: tree.log_evidence({})),
-        (5, lambda: tree.most_probable({})),
-        (10, lambda: tree.log_evidence_rows(codes)),
-        (3, lambda: answer.family(0)),
-    ]
-    for passes, ask in questions:
-        monkeypatch.setattr(PROPAGATIONS, "steps", 0.0)
-        ask()
-        assert PROPAGATIONS.steps == pytest.approx(passes * work, rel=0.1)
+@pytest.mark.parametrize("level", library.LEVELS)
+def test_answers_have_the_same_bits_under_every_instruction_set(level) -> None:
+    if library._path(level) is None:
+        pytest.skip(f"the core is not built for {level}")
+    code = (
+        "from models import test_junction_tree as tests\n"
+        "for seed in range(30):\n"
+        "    for array in tests.random_answers(seed):\n"
+        "        print(array.tobytes().hex())\n"
+    )
+    folders = [Path(__file__).parent.parent, Path(bayleaf.__file__).parent.parent]
+    finished = subprocess.run(
+        [sys.executable, "-c", code],
+        env={
+            **os.environ,
+            "BAYLEAF_SIMD": level,
+            "PYTHONPATH": os.pathsep.join(map(str, folders)),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    here = [array.tobytes().hex() for s in range(30) for array in random_answers(s)]
+    assert finished.stdout.split("\n") == [*here, ""]
 
 
-def test_the_work_of_a_pass_grows_with_cells_and_cliques(monkeypatch) -> None:
-    monkeypatch.setattr(PROPAGATIONS, "steps", np.inf)
-    step = np.full((2, 2), 0.5)
-    chains = [
-        make_network(
-            [2] * n, [[], *([i] for i in range(n - 1))], [step[0]] + [step] * (n - 1)
-        )
-        for n in (10, 20)
-    ]
-    few, many = (JunctionTree.compile(n).layout().pass_work for n in chains)
-    assert many == pytest.approx(2 * few, rel=0.2)
-    tables = [np.full(200, 0.005), np.full((200, 200), 0.005)]
-    wide = JunctionTree.compile(make_network([200] * 2, [[], [0]], tables))
-    assert 40_000 / 4 < wide.layout().pass_work < 4 * 40_000
+@given(seed=seeds, n_variables=sizes)
+@settings(max_examples=30, deadline=None)
+def test_a_state_says_what_its_likelihood_vector_says(seed, n_variables) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, n_variables)
+    tree, cards = JunctionTree.compile(network), network.domain.cards
+    states = {v: int(rng.integers(cards[v])) for v in range(0, n_variables, 2)}
+    soft = {v: rng.random(cards[v]) for v in range(1, n_variables, 2)}
+    likelihoods = {v: np.eye(cards[v])[state] for v, state in states.items()}
+    by_state = tree.propagate({**states, **soft})
+    by_vector = tree.propagate({**likelihoods, **soft})
+    assert by_state.log_evidence == by_vector.log_evidence
+    if by_state.log_evidence > -np.inf:
+        for v in range(n_variables):
+            assert np.array_equal(by_state.marginal(v), by_vector.marginal(v))
+
+
+@pytest.mark.parametrize("state", [2, -1, np.int64(7)])
+def test_a_state_that_does_not_exist_is_refused(state) -> None:
+    tree = JunctionTree.compile(make_network([2], [[]], [np.ones(2) / 2]))
+    with pytest.raises(ValueError, match=f"v0.*the state {state}; give a state from 0"):
+        tree.propagate({0: state})
+
+
+@given(seed=seeds, n_variables=sizes)
+@settings(max_examples=30, deadline=None)
+def test_wanted_marginals_are_those_among_all(seed, n_variables) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, n_variables)
+    likelihoods = random_likelihoods(rng, network.domain.cards)
+    tree = JunctionTree.compile(network)
+    wanted = rng.permutation(n_variables)[: rng.integers(n_variables + 1)].tolist()
+    whole, some = tree.propagate(likelihoods), tree.propagate(likelihoods, wanted)
+    assert some.log_evidence == whole.log_evidence
+    if whole.log_evidence == -np.inf:
+        return
+    for v in range(n_variables):
+        if v in wanted:
+            assert some.marginal(v) == pytest.approx(whole.marginal(v), abs=1e-14)
+        else:
+            with pytest.raises(ValueError, match="not asked for"):
+                some.marginal(v)
+
+
+def test_marginals_cannot_be_written() -> None:
+    tree = JunctionTree.compile(make_network([2], [[]], [np.ones(2) / 2]))
+    with pytest.raises(ValueError, match="read-only"):
+        tree.propagate({}).marginal(0)[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))]
+)
+def test_copies_of_a_tree_that_was_asked_answer_alike(copied) -> None:
+    rng = np.random.default_rng(0)
+    network = random_network(rng, 8, zeros=0.0)
+    tree = JunctionTree.compile(network)
+    evidence = {0: 0, 3: rng.random(network.domain.cards[3])}
+    before = tree.propagate(evidence)
+    other = copied(tree)
+    for answer in (other.propagate(evidence), copied(before)):
+        assert answer.log_evidence == before.log_evidence
+        for v in range(8):
+            assert np.array_equal(answer.marginal(v), before.marginal(v))
+            assert np.array_equal(answer.family(v), before.family(v))
+
+
+def test_threads_share_a_tree() -> None:
+    rng = np.random.default_rng(5)
+    network = random_network(rng, 12, zeros=0.0)
+    tree = JunctionTree.compile(network)
+    cards = network.domain.cards
+    questions = [random_likelihoods(rng, cards) for _ in range(200)]
+
+    def answer(likelihoods):
+        found = tree.propagate(likelihoods)
+        marginals = [found.marginal(v) for v in range(12) if found.log_evidence > -1e9]
+        states, log_most = tree.most_probable(likelihoods)
+        return np.concatenate([*marginals, states, [log_most, found.log_evidence]])
+
+    alone = list(map(answer, questions))
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(answer, questions * 5))
+    for one, other in zip(alone * 5, together, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_tree_goes_on_answering_in_a_forked_process() -> None:
+    code = (
+        "import os\n"
+        "import numpy as np\n"
+        "from bayleaf.models.bayesian_network import BayesianNetwork\n"
+        "from bayleaf.models.junction_tree import JunctionTree\n"
+        "network = BayesianNetwork.from_tables({'a': 'xy'}, {'a': [0.3, 0.7]})\n"
+        "tree = JunctionTree.compile(network)\n"
+        "before = tree.propagate({}).marginal(0)\n"
+        "child = os.fork()\n"
+        "for _ in range(3):\n"
+        "    assert np.array_equal(tree.propagate({}).marginal(0), before)\n"
+        "del tree\n"
+        "if child:\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+    )
+    folder = str(Path(bayleaf.__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": folder}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+
+
+def seconds_of_interrupted(call) -> float:
+    """How long a call lasts that is interrupted after a moment."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    start = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    return time.perf_counter() - start
+
+
+def test_rows_can_be_interrupted() -> None:
+    rng = np.random.default_rng(0)
+    network = wide_network(rng)
+    tree = JunctionTree.compile(network)
+    codes = random_codes(rng, network.domain.cards, 10**6, 0.9)
+    some = codes.rows(slice(0, 10))
+    before = tree.log_evidence_rows(some)
+    assert seconds_of_interrupted(lambda: tree.log_evidence_rows(codes)) < 0.5
+    assert np.array_equal(tree.log_evidence_rows(some), before)
+
+
+@pytest.mark.slow
+def test_a_large_clique_can_be_interrupted() -> None:
+    n, card = 8, 7
+    table = np.full([card] * n, 1 / card)
+    parents = [[] for _ in range(n - 1)]
+    tables = [table[(0,) * (n - 1)]] * (n - 1)
+    network = make_network([card] * n, [*parents, list(range(n - 1))], [*tables, table])
+    tree = JunctionTree.compile(network)
+    tree.compiled()
+    soft = {v: np.arange(1.0, card + 1) for v in range(n)}
+    ask = partial(list, (tree.most_probable(soft) for _ in range(30)))
+    assert seconds_of_interrupted(ask) < 0.5

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -17,6 +20,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.evidence import ImpossibleEvidenceError, Not
 from bayleaf.models.queries import Inference
 from oracles.joint_table import joint_table, marginal
+from oracles.small_networks import random_network
 from property.queried_networks import (
     LIMITS,
     queries,
@@ -294,9 +298,69 @@ inference.posterior_table(holed, "v3")
 inference.log_likelihood(holed)
 inference.sample(20, {"v7": "no"})
 learn_parameters(network, holed, max_iter=3)
-assert "numba" not in sys.modules
+assert "sklearn" not in sys.modules
 """
 
 
-def test_a_few_questions_to_a_small_network_load_no_numba() -> None:
+def test_asking_a_network_loads_no_scikit_learn() -> None:
     subprocess.run([sys.executable, "-c", _QUESTIONS], check=True)
+
+
+def test_posteriors_are_made_when_they_are_looked_at_and_kept() -> None:
+    found = smoking().query({"cough": "no"}, ["smoker", "cancer"])
+    assert list(found) == ["smoker", "cancer"]
+    assert len(found) == 2
+    assert found["cancer"] is found["cancer"]
+    with pytest.raises(KeyError, match="no posterior of 'cough' was asked for"):
+        found["cough"]
+
+
+def test_pickled_posteriors_are_the_same_numbers_without_the_network() -> None:
+    found = smoking().query({"cough": "no"})
+    dumped = pickle.dumps(found)
+    again = pickle.loads(dumped)
+    assert again.to_dict() == found.to_dict()
+    assert again.log_evidence == found.log_evidence
+    assert b"JunctionTree" not in dumped
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda kept: pickle.loads(pickle.dumps(kept))]
+)
+def test_what_was_asked_before_can_be_copied_and_asked_on(copied: Any) -> None:
+    network = smoking()
+    for limit in (20_000_000, 4):
+        inference = Inference(network, max_table_cells=limit)
+        before = inference.query({"cough": "no"}, "smoker")
+        for kept in (copied(inference), copied(network).inference):
+            again = kept.query({"cough": "no"}, "smoker")
+            assert again.to_dict() == before.to_dict()
+
+
+def test_threads_may_ask_one_inference() -> None:
+    network = random_network(np.random.default_rng(1), 12, zeros=0.0)
+    rng = np.random.default_rng(2)
+    questions = [
+        {
+            variable.name: variable.states[rng.integers(variable.n_states)]
+            for variable in network.domain
+            if rng.random() < 0.3
+        }
+        for _ in range(200)
+    ]
+
+    def answer(evidence: dict[Any, Any]) -> dict[str, dict[str, float]]:
+        return network.query(evidence).to_dict()
+
+    alone = list(map(answer, questions))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(answer, questions * 3)) == alone * 3
+
+
+def test_equal_evidence_in_other_words_gives_the_same_bits() -> None:
+    network = smoking()
+    said = ["no", ["no"], Not("yes"), {"no": 1.0, "yes": 0.0}, np.array([1.0, 0.0])]
+    found = [network.query({"cough": value}) for value in said]
+    for other in found[1:]:
+        assert other.to_dict() == found[0].to_dict()
+        assert other.log_evidence == found[0].log_evidence

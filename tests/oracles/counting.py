@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,3 +68,25 @@ def random_codes(
         "fractional": rng.random(n_rows),
     }
     return Codes.from_columns(columns, cards, row_weights[weights])
+
+
+def extended_keys(
+    keys: NDArray[np.int32], codes: NDArray[np.integer[Any]], n_states: int
+) -> NDArray[np.int32]:
+    """Keys with one more variable as the fastest digit, -1 where it is missing."""
+    lacking = (keys < 0) | (codes >= n_states)
+    return np.where(lacking, -1, keys * n_states + codes).astype(np.int32)
+
+
+def key_counts(
+    keys: NDArray[np.int32],
+    columns: Sequence[NDArray[np.integer[Any]]],
+    widths: Sequence[int],
+    weights: NDArray[np.float64],
+    n_keys: int,
+) -> list[NDArray[np.float64]]:
+    """Weight of each key, from -1 on, and code, one table a column."""
+    tables = [np.zeros((n_keys + 1, width)) for width in widths]
+    for table, column in zip(tables, columns, strict=True):
+        np.add.at(table, (keys + 1, column), weights)
+    return tables

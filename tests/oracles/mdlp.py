@@ -6,6 +6,9 @@ import itertools
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 Row = tuple[float, int, float]
 
 
@@ -19,6 +22,55 @@ def mdlp_cut_points(
         if weight > 0 and not math.isnan(value)
     ]
     return tuple(sorted(_cuts(rows)))
+
+
+def cuts_by_trying_all(
+    values: NDArray[np.float64],
+    classes: NDArray[np.intp],
+    n_classes: int,
+    weights: NDArray[np.float64],
+) -> tuple[float, ...]:
+    """The same with arrays, for whole weights above zero: still every cut is tried."""
+    order = np.argsort(values, kind="stable")
+    values = values[order]
+    cells = np.zeros((len(values), n_classes))
+    cells[np.arange(len(values)), classes[order]] = weights[order]
+    last = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
+    # Class counts up to each distinct value.
+    below = np.concatenate([np.zeros((1, n_classes)), cells.cumsum(axis=0)[last]])
+    values = values[last]
+
+    def cuts(first: int, end: int) -> list[float]:
+        """Cuts of the distinct values from `first` to before `end`."""
+        if end - first < 2:
+            return []
+        whole = below[end] - below[first]
+        left = below[first + 1 : end] - below[first]
+        bits = _bits(left) + _bits(whole - left)
+        best = int(np.argmax(bits <= bits.min() + 1e-12 * whole.sum()))
+        sides = whole, left[best], whole - left[best]
+        (n, _, _), (k, *ks) = ([f(side) for side in sides] for f in (np.sum, _present))
+        entropies = [float(_bits(side[None])[0] / side.sum()) for side in sides]
+        delta = math.log2(3**k - 2) - k * entropies[0]
+        delta += sum(k * e for k, e in zip(ks, entropies[1:], strict=True))
+        position = math.log2(n - 1) if n > 2 else 0.0
+        if (_bits(whole[None])[0] - bits[best]) / n <= (position + delta) / n:
+            return []
+        middle = first + 1 + best
+        cut = (values[middle - 1] + values[middle]) / 2
+        return [*cuts(first, middle), cut, *cuts(middle, end)]
+
+    return tuple(cuts(0, len(values)))
+
+
+def _bits(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weight times class entropy of each row of counts."""
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return -(counts * np.log2(np.where(counts > 0, shares, 1.0))).sum(axis=1)
+
+
+def _present(counts: NDArray[np.float64]) -> int:
+    return int(np.count_nonzero(counts))
 
 
 def entropy(rows: Sequence[Row]) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +26,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
 from bayleaf.cpds.nested import PseudoCounts
-from bayleaf.cpds.random_network import RandomNetwork, evidence_work
+from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import (
     Smoothing,
     resolve_smoothing,
@@ -60,8 +59,6 @@ from bayleaf.wording import name_list
 
 # Numbers of left-out evidence that are held at most: 0.8 GB.
 _MAX_EVIDENCE = 200_000_000
-# How often the search for weights looks at each number of evidence, about.
-_DESCENT_STEPS = 300
 
 
 class AveragedKDBClassifier(BayesianClassifier):
@@ -176,14 +173,6 @@ class AveragedKDBClassifier(BayesianClassifier):
         self._random_cuts = RandomCuts(rng, self.n_networks, self.n_bins)
         return self._random_cuts
 
-    def _count(self, codes: Codes) -> CountSource:
-        return TableCounts(
-            codes,
-            n_jobs=self.n_jobs,
-            max_table_cells=self.max_table_cells,
-            work=self._work(codes),
-        )
-
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
@@ -290,17 +279,11 @@ class AveragedKDBClassifier(BayesianClassifier):
             generator = np.random.default_rng(seeds[network])
             measured = shared or self._measured(counts, maps[network], 1)
             parents = noisy_parents(*measured, self.max_parents, generator)
-            return count_network(codes, parents, maps[network], self._work(codes))
+            return count_network(codes, parents, maps[network])
 
         # Several codings are counted side by side, each on one thread.
         shared = self._measured(counts, maps[0], counts.n_jobs) if alike else None
         return [partial(sample, m) for m in range(self.n_networks)]
-
-    def _work(self, codes: Codes) -> float:
-        """Estimate of the steps that learning from rows takes, see `kernel_for`."""
-        n_classes, n_depths = codes.cards[-1], self.max_parents + 1
-        shape = codes.n_variables - 1, n_depths, codes.n_rows, n_classes
-        return evidence_work(self.n_networks, *shape) + _DESCENT_STEPS * prod(shape)
 
     def _measured(
         self, counts: CountSource, maps: Maps, n_jobs: int
@@ -313,7 +296,6 @@ class AveragedKDBClassifier(BayesianClassifier):
                 recoded(codes, maps),
                 n_jobs=n_jobs,
                 max_table_cells=self.max_table_cells,
-                work=self._work(codes),
             )
         return (
             log_information(mutual_information(coded)),
@@ -343,7 +325,6 @@ class AveragedKDBClassifier(BayesianClassifier):
             self.max_parents + 1,
             counts,
             left_out,
-            work=self._work(counts.rows()),
         )
         if self.smoothing == AUTO:
             scores = []

@@ -49,5 +49,7 @@ def _print_versions() -> int:
         print(f"bayleaf: {error}", file=sys.stderr)
         return BAD_INPUT
     print(f"native core: {used} (of {', '.join(LEVELS)})")
-    print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    print(
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    )
     return 0

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayleaf.cli.arrow_arrays import dictionary_codes
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.codes import Codes
 from bayleaf.data.columns import Column, NumberColumn, ValueColumn
@@ -77,7 +78,7 @@ def _read_text(cells: _TextCells, missing_values: frozenset[str]) -> Column:
     variable = cells.variable
     encoded = cells.texts.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
-    indices = np.asarray(encoded.indices.fill_null(-1)).astype(np.int32, copy=False)
+    indices = dictionary_codes(encoded)
     absent = {i for i, text in enumerate(texts) if text == "" or text in missing_values}
     if absent:
         indices = np.where(np.isin(indices, list(absent)), np.int32(-1), indices)

@@ -87,13 +87,14 @@ def _scored(
     import numpy as np
     import pyarrow as pa
 
+    from bayleaf.cli.arrow_arrays import number_array
+
     log_proba = predictor.log_proba(codes)
     proba = np.exp(log_proba)
-    labels = predictor.classes[predictor.choose(proba)]
-    added = {"prediction": _label_column(labels, predictor.classes)}
+    added = {"prediction": _label_column(predictor.choose(proba), predictor.classes)}
     if probabilities:
         for label, column in zip(predictor.classes, proba.T, strict=True):
-            added[f"probability_{label}"] = pa.array(np.ascontiguousarray(column))
+            added[f"probability_{label}"] = number_array(column)
     taken = [name for name in added if name in batch.schema.names]
     if taken:
         raise ValueError(
@@ -105,12 +106,20 @@ def _scored(
     )
 
 
-def _label_column(labels: Any, classes: Any) -> pa.Array:
+def _label_column(chosen: Any, classes: Any) -> pa.Array:
     """Labels in a type that holds every class; as text if Arrow knows no other."""
+    import numpy as np
     import pyarrow as pa
 
+    from bayleaf.cli.arrow_arrays import number_array, text_array
+
+    labels = classes.tolist()
+    if classes.dtype.kind in "if":
+        kind = np.int64 if classes.dtype.kind == "i" else np.float64
+        return number_array(classes.astype(kind)[chosen])
+    if all(isinstance(label, str) for label in labels):
+        return text_array(labels, chosen)
     try:
-        kind = pa.array(classes.tolist()).type
+        return pa.array(labels).take(pa.array(chosen))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([str(label) for label in labels.tolist()], pa.string())
-    return pa.array(labels.tolist(), kind)
+        return text_array([str(label) for label in labels], chosen)

@@ -17,11 +17,10 @@ from scipy.special import xlogy
 from bayleaf.counts.pairs import PairCounts, Side
 from bayleaf.counts.source import Counts, CountSource
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
+from bayleaf.native.information import pair_information
 
 # Cells of pair counts that are held at a time.
 _BLOCK_CELLS = 10_000_000
-# Cells up to which NumPy is done before numba is imported.
-_SMALL_CELLS = 300_000
 # Cells, about a millisecond's work, for which a thread is started.
 _LEAST_CELLS = 200_000
 # Counts whose logarithms are looked up.
@@ -200,12 +199,9 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
     blocks = _blocks(source.cards)
     for k, left in enumerate(blocks):
         for right in blocks[k:]:
-            part = _pair_information(source.pair_counts(left, right), source.n_jobs)
-            if right is left:
-                part = np.triu(part, 1)
-                part += part.T
-            information[left.start : left.stop, right.start : right.stop] = part
-            information[right.start : right.stop, left.start : left.stop] = part.T
+            pairs = source.pair_counts(left, right)
+            corner = left.start, right.start
+            _measure_pairs(pairs, source.n_jobs, information, corner)
     return information
 
 
@@ -224,128 +220,53 @@ def _blocks(cards: tuple[int, ...]) -> list[range]:
     return blocks
 
 
-def _pair_information(pairs: PairCounts, threads: int) -> NDArray[np.float64]:
-    """Compute I(X;Y|C) of every pair; the diagonal of a triangle means nothing."""
+def _measure_pairs(
+    pairs: PairCounts,
+    threads: int,
+    information: NDArray[np.float64],
+    corner: tuple[int, int],
+) -> None:
+    """Write I(X;Y|C) of every pair to both its places, the first at the corner."""
     terms = LogTerms.up_to(float(pairs.class_counts.sum()))
-    # Counts of planes are integers: whoever made them has imported numba.
-    if pairs.stored.dtype == np.float64 and pairs.stored.size <= _SMALL_CELLS:
-        return _dense_information(pairs, terms)
-    threads = worthwhile(threads, pairs.stored.size, _LEAST_CELLS)
-    whole = [_is_whole(side) for side in (pairs.left_side, pairs.right_side)]
-    amounts = np.zeros((len(pairs.left), len(pairs.right)), np.int64)
-    totals = np.zeros(amounts.shape)
-    if whole[0].any() and whole[1].any():
-        _add_whole_pairs(pairs, whole, terms, amounts, totals, threads)
-    if not (whole[0].all() and whole[1].all()):
-        _add_other_pairs(pairs, whole, terms, amounts, totals, threads)
-    information = terms.shares(amounts, totals)
-    # A triangle follows the places of states, which need not be the order of variables.
-    return information + information.T if pairs.triangle else information
-
-
-def _is_whole(side: Side) -> NDArray[np.bool_]:
-    """Tell which variables lack no cell and leave their last state over."""
-    whole: NDArray[np.bool_] = side.n_states == side.cards
-    whole &= side.n_stored < side.n_states
-    return whole
-
-
-def _add_whole_pairs(
-    pairs: PairCounts,
-    whole: list[NDArray[np.bool_]],
-    terms: LogTerms,
-    amounts: NDArray[np.int64],
-    totals: NDArray[np.float64],
-    threads: int,
-) -> None:
-    """Add information times weight, and weight, of pairs of whole variables."""
-    from bayleaf.counts.information_kernels import whole_pairs
-
-    sides = pairs.left_side, pairs.right_side
-    layouts = []
-    for side, here in zip(sides, whole, strict=True):
-        sums = terms.of(side.dense_margins(pairs.class_counts)).sum(axis=0)
-        sums = np.add.reduceat(sums, side.dense_starts)[here]
-        places = side.n_stored[here], side.starts[here]
-        layouts.append((np.flatnonzero(here), *places, sums))
+    left, right = pairs.left_side, pairs.right_side
+    left_variables = _variables(left, pairs.class_counts, terms)
+    right_variables = _variables(right, pairs.class_counts, terms)
+    kind = np.int32 if pairs.stored.dtype == np.int32 else np.float64
+    stored = np.ascontiguousarray(pairs.stored, dtype=kind)
+    threads = worthwhile(threads, stored.size, _LEAST_CELLS)
+    # More strips than threads: in a triangle the first ones have the most to do.
+    n_strips = 1 if threads == 1 else 8 * threads
     tasks = [
         partial(
-            whole_pairs,
-            pairs.stored,
-            pairs.triangle,
-            pairs.class_counts.astype(np.int64),
-            tuple(array[first:last] for array in layouts[0]),
-            layouts[1],
-            pairs.left_side.margins.astype(np.int64),
-            pairs.right_side.margins.astype(np.int64),
-            terms.table,
-            terms.scale,
-            amounts,
-        )
-        for first, last in stretches(len(layouts[0][0]), _n_strips(threads))
-    ]
-    run_tasks(tasks, threads)
-    np.copyto(totals, pairs.class_counts.sum(), where=whole[0][:, None] & whole[1])
-
-
-def _add_other_pairs(
-    pairs: PairCounts,
-    whole: list[NDArray[np.bool_]],
-    terms: LogTerms,
-    amounts: NDArray[np.int64],
-    totals: NDArray[np.float64],
-    threads: int,
-) -> None:
-    """Add information times weight, and weight, of all other pairs."""
-    from bayleaf.counts.information_kernels import other_pairs
-
-    left, right = (
-        (here, side.cards, side.n_states, side.n_stored, side.starts)
-        for side, here in zip((pairs.left_side, pairs.right_side), whole, strict=True)
-    )
-    tasks = [
-        partial(
-            other_pairs,
-            pairs.stored,
+            pair_information,
+            stored,
             pairs.triangle,
             pairs.class_counts,
-            left,
-            right,
-            pairs.left_side.margins,
-            pairs.right_side.margins,
+            left_variables,
+            right_variables,
+            left.margins,
+            right.margins,
             terms.table,
             terms.scale,
-            first,
-            amounts[first:last],
-            totals[first:last],
+            stretch,
+            information,
+            corner,
         )
-        for first, last in stretches(len(amounts), _n_strips(threads))
+        for stretch in stretches(len(pairs.left), n_strips)
     ]
     run_tasks(tasks, threads)
 
 
-def _n_strips(threads: int) -> int:
-    """Choose into how many strips to cut a triangle, so that threads end together."""
-    return 1 if threads == 1 else 8 * threads
-
-
-def _dense_information(pairs: PairCounts, terms: LogTerms) -> NDArray[np.float64]:
-    """Compute I(X;Y|C) of every pair by NumPy, (n_left, n_right)."""
-    left, right = pairs.left_side, pairs.right_side
-    joint = pairs.dense()
-    # Rows in which either is missing are left out of that pair alone, so that even
-    # the counts of class and X depend on Y.
-    joint[:, left.dense_starts + left.cards] = 0.0
-    joint[:, :, right.dense_starts + right.cards] = 0.0
-    by_left = np.add.reduceat(joint, right.dense_starts, axis=2)
-    by_right = np.add.reduceat(joint, left.dense_starts, axis=1)
-    by_class = np.add.reduceat(by_left, left.dense_starts, axis=1)
-    by_cell = np.add.reduceat(terms.of(joint).sum(0), left.dense_starts, axis=0)
-    amounts = np.add.reduceat(by_cell, right.dense_starts, axis=1)
-    amounts -= np.add.reduceat(terms.of(by_left).sum(0), left.dense_starts, axis=0)
-    amounts -= np.add.reduceat(terms.of(by_right).sum(0), right.dense_starts, axis=1)
-    amounts += terms.of(by_class).sum(axis=0)
-    return terms.shares(amounts, by_class.sum(axis=0))
+def _variables(side: Side, class_counts: Counts, terms: LogTerms) -> NDArray[np.int64]:
+    """What `pair_information` asks of each variable along a side."""
+    # A whole variable lacks no cell and leaves its last state over.
+    whole = (side.n_states == side.cards) & (side.n_stored < side.n_states)
+    sums = np.zeros(len(whole), np.int64)
+    if whole.any():
+        margins = terms.of(side.dense_margins(class_counts)).sum(axis=0)
+        sums = np.add.reduceat(margins, side.dense_starts)
+    columns = side.starts, side.n_stored, side.n_states, side.cards, whole, sums
+    return np.column_stack([column.astype(np.int64) for column in columns])
 
 
 def _information(counts: Counts) -> float:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.threads import run_tasks, worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.native.counts import extend_keys, key_counts
 
 Counts = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -24,30 +25,7 @@ _CELLS = 4_000_000
 _LEAST_COUNTED = 2_000_000
 
 
-class KeyEngine(Protocol):
-    """The module that does the counting, `kernels` or `numpy_kernels`."""
-
-    @property
-    def extend_keys(self) -> Callable[..., None]:
-        """Make one more variable the fastest digit of each row's key."""
-        ...
-
-    @property
-    def key_counts(self) -> Callable[..., None]:
-        """Add up the weight of each key and state, for many columns."""
-        ...
-
-
-def compiled_engine() -> KeyEngine:
-    """Return the compiled kernels; costs the import of numba."""
-    from bayleaf.counts import kernels
-
-    return kernels
-
-
-def build_keys(
-    codes: Codes, digits: Sequence[tuple[int, int]], engine: KeyEngine
-) -> NDArray[np.int32]:
+def build_keys(codes: Codes, digits: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
     """Give numbers to the joint states of some variables, the first variable slowest.
 
     Parameters
@@ -57,8 +35,6 @@ def build_keys(
     digits : sequence of (int, int)
         Index of each variable, and the number of its codes that count; a row with a
         code beyond them gets the key -1.
-    engine : KeyEngine
-        What counts.
 
     Returns
     -------
@@ -77,16 +53,12 @@ def build_keys(
         )
     keys = np.zeros(codes.n_rows, dtype=np.int32)
     for variable, n_codes in digits:
-        engine.extend_keys(keys, codes.column(variable), n_codes)
+        extend_keys(keys, codes.column(variable), n_codes)
     return keys
 
 
 def count_by_key(
-    codes: Codes,
-    keys: NDArray[np.int32],
-    n_keys: int,
-    variables: Sequence[int],
-    engine: KeyEngine,
+    codes: Codes, keys: NDArray[np.int32], n_keys: int, variables: Sequence[int]
 ) -> tuple[Counts, Places]:
     """Count each key with each state, missing states included, of some variables.
 
@@ -109,12 +81,12 @@ def count_by_key(
     for block, here, rows in blocks:
         if here.any():
             places = starts[:-1][here], widths[here]
-            engine.key_counts(keys, block, rows[here], *places, weights, tables)
+            key_counts(keys, block, rows[here], *places, weights, tables)
     return tables[1:], starts
 
 
 def family_counts_by_key(
-    codes: Codes, families: Sequence[Family], engine: KeyEngine, threads: int
+    codes: Codes, families: Sequence[Family], threads: int
 ) -> list[Counts]:
     """Count some families, those with the same parents together.
 
@@ -125,7 +97,7 @@ def family_counts_by_key(
     """
     counts: list[Counts] = [np.empty(0)] * len(families)
     tasks = [
-        partial(_count_children, codes, families, group, engine, counts)
+        partial(_count_children, codes, families, group, counts)
         for group in _groups(codes, families)
     ]
     n_counted = codes.n_rows * len(families)
@@ -156,15 +128,14 @@ def _count_children(
     codes: Codes,
     families: Sequence[Family],
     group: Sequence[int],
-    engine: KeyEngine,
     counts: list[Counts],
 ) -> None:
     """Count the families at some positions, all with the same parents."""
     parents = families[group[0]][:-1]
-    keys = build_keys(codes, [(v, codes.cards[v]) for v in parents], engine)
+    keys = build_keys(codes, [(v, codes.cards[v]) for v in parents])
     shape = [codes.cards[v] for v in parents]
     children = [families[position][-1] for position in group]
-    tables, starts = count_by_key(codes, keys, prod(shape), children, engine)
+    tables, starts = count_by_key(codes, keys, prod(shape), children)
     for position, child, start in zip(group, children, starts[:-1], strict=True):
         card = codes.cards[child]
         table = np.ascontiguousarray(tables[:, start : start + card])

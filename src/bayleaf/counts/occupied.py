@@ -7,7 +7,6 @@ written out, so that memory is bounded by the number of rows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,15 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
-from bayleaf.counts.occupied_kernels import count_families
 from bayleaf.data.codes import Codes
+from bayleaf.native.occupied import count_families
+
+# The state that each code of a variable stands for.
+Map = NDArray[np.uint16]
 
 # Larger keys than this would overflow when the class is appended.
 MAX_CELLS = 1 << 46
-# Cells a row up to which a table with a place for every cell is quicker than hashing.
-_CELLS_A_ROW = 2
-_SMALL_TABLE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +96,16 @@ def padded(families: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     return places
 
 
+def joined(maps: Sequence[Map]) -> tuple[Map, NDArray[np.int64]]:
+    """The maps of all variables in one array, and where each begins."""
+    starts = np.cumsum([0, *map(len, maps)], dtype=np.int64)
+    return np.concatenate(maps), starts
+
+
 def count_occupied(
     codes: Codes,
     families: Sequence[Sequence[int]],
-    maps: Sequence[NDArray[np.uint16]],
-    work: float = math.inf,
+    maps: Sequence[Map],
 ) -> OccupiedFamilies:
     """Count the joint states of families of variables and the class that occur.
 
@@ -116,28 +119,23 @@ def count_occupied(
     maps : sequence of ndarray of dtype uint16
         For each variable but the class, the state that each of its codes stands for,
         the highest last.
-    work : float, optional
-        Estimate of the steps that all counting takes, see `kernel_for`; much by
-        default.
     """
     places = padded(families)
-    states, classes, weights, starts = kernel_for(count_families, work)(
+    states, classes, weights, starts = count_families(
         codes.narrow,
         codes.wide,
         np.array(codes.slots, dtype=np.int64),
-        np.ascontiguousarray(codes.weights),
+        codes.weights,
         places,
-        np.concatenate(maps),
-        np.cumsum([0, *map(len, maps)], dtype=np.int64),
+        *joined(maps),
         codes.cards[-1],
-        max(_SMALL_TABLE, _CELLS_A_ROW * codes.n_rows),
     )
     return OccupiedFamilies(places, states, classes, weights, starts)
 
 
 def mapped_states(
     columns: Sequence[NDArray[np.unsignedinteger[Any]]],
-    maps: Sequence[NDArray[np.uint16]],
+    maps: Sequence[Map],
 ) -> NDArray[np.uint16]:
     """State of each variable in each row, shape (n_variables, n_rows).
 

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts import kernels
-from bayleaf.counts.intrinsics import LANES
 from bayleaf.counts.keys import build_keys, count_by_key
-from bayleaf.counts.pairs import Counts, PairCounts, Side, complete_table, ranges
+from bayleaf.counts.pairs import Counts, PairCounts, Side, ranges
 from bayleaf.counts.planes import (
-    MAX_PLANE_STATES,
     ClassOrder,
     Planes,
+    max_plane_states,
     multiply,
     plane_starts,
 )
 from bayleaf.counts.threads import run_tasks, worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.native.counts import LANES
 
 Places = NDArray[np.int64]
 
@@ -43,8 +42,8 @@ class PairCounter:
     n_states : tuple of int
         Number of codes that may occur in each column: the card, or one more where
         a cell is missing.
-    orders : tuple of (int, ClassOrder) or None
-        See `class_orders`; None counts everything by key.
+    order : ClassOrder or None
+        Rows sorted by class; None counts everything by key.
     class_counts : ndarray of shape (n_classes,)
         Total weight of each class.
     threads : int
@@ -53,16 +52,16 @@ class PairCounter:
 
     codes: Codes
     n_states: tuple[int, ...]
-    orders: tuple[tuple[int, ClassOrder], ...] | None
+    order: ClassOrder | None
     class_counts: Counts
     threads: int
 
     def fits_planes(self, variable: int) -> bool:
         """Whether a variable is counted by planes."""
         return (
-            self.orders is not None
+            self.order is not None
             and self.codes.slots[variable] >= 0
-            and self.n_states[variable] <= MAX_PLANE_STATES
+            and self.n_states[variable] <= max_plane_states()
         )
 
     def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
@@ -75,8 +74,8 @@ class PairCounter:
             rows.margins.shape[1],
             columns.margins.shape[1],
         )
-        # Whole counts stay below 2^31, see class_orders.
-        stored = np.zeros(shape, np.float64 if self.orders is None else np.int32)
+        # Whole counts stay below 2^31, see ClassOrder.of.
+        stored = np.zeros(shape, np.float64 if self.order is None else np.int32)
         self._count_planes(rows, columns, stored)
         self._count_keys(rows, columns, stored)
         return PairCounts(rows, columns, self.class_counts, stored, triangle)
@@ -89,20 +88,19 @@ class PairCounter:
         class_index = self.codes.n_variables - 1
         pairs = [tuple(v for v in f if v != class_index) for f in families]
         counts: list[Counts] = []
-        begin = 0
-        while begin < len(families):
+        while len(counts) < len(families):
+            begin = len(counts)
             end = self._end_of_batch(pairs, begin)
-            for pair, table in zip(
-                pairs[begin:end], self._pair_tables(pairs[begin:end]), strict=True
+            tables = self._pair_tables(pairs[begin:end])
+            for family, pair, table in zip(
+                families[begin:end], pairs[begin:end], tables, strict=True
             ):
-                family = families[len(counts)]
                 axes = [class_index, *pair]
                 if class_index not in family:
                     table = table.sum(axis=0)
                     axes = axes[1:]
                 order = [axes.index(variable) for variable in family]
                 counts.append(np.ascontiguousarray(table.transpose(order)))
-            begin = end
         return counts
 
     def _end_of_batch(self, pairs: Sequence[tuple[int, ...]], begin: int) -> int:
@@ -122,29 +120,20 @@ class PairCounter:
         variables = sorted({variable for pair in pairs for variable in pair})
         position = {variable: k for k, variable in enumerate(variables)}
         starts = plane_starts([self.n_states[v] - 1 for v in variables])
-        packed = [
-            (scale, self._pack(variables, starts, order))
-            for scale, order in self.orders or ()
+        places = [
+            [position[v] for v in pair] + [-1] * (2 - len(pair)) for pair in pairs
         ]
-        margins = np.sum([scale * planes.margins() for scale, planes in packed], axis=0)
-
-        def table(pair: tuple[int, ...]) -> Counts:
-            places = [position[variable] for variable in pair]
-            sides = [margins[:, starts[k] : starts[k + 1]] for k in places]
-            if len(pair) == 1:
-                rest = self.class_counts - sides[0].sum(axis=1)
-                return np.column_stack([sides[0], rest])[:, : self.codes.cards[pair[0]]]
-            first, second = places
-            parts = [scale * planes.pair(first, second) for scale, planes in packed]
-            n_states = self.n_states[pair[0]], self.n_states[pair[1]]
-            full = complete_table(
-                np.sum(parts, axis=0), sides[0], sides[1], self.class_counts, n_states
-            )
-            return full[:, : self.codes.cards[pair[0]], : self.codes.cards[pair[1]]]
-
-        work = self.codes.n_rows * len(pairs)
-        threads = worthwhile(self.threads, work, _LEAST_COUNTED)
-        return run_tasks([partial(table, pair) for pair in pairs], threads)
+        threads = worthwhile(
+            self.threads, self.codes.n_rows * len(pairs), _LEAST_COUNTED
+        )
+        tables = self._pack(variables, starts).family_counts(
+            self.class_counts, np.array(places, np.int64), threads
+        )
+        cards = self.codes.cards
+        return [
+            table[:, *(slice(cards[v]) for v in pair)]
+            for pair, table in zip(pairs, tables, strict=True)
+        ]
 
     def _lay_out(self, variables: Sequence[int]) -> Side:
         """Give every variable its places: planes first, their last state left over."""
@@ -161,37 +150,32 @@ class PairCounter:
         margins = np.zeros((len(self.class_counts), int(by_key[-1])))
         return Side(tuple(variables), cards, n_states, n_stored, starts, margins)
 
-    def _pack(
-        self, variables: Sequence[int], starts: Places, order: ClassOrder
-    ) -> Planes:
-        """Planes of some variables in one order of rows."""
+    def _pack(self, variables: Sequence[int], starts: Places) -> Planes:
+        """Planes of some variables."""
+        assert self.order is not None
         slots = np.array([self.codes.slots[v] for v in variables], np.int64)
-        return Planes.pack(self.codes, slots, starts, order, self.threads)
+        return Planes.pack(self.codes, slots, starts, self.order, self.threads)
 
     def _count_planes(self, rows: Side, columns: Side, stored: NDArray[Any]) -> None:
         """Fill in margins and pairs of the variables that fit planes."""
-        for scale, order in self.orders or ():
-            left = self._pack_side(rows, order)
-            right = left if columns is rows else self._pack_side(columns, order)
-            counts = stored if scale == 1 else np.zeros_like(stored)
-            multiply(left, right, counts, self.threads)
-            if columns is rows:
-                # What a plane has in common with itself.
-                width = len(left.panels) * LANES
-                own = np.einsum("cii->ci", counts[:, :width, :width])
-                rows.margins[:, :width] += scale * own
-            else:
-                for side, planes in ((rows, left), (columns, right)):
-                    width = len(planes.panels) * LANES
-                    side.margins[:, :width] += scale * planes.margins()
-            if counts is not stored:
-                stored += scale * counts
+        if self.order is None:
+            return
+        left = self._pack_side(rows)
+        right = left if columns is rows else self._pack_side(columns)
+        multiply(left, right, stored, self.threads)
+        if columns is rows:
+            # What a plane has in common with itself.
+            width = len(left.panels) * LANES
+            rows.margins[:, :width] = np.einsum("cii->ci", stored[:, :width, :width])
+            return
+        for side, planes in ((rows, left), (columns, right)):
+            side.margins[:, : len(planes.panels) * LANES] = planes.margins()
 
-    def _pack_side(self, side: Side, order: ClassOrder) -> Planes:
+    def _pack_side(self, side: Side) -> Planes:
         """Planes of those variables of one side that fit them."""
         packed = side.n_stored < side.n_states
         variables = [v for v, here in zip(side.variables, packed, strict=True) if here]
-        return self._pack(variables, plane_starts(side.n_stored[packed]), order)
+        return self._pack(variables, plane_starts(side.n_stored[packed]))
 
     def _count_keys(self, rows: Side, columns: Side, stored: NDArray[Any]) -> None:
         """Fill in margins and pairs of the other variables, one key at a time."""
@@ -226,11 +210,9 @@ class PairCounter:
         variable = side.variables[position]
         n_classes, n_codes = len(self.class_counts), int(side.n_stored[position])
         digits = [(self.codes.n_variables - 1, n_classes), (variable, n_codes)]
-        keys = build_keys(self.codes, digits, kernels)
+        keys = build_keys(self.codes, digits)
         opposite = [other.variables[k] for k in others]
-        tables, starts = count_by_key(
-            self.codes, keys, n_classes * n_codes, opposite, kernels
-        )
+        tables, starts = count_by_key(self.codes, keys, n_classes * n_codes, opposite)
         tables = tables.reshape(n_classes, n_codes, -1)
         first = side.starts[position]
         places = ranges(other.starts[others], other.n_stored[others])

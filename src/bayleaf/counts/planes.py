@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts import kernels
-from bayleaf.counts.intrinsics import LANES, NO_STATE, target_has
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.native.counts import (
+    LANES,
+    class_order,
+    pack_planes,
+    plane_counts,
+    plane_families,
+    plane_margins,
+)
+from bayleaf.native.library import level
 
 Places = NDArray[np.int64]
+Counts = NDArray[np.float64]
 
 # States above which counting by key is faster. A column of v states costs v - 1 planes;
 # with vectors of bit counts a pair of planes takes about a 500th of the time of
 # a pair of columns counted by key, otherwise about a 100th.
-MAX_PLANE_STATES = 20 if target_has("avx512vpopcntdq") else 10
+_WIDE_STATES, _NARROW_STATES = 20, 10
 # Weights beyond this are counted by key: each bit of the weights costs a pass.
 _MAX_WEIGHT = 255
 # Largest table of counts of which every thread may hold its own.
@@ -32,73 +40,53 @@ _LEAST_MULTIPLIED = 30_000_000
 _PARTS_A_THREAD = 4
 
 
+@cache
+def max_plane_states() -> int:
+    """Most states of a column that is counted by planes."""
+    return _WIDE_STATES if level() == "avx512" else _NARROW_STATES
+
+
 @dataclass(frozen=True)
 class ClassOrder:
-    """How rows are sorted by class, tile by tile; see `kernels.class_runs`."""
+    """How rows are sorted by class, tile by tile; see `bayleaf.native.counts`."""
 
     n_classes: int
-    run_rows: Places
-    run_masks: NDArray[np.uint64]
-    run_places: Places
+    runs: Places
     segments: Places
     tiles: Places
 
     @classmethod
-    def of(cls, class_codes: NDArray[np.uint8], n_classes: int) -> ClassOrder:
-        """Sort rows by class; those whose code is no class are left out."""
-        n_words = -(-len(class_codes) // 64)
-        padded = np.full(n_words * 64, NO_STATE, dtype=np.uint8)
-        padded[: len(class_codes)] = class_codes
-        most = n_words * min(n_classes, 64)
-        rows, places = np.empty(most, np.int64), np.empty(most, np.int64)
-        masks = np.empty(most, np.uint64)
-        n_tiles = -(-len(class_codes) // kernels.TILE_ROWS)
-        segments = np.empty((n_tiles * n_classes, 3), np.int64)
-        tiles = np.empty((n_tiles + 1, 3), np.int64)
-        n_runs, n_segments = kernels.class_runs(
-            padded, n_classes, rows, masks, places, segments, tiles
-        )
-        return cls(
-            n_classes,
-            rows[:n_runs].copy(),
-            masks[:n_runs].copy(),
-            places[:n_runs].copy(),
-            segments[:n_segments].copy(),
-            tiles,
-        )
+    def of(cls, codes: Codes) -> ClassOrder | None:
+        """Sort rows by the last variable, so that whole weights may be counted.
+
+        Returns
+        -------
+        ClassOrder or None
+            None where weights are no small whole numbers, or the class has too many
+            states for a byte.
+        """
+        n_classes, slot = codes.cards[-1], codes.slots[-1]
+        total = codes.n_rows if codes.unit_weights else codes.weights.sum()
+        if slot < 0 or total >= np.iinfo(np.int32).max:
+            return None
+        weights = np.ones(1, np.uint8)
+        if not codes.unit_weights:
+            if codes.weights.max(initial=0.0) > _MAX_WEIGHT:
+                return None
+            weights = codes.weights.astype(np.uint8)
+            if (weights != codes.weights).any():
+                return None
+        return cls(n_classes, *class_order(codes.narrow[slot], weights, n_classes))
 
     @property
     def n_words(self) -> int:
         """Words that a plane takes."""
         return int(self.tiles[-1, 2])
 
-
-def class_orders(codes: Codes) -> tuple[tuple[int, ClassOrder], ...] | None:
-    """Make orders of rows whose counts, each times a factor, add up to weighted ones.
-
-    Returns
-    -------
-    tuple of (int, ClassOrder) or None
-        One order for rows of weight one. Other whole weights are cut into bits: the
-        order of each bit has the rows whose weight has this bit. None where weights
-        are no small whole numbers, or the class has too many states for a byte.
-    """
-    n_classes = codes.cards[-1]
-    slot = codes.slots[-1]
-    total = codes.n_rows if codes.unit_weights else codes.weights.sum()
-    if slot < 0 or total >= np.iinfo(np.int32).max:
-        return None
-    class_codes = codes.narrow[slot]
-    if codes.unit_weights:
-        return ((1, ClassOrder.of(class_codes, n_classes)),)
-    whole = codes.weights.astype(np.uint8)
-    if codes.weights.max(initial=0.0) > _MAX_WEIGHT or (whole != codes.weights).any():
-        return None
-    orders = []
-    for bit in range(max(1, int(whole.max(initial=0)).bit_length())):
-        chosen = np.where(whole >> bit & 1, class_codes, np.uint8(NO_STATE))
-        orders.append((1 << bit, ClassOrder.of(chosen, n_classes)))
-    return tuple(orders)
+    @property
+    def first_segments(self) -> Places:
+        """First segment of each tile, and the number of segments."""
+        return self.tiles[:, 1]
 
 
 @dataclass(frozen=True)
@@ -138,13 +126,11 @@ class Planes:
         threads = worthwhile(threads, n_packed, _LEAST_PACKED)
         tasks = [
             partial(
-                kernels.pack_planes,
+                pack_planes,
                 codes.narrow,
                 slots,
                 starts,
-                order.run_rows,
-                order.run_masks,
-                order.run_places,
+                order.runs,
                 order.tiles[first : last + 1],
                 panels,
             )
@@ -153,27 +139,60 @@ class Planes:
         run_tasks(tasks, threads)
         return cls(panels, starts, order)
 
-    def margins(self) -> NDArray[np.float64]:
+    def margins(self) -> Counts:
         """Count class and state, (n_classes, n_planes)."""
-        counts = np.zeros((self.order.n_classes, len(self.panels) * LANES), np.int64)
-        kernels.plane_margins(self.panels, self.order.segments, counts)
-        return counts.astype(np.float64)
+        counts = np.zeros((self.order.n_classes, len(self.panels) * LANES))
+        plane_margins(self.panels, self.order.segments, counts)
+        return counts
 
-    def pair(self, a: int, b: int) -> NDArray[np.int32]:
-        """Count class and the packed states of two columns."""
-        (first_a, last_a), (first_b, last_b) = self._span(a), self._span(b)
-        left, right = self.panels[first_a:last_a], self.panels[first_b:last_b]
-        shape = (self.order.n_classes, len(left) * LANES, len(right) * LANES)
-        counts = np.zeros(shape, np.int32)
-        kernels.plane_counts(left, right, self.order.segments, 0, False, counts)
-        rows = slice(*(self.starts[a : a + 2] - first_a * LANES))
-        columns = slice(*(self.starts[b : b + 2] - first_b * LANES))
-        return counts[:, rows, columns]
+    def family_counts(
+        self, class_counts: Counts, pairs: Places, threads: int
+    ) -> list[Counts]:
+        """Count families of the class and one or two columns.
 
-    def _span(self, column: int) -> tuple[int, int]:
-        """Find the first and end panel that hold a column's planes."""
-        first, end = self.starts[column : column + 2]
-        return int(first) // LANES, -(-int(end) // LANES)
+        Parameters
+        ----------
+        class_counts : ndarray of shape (n_classes,)
+            Total weight of each class.
+        pairs : ndarray of shape (n_families, 2)
+            Numbers of the columns; -1 in the second place for a single column.
+        threads : int
+            Number of threads.
+
+        Returns
+        -------
+        list of ndarray
+            Tables (n_classes, n_states, n_states) or (n_classes, n_states), where a
+            column has one state more than planes.
+        """
+        # The 1 at the end stands for the column that is not there.
+        n_states = np.append(np.diff(self.starts) + 1, 1)
+        shapes = n_states[pairs]
+        ends = np.cumsum(len(class_counts) * shapes.prod(axis=1))
+        cells, margins = np.empty(int(ends[-1])), self.margins()
+        first_cells = np.concatenate([[0], ends[:-1]])
+        tasks = [
+            partial(
+                plane_families,
+                self.panels,
+                self.order.segments,
+                self.starts,
+                margins,
+                class_counts,
+                pairs[first:last],
+                first_cells[first:last],
+                cells,
+            )
+            for first, last in stretches(len(pairs), _n_strips(threads))
+        ]
+        run_tasks(tasks, threads)
+        tables = np.split(cells, ends[:-1])
+        return [
+            table.reshape(len(class_counts), *(shape if pair[1] >= 0 else shape[:1]))
+            for table, shape, pair in zip(
+                tables, shapes.tolist(), pairs.tolist(), strict=True
+            )
+        ]
 
 
 def multiply(
@@ -200,11 +219,9 @@ def multiply(
     if threads > 1 and n_tiles >= 4 * threads and own_bytes <= _OWN_COUNTS_BYTES:
         _multiply_by_rows(left, right, counts, threads)
         return
-    # More strips than threads: in a triangle the first ones have the most to do.
-    n_strips = 1 if threads == 1 else 8 * threads
     tasks = [
         partial(
-            kernels.plane_counts,
+            plane_counts,
             left.panels[first:last],
             right.panels,
             segments,
@@ -212,7 +229,7 @@ def multiply(
             triangle,
             counts,
         )
-        for first, last in stretches(len(left.panels), n_strips)
+        for first, last in stretches(len(left.panels), _n_strips(threads))
     ]
     run_tasks(tasks, threads)
 
@@ -221,13 +238,13 @@ def _multiply_by_rows(
     left: Planes, right: Planes, counts: NDArray[np.int32], threads: int
 ) -> None:
     """Let each thread count its own tiles of rows, then add up."""
-    first_segments = left.order.tiles[:, 1]
+    first_segments = left.order.first_segments
     n_tiles = len(left.order.tiles) - 1
     bounds = stretches(n_tiles, _PARTS_A_THREAD * threads)
     parts = [np.zeros_like(counts) for _ in bounds]
     tasks = [
         partial(
-            kernels.plane_counts,
+            plane_counts,
             left.panels,
             right.panels,
             left.order.segments[first_segments[first] : first_segments[last]],
@@ -240,6 +257,12 @@ def _multiply_by_rows(
     run_tasks(tasks, threads)
     for part in parts:
         counts += part
+
+
+def _n_strips(threads: int) -> int:
+    """Choose into how many strips to cut a triangle, so that threads end together."""
+    # More strips than threads: in a triangle the first ones have the most to do.
+    return 1 if threads == 1 else 8 * threads
 
 
 def plane_starts(n_stored: Sequence[int] | Places) -> Places:

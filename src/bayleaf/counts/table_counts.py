@@ -5,28 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import is_little
-from bayleaf.counts import numpy_kernels
-from bayleaf.counts.keys import KeyEngine, compiled_engine, family_counts_by_key
+from bayleaf.counts.keys import family_counts_by_key
+from bayleaf.counts.pair_counting import PairCounter
 from bayleaf.counts.pairs import PairCounts
+from bayleaf.counts.planes import ClassOrder
 from bayleaf.counts.source import Counts, Family
 from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
 from bayleaf.data.codes import Codes
 
-if TYPE_CHECKING:
-    from bayleaf.counts.pair_counting import PairCounter
-
-# Work below which NumPy is done before numba is imported: rows times children counted
-# by key, and the size of indicator matrices and multiplications for pairs. The
-# choice depends on nothing but the question, so that answers never vary.
-_SMALL_KEY_WORK = 300_000
-_SMALL_INDICATORS = 2_000_000
-_SMALL_PRODUCTS = 200_000_000
+# Families below which columns are not packed into planes: that would take longer than
+# counting them by key.
+_LEAST_PACKED = 8
 # Rows that a block function gets at a time.
 _BLOCK_ROWS = 131_072
 # Cells, about a millisecond's work, for which a thread is started.
@@ -46,9 +39,6 @@ class TableCounts:
         Number of threads, in scikit-learn's meaning.
     max_table_cells : int, default=20_000_000
         Largest family that is counted.
-    work : float, default=0
-        Estimate of the steps that kernels take beside these counts, see `kernel_for`:
-        where those are compiled, counting little is compiled too.
 
     Notes
     -----
@@ -62,10 +52,8 @@ class TableCounts:
         n_jobs: int | None = None,
         *,
         max_table_cells: int = 20_000_000,
-        work: float = 0.0,
     ) -> None:
         self.codes = codes
-        self._may_interpret = is_little(work)
         self.max_table_cells = max_table_cells
         self._threads = thread_count(n_jobs)
 
@@ -111,16 +99,17 @@ class TableCounts:
         families = [tuple(int(v) for v in family) for family in families]
         for family in families:
             self._check_size(family)
-        if self._is_little_by_key(len(families)):
-            return family_counts_by_key(self.codes, families, numpy_kernels, 1)
-        by_planes = [self._fits_planes(family) for family in families]
-        fast = self._pair_counter.family_counts(
-            [f for f, here in zip(families, by_planes, strict=True) if here]
-        )
+        by_planes = [False] * len(families)
+        if len(families) >= _LEAST_PACKED:
+            by_planes = [self._fits_planes(family) for family in families]
+        fast: list[Counts] = []
+        if any(by_planes):
+            fast = self._pair_counter.family_counts(
+                [f for f, here in zip(families, by_planes, strict=True) if here]
+            )
         slow = family_counts_by_key(
             self.codes,
             [f for f, here in zip(families, by_planes, strict=True) if not here],
-            compiled_engine(),
             self._threads,
         )
         sources = iter(fast), iter(slow)
@@ -136,12 +125,6 @@ class TableCounts:
             same, each pair is counted once.
         """
         left, right = tuple(map(int, left)), tuple(map(int, right))
-        cards, n_rows = self.cards, self.codes.n_rows
-        widths = [sum(cards[v] + 1 for v in side) for side in (left, right)]
-        is_small = self._may_interpret and n_rows * max(widths) <= _SMALL_INDICATORS
-        if is_small and n_rows * prod(widths) <= _SMALL_PRODUCTS:
-            dense = numpy_kernels.dense_pair_counts(self.codes, left, right)
-            return PairCounts.from_dense(left, right, cards, dense)
         return self._pair_counter.pair_counts(left, right)
 
     def add_up(self, block_function: Callable[[Codes], Counts]) -> Counts:
@@ -184,12 +167,11 @@ class TableCounts:
 
     def _fits_planes(self, family: Family) -> bool:
         """Tell whether a family is one or two packed features, maybe with the class."""
-        class_index, counter = self.class_index, self._pair_counter
-        features = [v for v in family if v != class_index]
+        features = [v for v in family if v != self.class_index]
         return (
             1 <= len(features) <= 2
             and len(set(family)) == len(family)
-            and all(map(counter.fits_planes, features))
+            and all(map(self._pair_counter.fits_planes, features))
         )
 
     @cached_property
@@ -201,26 +183,20 @@ class TableCounts:
             # Comparing bytes and counting runs in vectors, adding up by key does not.
             rows = [np.count_nonzero(column == code) for code in range(n_classes)]
             return np.array(rows, dtype=np.float64)
-        (counts,) = family_counts_by_key(
-            self.codes, [(self.class_index,)], self._engine(1), 1
-        )
+        (counts,) = family_counts_by_key(self.codes, [(self.class_index,)], 1)
         return counts
 
     @cached_property
     def _pair_counter(self) -> PairCounter:
-        """What counts by planes; costs the import of numba."""
-        from bayleaf.counts import pair_counting, planes
-
+        """What counts by planes."""
         codes = self.codes
         seen = np.concatenate(self._highest_codes())
         n_states = tuple(
             card + int(slot < 0 or seen[slot] == card)
             for card, slot in zip(codes.cards, codes.slots, strict=True)
         )
-        orders = planes.class_orders(codes)
-        return pair_counting.PairCounter(
-            codes, n_states, orders, self._class_counts, self._threads
-        )
+        order = ClassOrder.of(codes)
+        return PairCounter(codes, n_states, order, self._class_counts, self._threads)
 
     def _highest_codes(self) -> list[NDArray[np.uint8]]:
         """Highest code of each narrow column, in stretches of columns."""
@@ -232,14 +208,3 @@ class TableCounts:
             ],
             worthwhile(self._threads, narrow.size, _LEAST_SEARCHED),
         )
-
-    def _is_little_by_key(self, n_children: int) -> bool:
-        """Whether counting by key is done before numba is loaded."""
-        cells = self.codes.n_rows * n_children
-        return self._may_interpret and cells <= _SMALL_KEY_WORK
-
-    def _engine(self, n_children: int) -> KeyEngine:
-        """Choose NumPy for little work, compiled loops for more."""
-        if self._is_little_by_key(n_children):
-            return numpy_kernels
-        return compiled_engine()

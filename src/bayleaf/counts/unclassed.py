@@ -26,8 +26,6 @@ class UnclassedCounts:
         Number of threads, in scikit-learn's meaning.
     max_table_cells : int, default=20_000_000
         Largest family that is counted.
-    work : float, default=0
-        Estimate of the steps that kernels take beside these counts; see `TableCounts`.
     """
 
     def __init__(
@@ -36,7 +34,6 @@ class UnclassedCounts:
         n_jobs: int | None = None,
         *,
         max_table_cells: int = 20_000_000,
-        work: float = 0.0,
     ) -> None:
         self.codes = codes
         weights = None if codes.unit_weights else codes.weights
@@ -45,7 +42,6 @@ class UnclassedCounts:
             codes.with_column(constant, 1, weights),
             n_jobs,
             max_table_cells=max_table_cells,
-            work=work,
         )
 
     @property

@@ -1,34 +1,20 @@
 """P(x | class), P(x | class, first parent) and so on: the nested families of a feature.
 
-All of them are read off one list of occupied cells. What a row's state says of the
-classes is told relative to the prior share of the state, so that a cell without data
-says nothing.
+All of them are read off one list of occupied cells.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.counts.occupied import OccupiedCounts
-from bayleaf.cpds.nested_kernels import (
-    add_dense,
-    add_hashed,
-    build_dense,
-    build_level,
-)
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
-
-# Values of the largest table with a place for every cell.
-_DENSE_VALUES = 1 << 15
 
 Floats = NDArray[np.float64]
 
@@ -88,66 +74,6 @@ def pseudo_weights(rule: Smoothing) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class HashedLevel:
-    """The weighted evidence of a family whose table is too large for all its cells.
-
-    Parameters
-    ----------
-    n_variables : int
-        Child and parents.
-    arrays : tuple of ndarray
-        What the kernel `build_level` returns.
-    """
-
-    n_variables: int
-    arrays: tuple[Any, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class NestedTables:
-    """Look-up tables of the weighted sum of a feature's nested log evidence.
-
-    Parameters
-    ----------
-    variables : ndarray of int64
-        The child and its parents, as rows of the matrix of states.
-    radices : ndarray of int64
-        Number of states of each, the reserved code counted.
-    n_dense : int
-        How many variables the dense table covers.
-    dense : ndarray of shape (n_cells, n_classes)
-        Sum over the depths that it covers.
-    levels : tuple of HashedLevel
-        The deeper families, in order.
-    """
-
-    variables: NDArray[np.int64]
-    radices: NDArray[np.int64]
-    n_dense: int
-    dense: Floats
-    levels: tuple[HashedLevel, ...]
-
-    def add(
-        self, row_states: NDArray[np.uint16], scores: Floats, work: float = math.inf
-    ) -> None:
-        """Add each row's evidence to its scores of shape (n_rows, n_classes).
-
-        `work` estimates the steps for all tables, see `kernel_for`; much by default.
-        """
-        n = self.n_dense
-        kernel_for(add_dense, work)(
-            row_states, self.variables[:n], self.radices[:n], self.dense, scores
-        )
-        alive = np.ones(len(scores), dtype=bool)
-        for level in self.levels:
-            family = self.variables[: level.n_variables]
-            radices = self.radices[: level.n_variables]
-            kernel_for(add_hashed, work)(
-                row_states, family, radices, alive, scores, *level.arrays
-            )
-
-
-@dataclass(frozen=True, eq=False)
 class NestedFamilies:
     """A feature, its parents in order, and the counts of their states and the class.
 
@@ -187,107 +113,10 @@ class NestedFamilies:
         keys = joint_cells(self.counts.states[1:n], self.radices[1:n])
         return len(np.unique(keys))
 
-    def tables(
-        self,
-        rule: Smoothing,
-        scales: Sequence[float],
-        n_classes: int,
-        work: float = math.inf,
-    ) -> NestedTables:
-        """Tables of the sum over depths of ``scale * ln(P(x | class, ...) / P(x))``.
-
-        Parameters
-        ----------
-        rule : Smoothing
-            Lidstone, Dirichlet or MEstimate.
-        scales : sequence of float
-            Weight of each depth; those beyond the last parent count for the deepest.
-        n_classes : int
-            Number of classes.
-        work : float, optional
-            Estimate of the steps that all features' tables take, see `kernel_for`;
-            much by default.
-        """
-        used = _used_scales(scales, len(self.variables))
-        n_dense = self._dense_variables(len(used), n_classes)
-        prior = PseudoCounts.from_rule(rule, self.marginal)
-        levels = tuple(
-            self._level(depth, prior, used[depth], n_classes, work)
-            for depth in range(n_dense, len(used))
-            if used[depth] > 0
-        )
-        return NestedTables(
-            np.array(self.variables[: len(used)], dtype=np.int64),
-            np.array(self.radices[: len(used)], dtype=np.int64),
-            n_dense,
-            self._dense(prior, used[:n_dense], n_classes, work),
-            levels,
-        )
-
-    def _dense_variables(self, n_variables: int, n_classes: int) -> int:
-        """How many variables, the child among them, a dense table can hold."""
-        for n in range(n_variables, 1, -1):
-            if prod(self.radices[:n]) * n_classes <= _DENSE_VALUES:
-                return n
-        return 1
-
-    def _dense(
-        self,
-        prior: PseudoCounts,
-        scales: Sequence[float],
-        n_classes: int,
-        work: float,
-    ) -> Floats:
-        """The dense table, shape (n_cells, n_classes)."""
-        n = len(scales)
-        table: Floats = kernel_for(build_dense, work)(
-            joint_cells(self.counts.states[:n], self.radices[:n]),
-            self.counts.classes,
-            self.counts.weights,
-            np.array(self.radices[:n], dtype=np.int64),
-            prior.states,
-            prior.strength,
-            np.array(scales, dtype=np.float64),
-            n_classes,
-        )
-        return table
-
-    def _level(
-        self,
-        depth: int,
-        prior: PseudoCounts,
-        scale: float,
-        n_classes: int,
-        work: float,
-    ) -> HashedLevel:
-        """The family with the first `depth` parents, by hashing."""
-        n = depth + 1
-        states = self.counts.states[:n]
-        arrays = kernel_for(build_level, work)(
-            joint_cells(states, self.radices[:n]),
-            joint_cells(states[1:], self.radices[1:n]),
-            self.counts.classes,
-            self.counts.weights,
-            prior.states[states[0]],
-            prior.strength,
-            scale,
-            n_classes,
-        )
-        return HashedLevel(n, arrays)
-
 
 def radices_of(maps: Sequence[NDArray[np.uint16]]) -> tuple[int, ...]:
     """Number of states that each map leads to, its reserved code counted."""
     return tuple(int(values[-1]) + 1 for values in maps)
-
-
-def _used_scales(scales: Sequence[float], n_variables: int) -> list[float]:
-    """Weights of the depths there are, without zeros at the end."""
-    used = [float(scale) for scale in scales[:n_variables]]
-    used[-1] += sum(float(scale) for scale in scales[n_variables:])
-    while len(used) > 1 and used[-1] == 0:
-        used.pop()
-    return used
 
 
 def joint_cells(

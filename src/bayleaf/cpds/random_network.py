@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,20 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
-from bayleaf.counts.occupied import OccupiedFamilies, mapped_states
+from bayleaf.counts.occupied import OccupiedFamilies, joined, mapped_states
 from bayleaf.cpds.nested import NestedFamilies, pseudo_weights
-from bayleaf.cpds.nested_kernels import multiply_families, store_evidence
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
+from bayleaf.native.cpds import EvidenceTables, Networks
 
-# Steps that a row's state takes beside one for each class.
-_STEPS_A_STATE = 8
+# Values of the largest look-up table with a place for every joint state: it should stay
+# in the second cache.
+_DENSE_VALUES = 1 << 15
 
 Floats = NDArray[np.float64]
-States = NDArray[np.uint16]
-Whole = NDArray[np.int64]
-Bank = tuple[Whole, States, Whole, States, States, Floats, Whole]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,68 +71,36 @@ class OwnShares:
     own: NDArray[np.int64]
     shares: Floats
 
-    @cached_property
-    def numbered(self) -> tuple[NDArray[np.int64], Floats]:
-        """Number of each row's share, and the distinct shares."""
-        levels, numbers = np.unique(self.shares, return_inverse=True)
-        return numbers.astype(np.int64), levels
-
-
-def evidence_work(
-    n_networks: int, n_features: int, n_depths: int, n_rows: int, n_classes: int
-) -> float:
-    """Estimate of the steps that the evidence of rows takes, see `kernel_for`."""
-    steps = _STEPS_A_STATE + n_classes
-    return float(n_networks * n_features * n_depths * n_rows * steps)
-
 
 @dataclass(frozen=True, eq=False)
 class FamilyBank:
-    """The nested families of several networks, laid out for a kernel.
+    """The nested families of several networks over the same features.
 
     Parameters
     ----------
-    arrays : tuple of ndarray
-        What `multiply_families` takes for them.
-    n_networks : int
-        Number of networks.
+    networks : Networks
+        The networks as native loops read them.
     """
 
-    arrays: Bank
-    n_networks: int
+    networks: Networks
 
     @classmethod
-    def from_networks(cls, networks: Sequence[RandomNetwork]) -> FamilyBank:
-        """Lay the families of networks over the same features side by side."""
-        counts = [network.counts for network in networks]
-        n_places = max(each.families.shape[1] for each in counts)
-        families = np.full((len(counts), len(counts[0]), n_places), -1, dtype=np.int64)
-        for place, each in zip(families, counts, strict=True):
-            place[:, : each.families.shape[1]] = each.families
-        n_cells = [0, *(len(each.weights) for each in counts)]
-        states = np.empty((n_places, sum(n_cells)), dtype=np.uint16)
-        firsts = np.cumsum(n_cells, dtype=np.int64)
-        for first, last, each in zip(firsts, firsts[1:], counts, strict=False):
-            states[: len(each.states), first:last] = each.states
-        # Networks mostly share codings: each stands here once.
-        codings = {id(network.maps): network.maps for network in networks}
-        values = [coding for maps in codings.values() for coding in maps]
-        ends = np.cumsum([0, *map(len, values)], dtype=np.int64)
-        n_maps = len(networks[0].maps)
-        begin = {coding: n * n_maps for n, coding in enumerate(codings)}
-        starts = [begin[id(network.maps)] for network in networks]
-        arrays = (
-            families,
-            np.concatenate(values),
-            ends[np.add.outer(starts, np.arange(n_maps + 1))],
-            states,
-            np.concatenate([each.classes for each in counts]),
-            np.concatenate([each.weights for each in counts]),
-            np.stack(
-                [first + e.starts for first, e in zip(firsts, counts, strict=False)]
-            ),
-        )
-        return cls(arrays, len(networks))
+    def from_networks(
+        cls, networks: Sequence[RandomNetwork], n_classes: int
+    ) -> FamilyBank:
+        """Take networks, whose counts are not copied."""
+        members = Networks(n_classes)
+        for network in networks:
+            counts = network.counts
+            members.add(
+                counts.families,
+                *joined(network.maps),
+                counts.states,
+                counts.classes,
+                counts.weights,
+                counts.starts,
+            )
+        return cls(members)
 
     def write_evidence(
         self,
@@ -144,8 +108,9 @@ class FamilyBank:
         codes: Codes,
         smoothing: Smoothing,
         values: NDArray[np.floating[Any]],
+        first: int,
+        n_depths: int,
         left_out: OwnShares | None = None,
-        work: float = math.inf,
     ) -> None:
         """Write the mean over networks of a feature's log-probabilities.
 
@@ -157,31 +122,46 @@ class FamilyBank:
             The rows.
         smoothing : Smoothing
             Lidstone, Dirichlet or MEstimate.
-        values : ndarray of shape (n_rows, n_classes, n_depths)
-            Takes the nats at each number of parents: 0, 1, ...; what is beyond the
-            last parent repeats the deepest.
+        values : ndarray of shape (n_rows, n_classes, n_pieces), float32 or float64
+            Takes the nats at each number of parents, 0, 1, ..., in the pieces from
+            `first` on; what is beyond the last parent repeats the deepest.
+        first : int
+            Piece that takes what the feature says without parents.
+        n_depths : int
+            Number of pieces.
         left_out : OwnShares, optional
             What is taken from the counts of each row's class: at the training rows
             this leaves each row out.
-        work : float, optional
-            Estimate of the steps that all features take, see `kernel_for`; much by
-            default.
         """
         if left_out is None:
             nobody = np.full(codes.n_rows, -1, dtype=np.int64)
             left_out = OwnShares(nobody, np.zeros(codes.n_rows))
-        products, logs = np.ones(values.T.shape), np.zeros(values.T.shape)
-        kernel_for(multiply_families, work)(
+        self.networks.write_evidence(
             feature,
             codes.narrow,
             codes.wide,
             np.array(codes.slots, dtype=np.int64),
-            self.arrays,
             pseudo_weights(smoothing),
             left_out.own,
-            *left_out.numbered,
-            products,
-            logs,
+            left_out.shares,
+            values,
+            first,
+            n_depths,
         )
-        np.log(products, out=products)
-        kernel_for(store_evidence, work)(products, logs, self.n_networks, values)
+
+    def tables(self, smoothing: Smoothing, scales: Floats) -> EvidenceTables:
+        """Tables of the sum over depths of ``scale * ln(P(x | class, ...) / P(x))``.
+
+        What a state says of the classes is relative to the prior share P(x) of the
+        state, so that states and parents without data say nothing.
+
+        Parameters
+        ----------
+        smoothing : Smoothing
+            Lidstone, Dirichlet or MEstimate.
+        scales : ndarray of shape (n_features, n_depths)
+            Weight of each feature at each depth; those beyond its last parent count
+            for the deepest.
+        """
+        rule = pseudo_weights(smoothing)
+        return EvidenceTables(self.networks, rule, scales, _DENSE_VALUES)

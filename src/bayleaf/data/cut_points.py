@@ -11,63 +11,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.native.data import mdlp_cuts
+
 Floats = NDArray[np.float64]
 
-# Cuts whose class entropies differ by at most this many bits a row are tied. Far above
-# what two ways of summing differ by, far below any difference that tells something.
-_TIE_BITS = 1e-12
-
-# So many counts (blocks x classes) of a column are looked at with plain arrays before
-# the compiled search takes over: a small table never waits for a compiler.
-_PLAIN_EFFORT = 1_000_000
-
-# Counts (checkpoints x classes) that the compiled search may keep: 32 MB.
+# Counts (checkpoints x classes) that the search for cuts may keep: 32 MB.
 _MAX_CHECKPOINT_COUNTS = 4_000_000
-
-
-class BlockTable(NamedTuple):
-    """Rows in the order of their values, in blocks that no good cut divides.
-
-    Parameters
-    ----------
-    row_class : ndarray of shape (n_rows,), dtype intp
-        Class of each row.
-    row_weight : ndarray of shape (n_rows,), dtype float64
-        Weight of each row.
-    first_row : ndarray of shape (n_blocks + 1,), dtype int64
-        First row of each block, and the number of rows.
-    stride : int
-        Blocks from one checkpoint to the next.
-    checkpoints : ndarray of shape (n_blocks // stride + 1, n_classes), dtype float64
-        Class counts of all blocks before block ``i * stride``.
-    """
-
-    row_class: NDArray[np.intp]
-    row_weight: Floats
-    first_row: NDArray[np.int64]
-    stride: int
-    checkpoints: Floats
-
-
-class Segment(NamedTuple):
-    """The blocks ``start .. stop-1``, with the class counts before and in them."""
-
-    start: int
-    stop: int
-    base: Floats
-    total: Floats
-
-
-class Cut(NamedTuple):
-    """A cut before `block`, with the class counts of the segment on its left."""
-
-    block: int
-    left: Floats
 
 
 def mdlp_cut_points(
@@ -116,13 +70,9 @@ def mdlp_cut_points(
     ordered, weights = rows.values, rows.weights
     if not len(ordered) or ordered[0] == ordered[-1]:
         return ()
-    codes = class_codes[rows.rows]
-    first_row = _block_starts(ordered, codes)
-    table = _block_table(codes, weights, first_row, n_classes)
-    blocks = _accepted_cuts(table)
-    highest_left = ordered[first_row[blocks] - 1]
-    lowest_right = ordered[first_row[blocks]]
-    return midpoints(highest_left, lowest_right)
+    codes = class_codes[rows.rows].astype(np.int64)
+    cuts = mdlp_cuts(ordered, codes, weights, n_classes, _MAX_CHECKPOINT_COUNTS)
+    return midpoints(ordered[cuts - 1], ordered[cuts])
 
 
 def standard_deviation_cut_points(values: Floats, weights: Floats) -> tuple[float, ...]:
@@ -298,108 +248,3 @@ def midpoints(low: Floats, high: Floats) -> tuple[float, ...]:
     """Numbers midway between two values, at least the low and below the high one."""
     middle = low / 2.0 + high / 2.0
     return tuple(np.where((low <= middle) & (middle < high), middle, low).tolist())
-
-
-def _block_starts(
-    ordered: Floats, codes: NDArray[np.integer[Any]]
-) -> NDArray[np.int64]:
-    """First row of each block of values between which no boundary point lies."""
-    value_begins = np.append(True, ordered[1:] != ordered[:-1])
-    class_changes = np.append(False, codes[1:] != codes[:-1])
-    value_of_row = np.cumsum(value_begins) - 1
-    first = np.flatnonzero(value_begins)
-    mixed = np.zeros(len(first), dtype=bool)
-    mixed[value_of_row[class_changes & ~value_begins]] = True
-    head = codes[first]
-    boundary = (head[1:] != head[:-1]) | mixed[1:] | mixed[:-1]
-    starts = first[np.append(True, boundary)]
-    return np.append(starts, len(ordered)).astype(np.int64)
-
-
-def _block_table(
-    codes: NDArray[np.integer[Any]],
-    weights: Floats,
-    first_row: NDArray[np.int64],
-    n_classes: int,
-) -> BlockTable:
-    """Blocks with as many checkpoints as memory allows."""
-    n_blocks = len(first_row) - 1
-    stride = 1 + n_blocks * n_classes // _MAX_CHECKPOINT_COUNTS
-    block = np.repeat(np.arange(n_blocks) // stride + 1, np.diff(first_row))
-    n_checkpoints = (n_blocks - 1) // stride + 2
-    cells = np.bincount(
-        block * n_classes + codes, weights, minlength=n_checkpoints * n_classes
-    )
-    checkpoints = cells.reshape(n_checkpoints, n_classes).cumsum(axis=0)
-    return BlockTable(
-        codes.astype(np.intp, copy=False), weights, first_row, stride, checkpoints
-    )
-
-
-def _accepted_cuts(table: BlockTable) -> NDArray[np.intp]:
-    """Blocks before which the description length asks for a cut, in order."""
-    total = table.checkpoints[-1]
-    waiting = [Segment(0, len(table.first_row) - 1, np.zeros_like(total), total)]
-    accepted: list[int] = []
-    effort = 0
-    while waiting:
-        segment = waiting.pop()
-        if segment.stop - segment.start < 2:
-            continue
-        effort += (segment.stop - segment.start) * len(total)
-        # Equal cuts from both, so that the choice is one of speed alone.
-        find = _best_cut if effort <= _PLAIN_EFFORT else _best_cut_compiled
-        block, left = find(table, segment)
-        right = segment.total - left
-        if not _pays(segment.total, left, right):
-            continue
-        accepted.append(block)
-        waiting.append(Segment(segment.start, block, segment.base, left))
-        waiting.append(Segment(block, segment.stop, segment.base + left, right))
-    return np.sort(np.array(accepted, dtype=np.intp))
-
-
-def _pays(whole: Floats, left: Floats, right: Floats) -> bool:
-    """Whether a cut shortens the description (Fayyad & Irani 1993, section 3)."""
-    sides = (whole, left, right)
-    n_whole, n_left, n_right = (float(side.sum()) for side in sides)
-    k_whole, k_left, k_right = (int(np.count_nonzero(side)) for side in sides)
-    bits_whole, bits_left, bits_right = (_class_bits(side) for side in sides)
-    delta = math.log2(3**k_whole - 2) - (
-        k_whole * bits_whole / n_whole
-        - k_left * bits_left / n_left
-        - k_right * bits_right / n_right
-    )
-    position = math.log2(max(n_whole - 1.0, 1.0))
-    return bits_whole - bits_left - bits_right > position + delta
-
-
-def _class_bits(counts: Floats) -> float:
-    """Weight times class entropy, in bits."""
-    return float(_n_log_n(counts.sum()) - _n_log_n(counts).sum())
-
-
-def _n_log_n(counts: Any) -> Any:
-    """``count * log2(count)``, zero for an empty cell."""
-    return counts * np.log2(np.where(counts > 0.0, counts, 1.0))
-
-
-def _best_cut(table: BlockTable, segment: Segment) -> Cut:
-    """The lowest of the cuts with least entropy, trying all of them."""
-    left = table.checkpoints[segment.start + 1 : segment.stop] - segment.base
-    right = segment.total - left
-    bits = _n_log_n(left.sum(axis=1)) + _n_log_n(right.sum(axis=1))
-    bits -= (_n_log_n(left) + _n_log_n(right)).sum(axis=1)
-    tolerance = _TIE_BITS * segment.total.sum()
-    best = int(np.argmax(bits <= bits.min() + tolerance))
-    return Cut(segment.start + 1 + best, left[best])
-
-
-def _best_cut_compiled(table: BlockTable, segment: Segment) -> Cut:
-    """The same cut by branch and bound, compiled."""
-    from bayleaf.data.cut_kernels import class_counts, search
-
-    tolerance = _TIE_BITS * float(segment.total.sum())
-    _, least = search(table, segment, math.inf, tolerance, False)
-    block, _ = search(table, segment, least + tolerance, tolerance, True)
-    return Cut(block, class_counts(table, segment, block))

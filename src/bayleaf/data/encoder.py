@@ -146,6 +146,9 @@ class TableEncoder:
         if isinstance(parts, Matrix):
             encoded, remaining = encode_matrix(parts, self.domain)
             for j, count in remaining.items():
+                if self.rules.unknown == "error":
+                    # The long way raises, and names the values.
+                    self._encode(self.domain[j], parts.columns()[j])
                 self._count_unknown(self.domain[j], count, ())
             parts = parts.columns() if any(e is None for e in encoded) else []
         else:

@@ -114,7 +114,7 @@ def _hashed_labels(labels: list[Any]) -> ValueColumn:
 def _whole_number_labels(
     target: Any,
 ) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
-    """Labels and codes of a long array of whole numbers, by the matrix kernel."""
+    """Labels and codes of an array of whole numbers, where their range is small."""
     signed = isinstance(target, np.ndarray) and target.dtype.kind == "i"
     if not signed or target.ndim != 1:
         return None

@@ -11,8 +11,6 @@ from bayleaf.data.columns import Matrix, Name
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.native.data import offset_codes, table_codes
 
-# Below this many cells column by column is as fast.
-MIN_CELLS = 200_000
 _TABLE = 256
 # Lowest numbers from here on could wrap round in a difference.
 _FAR = 1 << 62
@@ -39,7 +37,7 @@ def learn_matrix(
     """
     values = matrix.values
     n_rows, n_columns = values.shape
-    if values.size < MIN_CELLS:
+    if not n_rows:
         return [None] * n_columns
     # The lowest number of a sample: a column where it is not the lowest of all does
     # not fit and takes the long way.
@@ -78,8 +76,6 @@ def encode_matrix(
     """
     values = matrix.values
     n_rows, n_columns = values.shape
-    if values.size < MIN_CELLS:
-        return [None] * n_columns, {}
     low = np.zeros(n_columns, dtype=np.int64)
     table = np.zeros((n_columns, _TABLE), dtype=np.uint8)
     short = [_lookup(variable) for variable in domain]

@@ -55,7 +55,7 @@ def take_apart(table: Any) -> Matrix | list[Column]:
     if hasattr(table, "iloc") or isinstance(table, pa.Table):
         # pandas and Arrow allow what narwhals refuses with an error of its own.
         _check_names(table)
-    frame = nw.from_native(table, pass_through=True, eager_only=False)
+    frame = _wrapped(table, eager_only=False)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("the table is lazy; call .collect() on it first")
     _check_names(table)
@@ -81,7 +81,7 @@ def _plain_name(name: Any) -> Any:
 
 def value_column(values: Any, name: Name) -> ValueColumn:
     """Take one column (series, array or list), such as a target, as distinct values."""
-    series = nw.from_native(values, series_only=True, pass_through=True)
+    series = _wrapped(values, series_only=True)
     if isinstance(series, nw.Series):
         column = _series_column(series.alias(str(name)))
     elif isinstance(values, pa.Array | pa.ChunkedArray):
@@ -89,6 +89,17 @@ def value_column(values: Any, name: Name) -> ValueColumn:
     else:
         column = _array_column(name, _as_array(values))
     return column.distinct() if isinstance(column, NumberColumn) else column
+
+
+def _wrapped(native: Any, **options: bool) -> Any:
+    """A frame or series of narwhals; what it does not know as it is.
+
+    It searches all installed packages for one that knows an array, which takes longer
+    than to fit a small table.
+    """
+    if isinstance(native, np.ndarray | list | tuple):
+        return native
+    return nw.from_native(native, pass_through=True, **options)
 
 
 def _check_names(table: Any) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.information import mutual_information_of_table
 from bayleaf.data.codes import Codes
 from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.explain.left_out_features import left_out_losses
@@ -200,6 +199,9 @@ def _importance(
     predictor: Predictor, codes: Codes, losses: Sequence[float] | Floats, method: str
 ) -> Importance:
     """Put the measures of all features together."""
+    # It loads SciPy, which those who explain single rows can do without.
+    from bayleaf.counts.information import mutual_information_of_table
+
     domain = predictor.encoder.domain
     own = codes.column(codes.n_variables - 1).astype(np.intp)
     n_classes = len(predictor.classes)

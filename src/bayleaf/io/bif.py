@@ -25,7 +25,7 @@ from bayleaf.io.full_tables import (
     full_tables,
     number_texts,
 )
-from bayleaf.io.lexer import Lexer, Token, number_array, token_pattern
+from bayleaf.io.lexer import Lexer, Token, split_numbers, token_patterns
 from bayleaf.io.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.source_file import (
     MAX_BYTES,
@@ -35,7 +35,7 @@ from bayleaf.io.source_file import (
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
-_TOKEN = token_pattern("(){}[]|;", "//")
+_TOKENS = token_patterns("(){}[]|;", ["//"])
 _PIECE = re.compile(r",|[^\s,]+")
 _NOTE = re.compile(
     rf'\s*{NOTE_PREFIX}({"|".join(NOTES)})\s*=\s*"?([^"]*?)"?\s*', re.DOTALL
@@ -121,7 +121,7 @@ class _Reader:
     """Takes a BIF text apart into its blocks."""
 
     def __init__(self, text: str, file: str) -> None:
-        self.lexer = Lexer(text, file, _TOKEN)
+        self.lexer = Lexer(text, file, _TOKENS)
         self.variables: list[DeclaredVariable] = []
         self.blocks: list[ProbabilityBlock] = []
 
@@ -236,7 +236,7 @@ class _Reader:
         while not lexer.skip_sign(";"):
             if lexer.ahead.kind != "numbers" and not lexer.at_sign(","):
                 raise lexer.unexpected(lexer.ahead, 'a number or ";"')
-            numbers += number_array(lexer.take().text).tolist()
+            numbers += map(float, split_numbers(lexer.take().text))
         return numbers
 
     def _skip_property(self) -> dict[str, str]:

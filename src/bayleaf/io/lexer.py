@@ -4,48 +4,86 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.io.source_file import NetworkFileError, quoted
 
-_NUMBER = r"[+-]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+"
+# No part can match the same letters in two ways, so that a failed match costs one
+# pass; possessive repeats would do that too, but are broken before Python 3.11.5.
+_DIGITS = r"(?:\d+(?:\.\d*|)|\.\d+)"
+_NUMBER = rf"(?:{_DIGITS}|[+-]{_DIGITS})(?:[eE][+-]?\d+|)"
+# The engine remembers every turn of a repeated group: long tokens are taken in parts.
+_MOST_TURNS = 64
 _END = "the end of the file"
 
+_Match = Callable[[str, int], re.Match[str] | None]
 
-def token_pattern(signs: str, line_comments: str) -> re.Pattern[str]:
-    """Compile the pattern of one token of a format.
+
+class TokenPatterns(NamedTuple):
+    """How a format writes its tokens.
+
+    Attributes
+    ----------
+    first : re.Pattern
+        A comment, or the first part of a token, with the blanks before it; matches
+        at every place of every text.
+    further : dict of str to re.Pattern
+        By kind of token, what may follow any number of times.
+    """
+
+    first: re.Pattern[str]
+    further: dict[str, re.Pattern[str]]
+
+
+def token_patterns(signs: str, line_comments: Sequence[str]) -> TokenPatterns:
+    """Compile the patterns of the tokens of a format.
 
     Numbers that follow each other are one token, so that a table of any size is
-    converted at once. All repeats are possessive, so no text takes more than one pass.
+    converted at once.
 
     Parameters
     ----------
     signs : str
         Letters that are tokens of their own, such as ``(){};``.
-    line_comments : str
-        Alternatives of what starts a comment that ends with the line.
+    line_comments : sequence of str
+        What starts a comment that ends with the line.
     """
-    sign = re.escape(signs)
-    return re.compile(
+    between = rf'\s,"{re.escape(signs)}'
+    line_comment = "|".join(map(re.escape, line_comments))
+    no_comment = rf"(?!/\*|{line_comment})"
+    # A word is cut where one of these letters opens a comment.
+    opening = re.escape("".join({"/", *(start[0] for start in line_comments)}))
+    number = rf"{_NUMBER}(?![^{between}])"
+    first = re.compile(
         rf"""
-        (?:\s++|/\*.*?\*/|(?:{line_comments})[^\n]*+)*+      # blanks and comments
+        \s*
         (?:
-          (?P<numbers>{_NUMBER}(?=[\s,{sign}"]|\Z)
-            (?:[\s,]++{_NUMBER}(?=[\s,{sign}"]|\Z))*+)
-        | (?P<sign>[,{sign}])
-        | "(?P<string>(?:[^"\\]|\\.)*+)"
-        | (?P<open>"|/\*)
-        | (?P<word>(?:(?!/\*|{line_comments})[^\s,{sign}"])++)
+          (?P<sign>[,{re.escape(signs)}])
+        | (?P<numbers>{number})
+        | "(?P<string>[^"\\]*)
+        | (?P<comment>/\*.*?\*/|(?:{line_comment})[^\n]*)
+        | (?P<open>/\*)
+        | (?P<word>{no_comment}[^{between}][^{between}{opening}]*)
         | (?P<end>\Z)
         )
         """,
         re.VERBOSE | re.DOTALL,
     )
+    turns = {
+        "numbers": rf"[\s,]+{number}",
+        "string": r'\\.[^"\\]*',
+        "word": rf"{no_comment}[{opening}][^{between}{opening}]*",
+    }
+    further = {
+        kind: re.compile(rf"(?:{turn}){{1,{_MOST_TURNS}}}", re.DOTALL)
+        for kind, turn in turns.items()
+    }
+    return TokenPatterns(first, further)
 
 
 class Token(NamedTuple):
@@ -76,8 +114,8 @@ class Lexer:
         The content of a file, lines ended by newlines.
     file : str
         The file's name, for errors.
-    pattern : re.Pattern
-        See `token_pattern`.
+    patterns : TokenPatterns
+        See `token_patterns`.
 
     Attributes
     ----------
@@ -85,24 +123,41 @@ class Lexer:
         The token that comes next.
     """
 
-    def __init__(self, text: str, file: str, pattern: re.Pattern[str]) -> None:
+    def __init__(self, text: str, file: str, patterns: TokenPatterns) -> None:
         self.text = text
         self.file = file
-        self._match: Callable[[str, int], re.Match[str] | None] = pattern.match
+        # It matches everywhere, so that there is no None to look for.
+        self._first = cast("Callable[[str, int], re.Match[str]]", patterns.first.match)
+        self._further: dict[str, _Match] = {
+            kind: pattern.match for kind, pattern in patterns.further.items()
+        }
         self.ahead = self._scan(0)
 
     def _scan(self, position: int) -> Token:
         """The token at or after a position."""
-        match = self._match(self.text, position)
-        kind = match.lastgroup if match is not None else None
-        if match is None or kind is None or kind == "open":
-            start = position if match is None else match.start("open")
-            what = "comment" if self.text.startswith("/*", start) else "quotation mark"
-            raise self.error(start, f"a {what} is opened here and never closed")
-        text = match[kind]
-        if kind == "string" and "\\" in text:
-            text = re.sub(r"\\([\"\\])", r"\1", text)
-        return Token(kind, text, match.start(kind), match.end())
+        match = self._first(self.text, position)
+        kind = match.lastgroup
+        while kind == "comment":
+            match = self._first(self.text, match.end())
+            kind = match.lastgroup
+        assert kind is not None
+        start, end = match.span(kind)
+        if kind == "sign":
+            return Token(kind, match[kind], start, end)
+        if kind == "open":
+            raise self.error(start, "a comment is opened here and never closed")
+        further = self._further.get(kind)
+        while further is not None and (more := further(self.text, end)):
+            end = more.end()
+        text = self.text[start:end]
+        if kind == "string":
+            if not self.text.startswith('"', end):
+                problem = "a quotation mark is opened here and never closed"
+                raise self.error(start - 1, problem)
+            end += 1
+            if "\\" in text:
+                text = re.sub(r"\\([\"\\])", r"\1", text)
+        return Token(kind, text, start, end)
 
     def take(self) -> Token:
         """Take the next token."""
@@ -116,10 +171,11 @@ class Lexer:
 
     def skip_sign(self, sign: str) -> bool:
         """Take the next token if it is this sign, and say so."""
-        found = self.at_sign(sign)
-        if found:
-            self.take()
-        return found
+        ahead = self.ahead
+        if ahead.text != sign or ahead.kind != "sign":
+            return False
+        self.ahead = self._scan(ahead.end)
+        return True
 
     def expect(self, sign: str, place: str) -> Token:
         """Take a sign; `place` says where it belongs.

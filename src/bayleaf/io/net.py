@@ -32,7 +32,7 @@ from bayleaf.io.lexer import (
     Token,
     number_array,
     split_numbers,
-    token_pattern,
+    token_patterns,
 )
 from bayleaf.io.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.source_file import (
@@ -44,7 +44,7 @@ from bayleaf.io.source_file import (
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 
-_TOKEN = token_pattern("(){};=|", "%|//")
+_TOKENS = token_patterns("(){};=|", ["%", "//"])
 _NOTE_NAMES = {f"{NOTE_PREFIX}{key}": key for key in NOTES}
 # What only influence diagrams, mixed and object-oriented networks hold.
 _REFUSED = {"decision", "utility", "function", "instance", "continuous"}
@@ -127,7 +127,7 @@ class _Reader:
     """Takes a net file apart into its nodes and potentials."""
 
     def __init__(self, text: str, file: str) -> None:
-        self.lexer = Lexer(text, file, _TOKEN)
+        self.lexer = Lexer(text, file, _TOKENS)
         self.variables: list[DeclaredVariable] = []
         self.tables: list[DeclaredTable] = []
 

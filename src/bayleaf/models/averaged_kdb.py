@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,16 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.nested import NestedTables
-from bayleaf.cpds.random_network import FamilyBank, RandomNetwork, evidence_work
+from bayleaf.cpds.random_network import FamilyBank, RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.html_summary import NotebookModel
+from bayleaf.native.cpds import EvidenceTables
 
-# Rows scored together: their states stay in the second cache.
-_TILE_ROWS = 32768
 # Values of evidence held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 23
 
@@ -190,28 +187,15 @@ class AveragedKDBModel(NotebookModel):
     # ---- prediction
 
     @cached_property
-    def _tables(self) -> list[list[NestedTables]]:
-        """Look-up tables of each network, for features with any weight."""
-        used = np.flatnonzero(self.weights.sum(axis=1))
-        # A dense table has as many values as all states of its variables together.
-        values = sum(
-            min(math.prod(family.radices), len(family.counts.weights) << 5)
-            for network in self.networks
-            for family in network.families
-        )
-        work = float(values * self.n_classes * self.weights.shape[1])
-        return [
-            [
-                network.families[i].tables(
-                    self.smoothing,
-                    self.weights[i] / len(self.networks),
-                    self.n_classes,
-                    work,
-                )
-                for i in used
-            ]
-            for network in self.networks
-        ]
+    def _bank(self) -> FamilyBank:
+        """The families of all networks."""
+        return FamilyBank.from_networks(self.networks, self.n_classes)
+
+    @cached_property
+    def _tables(self) -> EvidenceTables:
+        """Look-up tables of all networks."""
+        scales = self.weights / len(self.networks)
+        return self._bank.tables(self.smoothing, scales)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log score (nats) of each class, shape (n_rows, n_classes).
@@ -220,31 +204,11 @@ class AveragedKDBModel(NotebookModel):
         what the deeper families say.
         """
         scores = np.tile(self.base, (codes.n_rows, 1))
-        work = self._work(codes.n_rows)
-        for first in range(0, codes.n_rows, _TILE_ROWS):
-            rows = slice(first, first + _TILE_ROWS)
-            tile = codes.rows(rows)
-            for network, tables in zip(self.networks, self._tables, strict=True):
-                states = network.states(tile)
-                for table in tables:
-                    table.add(states, scores[rows], work)
+        slots = np.array(codes.slots, dtype=np.int64)
+        self._tables.add(codes.narrow, codes.wide, slots, scores)
         return scores
 
-    def _work(self, n_rows: int) -> float:
-        """Estimate of the steps that scoring or explaining rows takes."""
-        cells = max(len(f.counts.weights) for n in self.networks for f in n.families)
-        n_features, n_depths = self.weights.shape
-        rows = n_rows + cells
-        return evidence_work(
-            len(self.networks), n_features, n_depths, rows, self.n_classes
-        )
-
     # ---- explanation
-
-    @cached_property
-    def _bank(self) -> FamilyBank:
-        """The families of all networks side by side."""
-        return FamilyBank.from_networks(self.networks)
 
     def evidence(self, codes: Codes) -> Floats:
         """Mean log-probabilities of the networks, without the weights.
@@ -254,15 +218,13 @@ class AveragedKDBModel(NotebookModel):
         ndarray of shape (n_rows, n_classes, n_features, 1 + max_parents)
             Nats; alike for all classes where a state is unknown.
         """
-        n_depths = self.weights.shape[1]
-        values = np.empty(
-            (codes.n_rows, self.n_classes, len(self.domain) - 1, n_depths)
-        )
-        for i in range(len(self.domain) - 1):
+        n_features, n_depths = self.weights.shape
+        values = np.empty((codes.n_rows, self.n_classes, n_features * n_depths))
+        for i in range(n_features):
             self._bank.write_evidence(
-                i, codes, self.smoothing, values[:, :, i], work=self._work(codes.n_rows)
+                i, codes, self.smoothing, values, i * n_depths, n_depths
             )
-        return values
+        return values.reshape(codes.n_rows, self.n_classes, n_features, n_depths)
 
     def evidence_of_states(self, feature: int) -> Floats:
         """Mean over networks of ln P(state | class), shape (n_states, n_classes)."""
@@ -271,8 +233,7 @@ class AveragedKDBModel(NotebookModel):
         columns[feature] = np.arange(n_states, dtype=np.uint16)
         codes = Codes.from_columns(columns, self.domain.cards[:-1])
         evidence = np.empty((n_states, self.n_classes, 1))
-        work = self._work(n_states)
-        self._bank.write_evidence(feature, codes, self.smoothing, evidence, work=work)
+        self._bank.write_evidence(feature, codes, self.smoothing, evidence, 0, 1)
         return evidence[:, :, 0]
 
     def contributions(

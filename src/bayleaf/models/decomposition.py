@@ -98,11 +98,6 @@ class Product:
         """Variables of each term."""
         return tuple(term.family for term in self.terms)
 
-    @property
-    def unnormalised(self) -> tuple[int, ...]:
-        """Variables whose terms are no distributions of them."""
-        return tuple(v for v, term in enumerate(self.terms) if not term.sums_to_one)
-
     def own_variables(self, variables: Iterable[int]) -> list[int]:
         """The network's variables among some, and those that auxiliary ones follow."""
         own: set[int] = set()
@@ -113,14 +108,24 @@ class Product:
                 own |= {source for source, _ in self.agreeing[variable - self.n_own]}
         return sorted(own)
 
-    def narrowed(self, likelihoods: Mapping[int, Floats]) -> dict[int, Floats]:
-        """Likelihoods of the network's variables, and what follows for the others."""
-        found = dict(likelihoods)
+    def auxiliary_likelihoods(
+        self, findings: Mapping[int, int | Floats]
+    ) -> dict[int, Floats]:
+        """What follows for auxiliary variables from findings on the network's own.
+
+        Parameters
+        ----------
+        findings : mapping from int to int or ndarray of shape (card,)
+            State or likelihoods of some of the network's variables.
+        """
+        found = {}
         for place, sources in enumerate(self.agreeing):
             possible = np.ones(self.cards[self.n_own + place], dtype=np.bool_)
             for variable, agrees in sources:
-                if variable in likelihoods:
-                    possible &= agrees[np.asarray(likelihoods[variable]) > 0].any(0)
+                if variable in findings:
+                    finding = np.asarray(findings[variable])
+                    left = finding > 0 if finding.ndim else [finding]
+                    possible &= agrees[left].any(axis=0)
             if not possible.all():
                 found[self.n_own + place] = possible.astype(np.float64)
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from bayleaf.wording import format_number, name_list, stated
 
 Likelihood = NDArray[np.float64]
 Likelihoods = dict[int, Likelihood]
+# Values that are a state if they equal one.
+_PLAIN = (str, int, float)
 
 
 class ImpossibleEvidenceError(ValueError):
@@ -59,34 +61,66 @@ class Not:
         return f"Not({', '.join(repr(state) for state in self.states)})"
 
 
-@dataclass(frozen=True, eq=False)
-class EvidenceItem:
+class EvidenceItem(NamedTuple):
     """What is known of one variable.
 
     Parameters
     ----------
     variable : int
         Index of the variable.
-    likelihood : ndarray of shape (card,), dtype float64
-        Weight of each state: 0 and 1, or a likelihood on any scale.
-    text : str
-        The item as a reader sees it, such as ``smoker = yes``.
+    about : Variable
+        The variable.
+    known : int or ndarray of shape (card,), dtype float64
+        The state that it is in, or the weight of each state: 0 and 1, or a likelihood
+        on any scale.
+    words : str, optional
+        The item as a reader sees it; by default what a state is called.
     """
 
     variable: int
-    likelihood: Likelihood
-    text: str
+    about: Variable
+    known: int | Likelihood
+    words: str | None = None
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """Weight of each state, shape (card,)."""
+        if not isinstance(self.known, int):
+            return self.known
+        likelihood = np.zeros(self.about.n_states)
+        likelihood[self.known] = 1.0
+        return likelihood
+
+    @property
+    def text(self) -> str:
+        """The item as a reader sees it, such as ``smoker = yes``."""
+        if self.words is not None or not isinstance(self.known, int):
+            return str(self.words)
+        return stated(self.about.name, self.about.label(self.known))
 
     @property
     def state(self) -> int | None:
         """The only state left, None if there are several."""
-        left = np.flatnonzero(self.likelihood)
+        if isinstance(self.known, int):
+            return self.known
+        left = np.flatnonzero(self.known)
         return int(left[0]) if len(left) == 1 else None
 
     @property
     def exponent(self) -> int:
         """Power of two that brings the largest weight to at least 1 and below 2."""
-        return int(np.frexp(self.likelihood.max())[1]) - 1
+        if isinstance(self.known, int):
+            return 0
+        return int(np.frexp(self.known.max())[1]) - 1
+
+    @property
+    def scaled(self) -> int | Likelihood:
+        """What is known, its largest weight at least 1 and below 2."""
+        # Products of weights on any scale would leave the range of numbers. Powers of
+        # two change no digit.
+        if isinstance(self.known, int):
+            return self.known
+        return np.ldexp(self.known, -self.exponent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,18 +139,19 @@ class Evidence:
     items: tuple[EvidenceItem, ...]
 
     @property
+    def findings(self) -> dict[int, int | Likelihood]:
+        """State or weights by variable, on a common scale; see `log_scale`."""
+        return {item.variable: item.scaled for item in self.items}
+
+    @property
     def likelihoods(self) -> Likelihoods:
         """Weight of each state, by variable, on a common scale; see `log_scale`."""
-        # Products of weights on any scale would leave the range of numbers. Powers of
-        # two change no digit.
-        return {
-            item.variable: np.ldexp(item.likelihood, -item.exponent)
-            for item in self.items
-        }
+        scaled = [item._replace(known=item.scaled) for item in self.items]
+        return {item.variable: item.likelihood for item in scaled}
 
     @property
     def log_scale(self) -> float:
-        """What `likelihoods` lack of the items' own scale, in nats."""
+        """What `findings` and `likelihoods` lack of the items' own scale, in nats."""
         return sum(item.exponent for item in self.items) * math.log(2.0)
 
     @property
@@ -189,25 +224,41 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
     items: dict[int, EvidenceItem] = {}
     for name, value in evidence.items():
         position = find_variable(domain, name)
+        variable = domain[position]
         if position in items:
-            raise ValueError(
-                f"the evidence names variable {domain[position].name!r} twice"
-            )
-        likelihood, text = _read_value(StateReader(domain[position]), value)
-        if np.count_nonzero(likelihood == 1.0) < len(likelihood):
-            items[position] = EvidenceItem(position, likelihood, text)
-    return Evidence(domain, tuple(items[position] for position in sorted(items)))
+            raise ValueError(f"the evidence names variable {variable.name!r} twice")
+        # What most evidence is, hundreds of items at a time.
+        is_plain = isinstance(value, _PLAIN)
+        state = variable.state_index.get(value) if is_plain else None
+        if state is not None:
+            items[position] = EvidenceItem(position, variable, state)
+            continue
+        likelihood, text = _read_value(StateReader(variable), value)
+        items[position] = EvidenceItem(position, variable, _state_or(likelihood), text)
+    return Evidence(
+        domain,
+        tuple(items[position] for position in sorted(items) if _tells(items[position])),
+    )
+
+
+def _state_or(likelihood: Likelihood) -> int | Likelihood:
+    """The state that a likelihood leaves with weight 1, or the likelihood itself."""
+    left = np.flatnonzero(likelihood)
+    if len(left) == 1 and likelihood[left[0]] == 1.0:
+        return int(left[0])
+    return likelihood
+
+
+def _tells(item: EvidenceItem) -> bool:
+    """Whether an item changes anything."""
+    if isinstance(item.known, int):
+        return item.about.n_states > 1
+    return not (item.known == 1.0).all()
 
 
 def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
     """Likelihood of each state that a value means, and its text."""
     variable = reader.variable
-    plain = variable.state_index.get(value) if isinstance(value, str) else None
-    if plain is not None:
-        # What most evidence is, hundreds of items at a time.
-        likelihood = np.zeros(variable.n_states)
-        likelihood[plain] = 1.0
-        return likelihood, stated(variable.name, variable.label(plain))
     if isinstance(value, Mapping):
         return _checked(variable, _from_mapping(reader, value))
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub" and value.ndim:

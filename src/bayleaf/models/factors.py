@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.native.prediction import add_looked_up
 
 # A fused table should stay in the second cache: cells times classes.
 _FUSED_CELLS = 8192
-# Fewer look-ups than this are done by NumPy, so that numba need not be loaded.
-_MIN_LOOKUPS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +55,19 @@ class FusedTables:
         Features of each table.
     strides : tuple of tuple of int
         What a code of each feature adds to the table's index.
-    tables : tuple of ndarray of shape (n_classes, n_cells)
-        The summed log values.
+    values : ndarray of shape (n_values,)
+        The summed log values, table after table.
+    starts : ndarray of shape (n_tables + 1,), dtype int64
+        Where the values of each table begin.
+    n_classes : int
+        Number of classes.
     """
 
     variables: tuple[tuple[int, ...], ...]
     strides: tuple[tuple[int, ...], ...]
-    tables: tuple[NDArray[np.float64], ...]
+    values: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    n_classes: int
 
     @classmethod
     def from_factors(
@@ -87,44 +94,44 @@ class FusedTables:
         return cls(
             tuple(variables for variables, _ in groups),
             tuple(_strides(variables, cards) for variables, _ in groups),
-            tuple(np.ascontiguousarray(t.reshape(t.shape[0], -1)) for _, t in groups),
+            np.concatenate([table.ravel() for _, table in groups]),
+            np.cumsum([0, *(table.size for _, table in groups)], dtype=np.int64),
+            len(groups[0][1]),
+        )
+
+    @property
+    def tables(self) -> tuple[NDArray[np.float64], ...]:
+        """Each table, shape (n_classes, n_cells), a view."""
+        return tuple(
+            self.values[first:last].reshape(self.n_classes, -1)
+            for first, last in pairwise(self.starts)
+        )
+
+    @cached_property
+    def _places(self) -> tuple[NDArray[np.int64], ...]:
+        """Features and strides of all tables, and where each table's begin."""
+        sizes = [len(group) for group in self.variables]
+        return (
+            np.array(list(chain.from_iterable(self.variables)), dtype=np.int64),
+            np.array(list(chain.from_iterable(self.strides)), dtype=np.int64),
+            np.cumsum([0, *sizes], dtype=np.int64),
         )
 
     def look_up(self, codes: Codes) -> NDArray[np.float64]:
         """Sum of all tables for every row, shape (n_classes, n_rows)."""
-        n_classes = self.tables[0].shape[0]
-        scores = np.zeros((n_classes, codes.n_rows))
-        n_variables = sum(len(variables) for variables in self.variables)
-        if codes.n_rows * n_variables >= _MIN_LOOKUPS:
-            self._look_up_compiled(codes, scores)
-            return scores
-        for variables, strides, table in zip(
-            self.variables, self.strides, self.tables, strict=True
-        ):
-            index = np.zeros(codes.n_rows, dtype=np.int64)
-            for variable, stride in zip(variables, strides, strict=True):
-                index += codes.column(variable).astype(np.int64) * stride
-            scores += table[:, index]
-        return scores
-
-    def _look_up_compiled(self, codes: Codes, scores: NDArray[np.float64]) -> None:
-        """The same sums in the same order, by the compiled kernel."""
-        from bayleaf.models.kernels import add_looked_up
-
-        slots = [codes.slots[v] for variables in self.variables for v in variables]
-        strides = [stride for group in self.strides for stride in group]
-        bounds = np.cumsum([0, *(len(variables) for variables in self.variables)])
-        starts = np.cumsum([0, *(table.size for table in self.tables)])
+        scores = np.zeros((self.n_classes, codes.n_rows))
+        features, strides, bounds = self._places
         add_looked_up(
             codes.narrow,
             codes.wide,
-            np.array(slots, dtype=np.int64),
-            np.array(strides, dtype=np.int64),
-            bounds.astype(np.int64),
-            np.concatenate([table.ravel() for table in self.tables]),
-            starts.astype(np.int64),
+            np.array(codes.slots, dtype=np.int64)[features],
+            strides,
+            bounds,
+            self.values,
+            self.starts,
             scores,
         )
+        return scores
 
 
 def _strides(variables: Sequence[int], cards: Sequence[int]) -> tuple[int, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import accumulate, pairwise
 from math import prod
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.counts.source import Family
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
@@ -23,34 +23,23 @@ from bayleaf.graph.triangulation import (
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.decomposition import Form, Product, ProductBuilder
-from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedLayouts, Passes
-from bayleaf.models.junction_tree_schedule import (
-    PASSES_TO_DECODE,
-    PASSES_TO_PROPAGATE,
-    PROPAGATIONS,
-    Layout,
-    build_schedule,
-    new_layout,
-    rooted,
-    with_prior,
-)
+from bayleaf.models.findings import Findings, known_findings
+from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedTrees, Passes
+from bayleaf.models.propagation import Propagation
 from bayleaf.models.small_product import HOPELESS, small_product
+from bayleaf.native.junction_tree import CompiledTree, Known
 from bayleaf.wording import name_list
 
-if TYPE_CHECKING:
-    from bayleaf.models.junction_tree_kernels import Scratch
-
-Likelihoods = Mapping[int, NDArray[np.float64]]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class JunctionTree:
     """A network compiled for exact inference, to be kept and asked repeatedly.
 
-    Evidence comes as a likelihood vector a variable: one at the observed state and
-    zero elsewhere for an observation, zeros at the states ruled out for negative
-    evidence, any non-negative numbers for soft evidence. A disconnected network
-    gives a forest.
+    Evidence on a variable is the state that it is in, or a likelihood vector: zeros at
+    the states ruled out for negative evidence, any non-negative numbers for soft
+    evidence. A disconnected network gives a forest.
 
     Parameters
     ----------
@@ -79,9 +68,10 @@ class JunctionTree:
     product: Product
     forest: JunctionForest
     max_table_cells: int
-    _rank: tuple[int, ...] = field(repr=False)
-    _tables: tuple[NDArray[np.float64], ...] = field(repr=False)
-    _layouts: dict[int | None, Layout] = field(default_factory=dict, repr=False)
+    _asked_forms: Mapping[int, Form] | None = field(repr=False)
+    _rank: NDArray[np.int64] = field(repr=False)
+    _cells: Floats = field(repr=False)
+    _compiled: dict[int | None, CompiledTree] = field(default_factory=dict, repr=False)
     _with_whole: dict[frozenset[int], JunctionTree] = field(
         default_factory=dict, repr=False
     )
@@ -121,30 +111,36 @@ class JunctionTree:
         # The most states last, because the last axis is the one that runs fast.
         place = {node: i for i, node in enumerate(forest.order)}
         axes = sorted(range(len(cards)), key=lambda v: (cards[v], place[v]))
-        rank = [0] * len(cards)
-        for i, variable in enumerate(axes):
-            rank[variable] = i
-        tables = []
-        for term in product.terms:
-            table, family = term.make(), term.family
-            order = sorted(range(table.ndim), key=lambda j: rank[family[j]])
-            tables.append(np.ascontiguousarray(np.transpose(table, order)))
-        return cls(
-            network, product, forest, max_table_cells, tuple(rank), tuple(tables)
+        rank = np.empty(len(cards), dtype=np.int64)
+        rank[axes] = np.arange(len(cards))
+        cells = np.concatenate([term.make().ravel() for term in product.terms])
+        return cls(network, product, forest, max_table_cells, forms, rank, cells)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        again = partial(
+            JunctionTree.compile,
+            max_table_cells=self.max_table_cells,
+            forms=self._asked_forms,
         )
+        return again, (self.network,)
 
     @property
     def cliques(self) -> tuple[tuple[int, ...], ...]:
         """Variables of each clique, auxiliary ones too, in increasing order."""
         return self.forest.cliques
 
-    def propagate(self, likelihoods: Likelihoods) -> Propagation:
-        """Compute all posteriors given evidence.
+    def propagate(
+        self, findings: Findings, wanted: Sequence[int] | None = None
+    ) -> Propagation:
+        """Compute posteriors given evidence.
 
         Parameters
         ----------
-        likelihoods : mapping from int to ndarray of shape (card,), dtype float64
-            Evidence on each variable that has any.
+        findings : mapping from int to int or ndarray of shape (card,), dtype float64
+            State or likelihoods of each variable of which something is known.
+        wanted : sequence of int, optional
+            Variables whose marginals will be read, which saves messages that lead to
+            others; all by default.
 
         Returns
         -------
@@ -154,32 +150,21 @@ class JunctionTree:
         Raises
         ------
         ValueError
-            If a vector does not fit its variable, or is negative or not finite.
+            If there is no such state, or a vector does not fit its variable, or is
+            negative or not finite.
         """
-        from bayleaf.models import junction_tree_message_kernels as kernels
+        known = known_findings(self.product, self.network.domain.variables, findings)
+        compiled = self._cheapest(known, Passes.BOTH)
+        log_evidence, marginals = compiled.marginals(known, wanted)
+        marginals.flags.writeable = False
+        return Propagation(self, dict(findings), wanted, log_evidence, marginals)
 
-        variables, values = self._flat(likelihoods)
-        layout = self._cheapest(variables, values, Passes.BOTH)
-        work = PROPAGATIONS.with_more(PASSES_TO_PROPAGATE * layout.pass_work)
-        scratch, log_evidence = _collected(layout, variables, values, False, work)
-        marginals = np.empty(layout.state_starts[-1])
-        if log_evidence > -np.inf:
-            schedule, has_prior = layout.schedule, layout.has_prior
-            distribute = kernel_for(kernels.distribute, work)
-            distribute(schedule, scratch, False, has_prior)
-            read_marginals = kernel_for(kernels.read_marginals, work)
-            read_marginals(schedule, scratch, has_prior, marginals)
-        given = dict(likelihoods)
-        return Propagation(self, log_evidence, given, layout, marginals, scratch)
-
-    def log_evidence(self, likelihoods: Likelihoods) -> float:
+    def log_evidence(self, findings: Findings) -> float:
         """Log probability (nats) of evidence, minus infinity if it is impossible."""
-        variables, values = self._flat(likelihoods)
-        layout = self._cheapest(variables, values, Passes.TOUCHED)
-        work = PROPAGATIONS.with_more(layout.pass_work)
-        return _collected(layout, variables, values, False, work)[1]
+        known = known_findings(self.product, self.network.domain.variables, findings)
+        return self._cheapest(known, Passes.TOUCHED).log_evidence(known)
 
-    def most_probable(self, likelihoods: Likelihoods) -> tuple[NDArray[np.intp], float]:
+    def most_probable(self, findings: Findings) -> tuple[NDArray[np.intp], float]:
         """Find the most probable states of all variables together.
 
         Among equally probable ones, each clique takes the lowest state of its lowest
@@ -192,17 +177,25 @@ class JunctionTree:
         log_probability : float
             Log probability (nats) of the states and the evidence.
         """
-        from bayleaf.models import junction_tree_message_kernels as kernels
+        known = known_findings(self.product, self.network.domain.variables, findings)
+        compiled = self._cheapest(known, Passes.UPWARDS)
+        states, log_most = compiled.most_probable(known)
+        return states[: len(self.network.domain)].astype(np.intp), log_most
 
-        variables, values = self._flat(likelihoods)
-        layout = self._cheapest(variables, values, Passes.UPWARDS)
-        n_own = len(self.network.domain)
-        states = np.zeros(len(self.product.cards), dtype=np.int64)
-        work = PROPAGATIONS.with_more(PASSES_TO_DECODE * layout.pass_work)
-        scratch, log_most = _collected(layout, variables, values, True, work)
-        if log_most > -np.inf:
-            kernel_for(kernels.decode, work)(layout.schedule, scratch, states)
-        return states[:n_own].astype(np.intp), log_most
+    def families(self, findings: Findings) -> list[Floats]:
+        """Joint posteriors of the terms' variables, shaped like the terms' tables.
+
+        Zeros if the evidence is impossible.
+        """
+        known = known_findings(self.product, self.network.domain.variables, findings)
+        cells = self._cheapest(known, Passes.BOTH).families(known)
+        cards = self.product.cards
+        shapes = [[cards[v] for v in family] for family in self.product.families]
+        ends = accumulate(map(prod, shapes), initial=0)
+        return [
+            cells[first:end].reshape(shape)
+            for (first, end), shape in zip(pairwise(ends), shapes, strict=True)
+        ]
 
     def log_evidence_rows(self, codes: Codes, n_jobs: int = 1) -> NDArray[np.float64]:
         """Log probability (nats) of the observed cells of each row, shape (n_rows,)."""
@@ -254,13 +247,6 @@ class JunctionTree:
 
         return expected_counts(self, codes, n_jobs)
 
-    def shaped(self, node: int, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Cells of a family in the kernels' order, as a table like the node's CPD."""
-        family = self.network.cpds[node].family
-        order = sorted(range(len(family)), key=lambda j: self._rank[family[j]])
-        table = cells.reshape(self._tables[node].shape)
-        return np.ascontiguousarray(np.transpose(table, np.argsort(order)))
-
     def is_apart(self, node: int) -> bool:
         """Whether a family is no clique's, being taken apart by auxiliary variables."""
         return self.product.forms[node] is not Form.WHOLE
@@ -304,81 +290,72 @@ class JunctionTree:
             alone = [(self.with_whole([node]), [node]) for node in apart]
             return [(self, here), *alone]
 
-    def layout(self, root_variable: int | None = None) -> Layout:
-        """Arrays of the kernels; a root clique holds the variable, if one is given."""
-        if root_variable not in self._layouts:
-            cards = self.product.cards
-            root = None
-            if root_variable is not None:
-                sizes = self.forest.table_cells(cards)
-                holding = [c for c, q in enumerate(self.cliques) if root_variable in q]
-                root = min(holding, key=lambda c: (sizes[c], c))
-            schedule = build_schedule(
-                rooted(self.forest, cards, root),
-                self._rank,
-                cards,
-                self._tables,
-                self._families,
-                unnormalised=self.product.unnormalised,
-            )
-            self._layouts[root_variable] = new_layout(
-                with_prior(schedule), has_prior=True
-            )
-        return self._layouts[root_variable]
+    def compiled(self, target: int | None = None) -> CompiledTree:
+        """The tree of the native core; a root clique holds the target, if there is one.
 
-    @cached_property
-    def _families(self) -> list[list[int]]:
-        """Each variable's family along the axes of its table."""
-        rank = self._rank.__getitem__
-        return [sorted(family, key=rank) for family in self.product.families]
+        It is made when first asked for, and kept.
+        """
+        if target not in self._compiled:
+            self._compiled[target] = self._linked(self.forest, target=target)
+        return self._compiled[target]
 
-    @cached_property
-    def _observed(self) -> ObservedLayouts:
-        """Layouts of the graph without the variables that evidence fixes."""
-        return ObservedLayouts(
-            married(self.product.families, len(self.product.cards)),
-            self.product.cards,
+    def _linked(
+        self,
+        forest: JunctionForest,
+        observed: Collection[int] = (),
+        target: int | None = None,
+    ) -> CompiledTree:
+        """The cliques of a forest with the distributions, ready for questions."""
+        product = self.product
+        n_variables = len(product.cards)
+        is_observed = np.zeros(n_variables, dtype=np.bool_)
+        is_observed[list(observed)] = True
+        return CompiledTree(
+            np.array(product.cards, dtype=np.int64),
             self._rank,
-            self._tables,
-            self._families,
-            self.product.unnormalised,
+            *_lists(product.families),
+            self._cells,
+            np.array([term.sums_to_one for term in product.terms]),
+            is_observed,
+            *_lists(forest.cliques),
+            np.array(forest.edges, dtype=np.int64).reshape(-1, 2),
+            -1 if target is None else target,
+            with_prior=not observed,
         )
 
-    def _cheapest(
-        self, variables: NDArray[np.int64], values: NDArray[np.float64], passes: Passes
-    ) -> Layout:
-        """The layout that answers from the fewest cells under some evidence."""
-        layout = self.layout()
+    @cached_property
+    def state_places(self) -> tuple[slice, ...]:
+        """Where the states of each variable lie among those of all."""
+        ends = accumulate(self.product.cards, initial=0)
+        return tuple(slice(*both) for both in pairwise(ends))
+
+    @cached_property
+    def _observed(self) -> ObservedTrees:
+        """Trees of the graph without the variables that evidence fixes."""
+        cards = self.product.cards
+        neighbours = married(self.product.families, len(cards))
+        return ObservedTrees(neighbours, cards, self._linked)
+
+    def _cheapest(self, known: Known, passes: Passes) -> CompiledTree:
+        """The tree that answers from the fewest cells under some evidence."""
+        compiled = self.compiled()
         if not self._is_large:
-            return layout
-        return self._observed.cheapest(layout, variables, values, passes)
+            return compiled
+        return self._observed.cheapest(compiled, known, passes)
 
     @cached_property
     def _is_large(self) -> bool:
         """Whether the tables have so many cells that a search for fewer pays."""
         return sum(self.forest.table_cells(self.product.cards)) > MANY_CELLS
 
-    def _flat(
-        self, likelihoods: Likelihoods
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The variables with evidence, and their vectors end to end, checked."""
-        vectors: dict[int, NDArray[np.float64]] = {}
-        for variable in sorted(likelihoods):
-            vector = np.asarray(likelihoods[variable], dtype=np.float64)
-            n_states = self.network.domain[variable].n_states
-            if vector.shape != (n_states,):
-                raise ValueError(
-                    f"the likelihoods of variable "
-                    f"{self.network.domain[variable].name!r} have shape "
-                    f"{vector.shape}; give one number for each of its {n_states} states"
-                )
-            vectors[variable] = vector
-        if self.product.agreeing:
-            vectors = self.product.narrowed(vectors)
-        values = np.concatenate([np.zeros(0), *vectors.values()])
-        if not (values >= 0).all() or not np.isfinite(values).all():
-            raise ValueError("likelihoods must be finite and not negative")
-        return np.array(list(vectors), dtype=np.int64), values
+
+def _lists(
+    lists: Sequence[Sequence[int]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each list begins, the end of the last included, and all their items."""
+    starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    items = [item for listed in lists for item in listed]
+    return starts, np.array(items, dtype=np.int64)
 
 
 def _triangulated(
@@ -413,90 +390,4 @@ def _check_sizes(
                 f"exact inference needs a table of {cells:.3g} cells over {names}, "
                 f"more than max_table_cells={limit}; raise it, or give these variables "
                 "fewer states or parents"
-            )
-
-
-def _collected(
-    layout: Layout,
-    variables: NDArray[np.int64],
-    values: NDArray[np.float64],
-    maximise: bool,
-    work: float,
-) -> tuple[Scratch, float]:
-    """Enter evidence and send the messages to the roots; `work` as in `kernel_for`."""
-    from bayleaf.models import junction_tree_message_kernels as kernels
-
-    scratch = layout.new_scratch()
-    from_prior = layout.has_prior and not maximise
-    log_scale = kernel_for(kernels.evidence_of, work)(
-        layout.schedule, scratch, variables, values, maximise, from_prior
-    )
-    return scratch, float(log_scale)
-
-
-@dataclass(eq=False)
-class Propagation:
-    """All posteriors given some evidence.
-
-    Attributes
-    ----------
-    log_evidence : float
-        Log probability (nats) of the evidence; minus infinity if it is impossible,
-        and then there are no posteriors.
-    """
-
-    tree: JunctionTree
-    log_evidence: float
-    _given: dict[int, NDArray[np.float64]] = field(repr=False)
-    _layout: Layout = field(repr=False)
-    _marginals: NDArray[np.float64] = field(repr=False)
-    _scratch: Scratch = field(repr=False)
-    _has_families: bool = field(default=False, repr=False)
-
-    def marginal(self, variable: int) -> NDArray[np.float64]:
-        """Posterior of one variable, shape (card,).
-
-        Raises
-        ------
-        ValueError
-            If the evidence is impossible.
-        """
-        self._check_possible()
-        first = self._layout.state_starts
-        return self._marginals[first[variable] : first[variable + 1]].copy()
-
-    def family(self, node: int) -> NDArray[np.float64]:
-        """Joint posterior of a variable's parents and itself, shaped like its CPD.
-
-        Raises
-        ------
-        ValueError
-            If the evidence is impossible, or the family's full table, which it does
-            not need as long as nobody asks for it, makes a clique too large.
-        """
-        from bayleaf.models import junction_tree_message_kernels as kernels
-
-        self._check_possible()
-        if self.tree.is_apart(node):
-            whole = self.tree.with_whole([node])
-            return whole.propagate(self._given).family(node)
-        schedule = self._layout.schedule
-        first, end = self._layout.starts("fixed_offset")[node : node + 2]
-        table = np.zeros(int(end - first))
-        is_first = not self._has_families
-        more = PASSES_TO_PROPAGATE * self._layout.pass_work if is_first else table.size
-        work = PROPAGATIONS.with_more(more)
-        if is_first:
-            kernel_for(kernels.distribute, work)(schedule, self._scratch, True, False)
-            self._has_families = True
-        read_family = kernel_for(kernels.read_family, work)
-        read_family(schedule, self._scratch, node, 1.0, table, 0)
-        return self.tree.shaped(node, table)
-
-    def _check_possible(self) -> None:
-        """Refuse to answer where there is no answer."""
-        if self.log_evidence == -np.inf:
-            raise ValueError(
-                "the evidence is impossible, so there are no posteriors; leave some "
-                "of it out"
             )

@@ -1,25 +1,27 @@
-"""Inference for all rows of a table: one propagation a row inside compiled loops."""
+"""Inference for all rows of a table: one propagation a row inside native loops."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import kernel_for
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.data.codes import Codes
-from bayleaf.models.junction_tree_schedule import PASSES_TO_PROPAGATE, PROPAGATIONS
 
 if TYPE_CHECKING:
     from bayleaf.models.junction_tree import JunctionTree
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
+# Blocks of codes, where variables lie in them, how many rows they have, and the first
+# row of a task.
+Rows = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.int64], int, int]
 
 # Sums are cut at the same rows whatever the number of threads.
 _BLOCKS = 16
@@ -28,20 +30,11 @@ _LEAST_ROWS = 64
 
 def log_evidence_rows(tree: JunctionTree, codes: Codes, n_jobs: int) -> Floats:
     """Log probability (nats) of the observed cells of each row."""
-    from bayleaf.models import junction_tree_message_kernels as kernels
-
-    layout = tree.layout()
+    compiled = tree.compiled()
     log_evidence = np.empty(codes.n_rows)
-    work = PROPAGATIONS.with_more(codes.n_rows * layout.pass_work)
-    fill = kernel_for(kernels.evidence_of_rows, work)
 
-    def answer(first: int, end: int) -> None:
-        fill(
-            layout.schedule,
-            layout.new_scratch(),
-            _matrix(tree, codes, first, end),
-            log_evidence[first:end],
-        )
+    def answer(rows: Rows, first: int, end: int) -> None:
+        compiled.log_evidence_rows(*rows, log_evidence[first:end])
 
     _over_blocks(tree, codes, n_jobs, answer)
     return log_evidence
@@ -51,25 +44,16 @@ def posterior_rows(
     tree: JunctionTree, codes: Codes, target: int, n_jobs: int
 ) -> tuple[Floats, Floats]:
     """Posterior of one variable given each row's observed cells of the others."""
-    from bayleaf.models import junction_tree_message_kernels as kernels
-
-    layout = tree.layout(target)
+    compiled = tree.compiled(target)
     posteriors = np.empty((codes.n_rows, codes.cards[target]))
     log_evidence = np.empty(codes.n_rows)
-    work = PROPAGATIONS.with_more(codes.n_rows * layout.pass_work)
-    fill = kernel_for(kernels.posteriors_of_rows, work)
 
-    def answer(first: int, end: int) -> None:
-        fill(
-            layout.schedule,
-            layout.new_scratch(),
-            _matrix(tree, codes, first, end, hidden=target),
-            target,
-            posteriors[first:end],
-            log_evidence[first:end],
+    def answer(rows: Rows, first: int, end: int) -> None:
+        compiled.posterior_rows(
+            *rows, target, posteriors[first:end], log_evidence[first:end]
         )
 
-    _over_blocks(tree, codes, n_jobs, answer)
+    _over_blocks(tree, codes, n_jobs, answer, hidden=target)
     return posteriors, log_evidence
 
 
@@ -98,41 +82,47 @@ def _family_sums(
     tree: JunctionTree, nodes: Sequence[int], rows: Codes, n_jobs: int
 ) -> Iterator[tuple[int, Floats]]:
     """Sums over blocks of rows of some nodes' family posteriors, block by block."""
-    from bayleaf.models import junction_tree_message_kernels as kernels
+    compiled = tree.compiled()
+    shapes = [tree.network.cpds[node].cards for node in nodes]
+    edges = np.cumsum([0, *map(prod, shapes)])
+    wanted = np.array(nodes, dtype=np.int64)
 
-    layout = tree.layout()
-    n_cells = int(layout.starts("fixed_offset")[-1])
-    passes = PASSES_TO_PROPAGATE * rows.n_rows
-    add = kernel_for(
-        kernels.families_of_rows, PROPAGATIONS.with_more(passes * layout.pass_work)
-    )
-
-    def answer(first: int, end: int) -> Floats:
-        totals = np.zeros(n_cells)
-        add(
-            layout.schedule,
-            layout.new_scratch(),
-            _matrix(tree, rows, first, end),
-            np.ascontiguousarray(rows.weights[first:end]),
-            totals,
-        )
+    def answer(codes: Rows, first: int, end: int) -> Floats:
+        totals = np.zeros(edges[-1])
+        weights = np.ascontiguousarray(rows.weights[first:end])
+        compiled.add_families_of_rows(*codes, weights, wanted, totals)
         return totals
 
     for totals in _over_blocks(tree, rows, n_jobs, answer):
-        for node in nodes:
-            first, end = layout.starts("fixed_offset")[node : node + 2]
-            yield node, tree.shaped(node, totals[first:end])
+        tables = np.split(totals, edges[1:-1])
+        for node, shape, table in zip(nodes, shapes, tables, strict=True):
+            yield node, table.reshape(shape)
 
 
 def _over_blocks(
-    tree: JunctionTree, codes: Codes, n_jobs: int, work: Callable[[int, int], T]
+    tree: JunctionTree,
+    codes: Codes,
+    n_jobs: int,
+    work: Callable[[Rows, int, int], T],
+    hidden: int | None = None,
 ) -> list[T]:
-    """Run a task for each of a fixed number of blocks of rows, in threads."""
+    """Run a task for each of a fixed number of blocks of rows, in threads.
+
+    It is called with rows over the tree's variables, and with the block's first row and
+    end. The cells of the variable `hidden` are holes.
+    """
     _check(tree, codes)
-    blocks = min(_BLOCKS, -(-codes.n_rows // _LEAST_ROWS))
     if not codes.n_rows:
         return []
-    tasks = [partial(work, *block) for block in stretches(codes.n_rows, blocks)]
+    blocks = min(_BLOCKS, -(-codes.n_rows // _LEAST_ROWS))
+
+    def answer(first: int, end: int) -> T:
+        if not tree.product.agreeing:
+            return work(_rows(codes, first), first, end)
+        block = _with_auxiliaries(tree, codes.rows(slice(first, end)), hidden)
+        return work(_rows(block, 0), first, end)
+
+    tasks = [partial(answer, *block) for block in stretches(codes.n_rows, blocks)]
     return run_tasks(tasks, thread_count(n_jobs))
 
 
@@ -146,18 +136,21 @@ def _check(tree: JunctionTree, codes: Codes) -> None:
         )
 
 
-def _matrix(
-    tree: JunctionTree, codes: Codes, first: int, end: int, hidden: int | None = None
-) -> NDArray[np.int64]:
-    """Codes of some rows, those of auxiliary variables after them, C-contiguous.
+def _rows(codes: Codes, first: int) -> Rows:
+    """Codes as the native core reads them, from some row on."""
+    narrow, wide = np.ascontiguousarray(codes.narrow), np.ascontiguousarray(codes.wide)
+    return narrow, wide, np.array(codes.slots, dtype=np.int64), codes.n_rows, first
+
+
+def _with_auxiliaries(tree: JunctionTree, codes: Codes, hidden: int | None) -> Codes:
+    """Codes of some rows with those of auxiliary variables after them.
 
     The cells of the variable `hidden` are holes.
     """
-    own = np.empty((end - first, codes.n_variables), dtype=np.int64)
+    own = np.empty((codes.n_rows, codes.n_variables), dtype=np.int64)
     for variable in range(codes.n_variables):
-        own[:, variable] = codes.column(variable)[first:end]
+        own[:, variable] = codes.column(variable)
     if hidden is not None:
         own[:, hidden] = codes.cards[hidden]
-    if not tree.product.agreeing:
-        return own
-    return np.hstack([own, tree.product.auxiliary_codes(own)])
+    others = tree.product.auxiliary_codes(own)
+    return Codes.from_columns([*own.T, *others.T], tree.product.cards)

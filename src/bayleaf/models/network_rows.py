@@ -18,7 +18,7 @@ from bayleaf.data.tables import column_names, take_apart, value_column
 from bayleaf.models.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
 from bayleaf.models.network_trees import NetworkTrees
 from bayleaf.models.states import StateReader, find_variable
-from bayleaf.wording import name_list, near_names, stated
+from bayleaf.wording import name_list, near_names
 
 Unknown = Literal["error", "missing"]
 Floats = NDArray[np.float64]
@@ -177,10 +177,7 @@ def _impossible_row(
         variable = domain[position]
         code = int(rows.column(position)[row])
         if code < variable.n_states:
-            one_hot = np.zeros(variable.n_states)
-            one_hot[code] = 1.0
-            text = stated(variable.name, variable.label(code))
-            items.append(EvidenceItem(position, one_hot, text))
+            items.append(EvidenceItem(position, variable, code))
     error = trees.impossible(Evidence(domain, tuple(items)))
     return ImpossibleEvidenceError(f"row {row}: {error}", error.variables)
 

@@ -17,11 +17,10 @@ from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.separation import ancestors
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.evidence import Evidence, ImpossibleEvidenceError, Likelihood
-from bayleaf.models.junction_tree import (
-    JunctionTree,
-    Propagation,
-)
+from bayleaf.models.evidence import Evidence, ImpossibleEvidenceError
+from bayleaf.models.findings import Findings
+from bayleaf.models.junction_tree import JunctionTree
+from bayleaf.models.propagation import Propagation
 
 # Parts of a network that are kept for the next question.
 _KEPT_PARTS = 32
@@ -50,18 +49,39 @@ class Part:
         """Index in the part of each variable, by its index in the whole network."""
         return {member: place for place, member in enumerate(self.members)}
 
-    def inside(self, likelihoods: Mapping[int, Likelihood]) -> dict[int, Likelihood]:
-        """Likelihoods by the part's own indices."""
+    @cached_property
+    def keeps_indices(self) -> bool:
+        """Whether its variables have the indices of the whole network."""
+        return self.members == tuple(range(len(self.members)))
+
+    def inside(self, findings: Findings) -> Findings:
+        """Findings by the part's own indices."""
+        if self.keeps_indices:
+            return findings
         places = self.positions
-        return {places[variable]: value for variable, value in likelihoods.items()}
+        return {places[variable]: value for variable, value in findings.items()}
 
     def log_probability(self, evidence: Evidence) -> float:
         """Natural logarithm of P(evidence), minus infinity if it is impossible."""
-        return float(self.tree.log_evidence(self.inside(evidence.likelihoods)))
+        return self.tree.log_evidence(self.inside(evidence.findings))
 
-    def propagate(self, likelihoods: Mapping[int, Likelihood]) -> Propagation:
-        """Propagate likelihoods given by indices of the whole network."""
-        return self.tree.propagate(self.inside(likelihoods))
+    def propagate(
+        self, findings: Findings, wanted: Sequence[int] | None = None
+    ) -> Propagation:
+        """Propagate findings given by indices of the whole network.
+
+        Parameters
+        ----------
+        findings : mapping from int to int or ndarray of shape (card,)
+            State or likelihoods of each variable of which something is known.
+        wanted : sequence of int, optional
+            Variables of the whole network whose marginals will be read, all by default.
+        """
+        if wanted is not None and len(wanted) == len(self.members):
+            wanted = None
+        if wanted is not None and not self.keeps_indices:
+            wanted = [self.positions[variable] for variable in wanted]
+        return self.tree.propagate(self.inside(findings), wanted)
 
     def codes(self, codes: Codes) -> Codes:
         """The columns of the part's variables."""
@@ -121,7 +141,7 @@ class NetworkTrees:
             return whole
         hard = evidence.hard
         wanted = range(len(self.network.domain)) if targets is None else targets
-        asked = frozenset(wanted) | evidence.likelihoods.keys()
+        asked = frozenset(wanted) | evidence.findings.keys()
         if not asked:
             # Nothing is known or asked; a variable without parents sums to one too.
             asked = frozenset(self.network.dag.order[:1])
@@ -139,7 +159,7 @@ class NetworkTrees:
 
     def parts(
         self, evidence: Evidence, targets: Sequence[int], together: Sequence[int] = ()
-    ) -> Iterator[tuple[list[int], Part]]:
+    ) -> Iterator[tuple[Sequence[int], Part]]:
         """Compiled trees that answer for some targets each, for all in the end.
 
         Where one tree for all targets would be too large, they are halved along the
@@ -159,6 +179,10 @@ class NetworkTrees:
         ValueError
             If the part that matters to a single target is too large.
         """
+        whole = self._compiled_whole()
+        if whole is not None:
+            yield targets, whole
+            return
         rank = {node: i for i, node in enumerate(self.network.dag.order)}
         waiting = [sorted(targets, key=rank.__getitem__)]
         while waiting:

@@ -14,11 +14,10 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores, log_sum_exp
 from bayleaf.models.html_summary import NotebookModel
+from bayleaf.native.prediction import add_children
 
 # Rows scored together: each holds one log joint a class and super-parent.
 _BLOCK_CELLS = 1 << 22
-# Fewer additions than this are done by NumPy, so that numba need not be loaded.
-_MIN_ADDITIONS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +137,9 @@ class AveragedOneDependenceModel(NotebookModel):
             members[:, parent] = self._joint(at, positions)
             kept[parent] = self.usable[at] | absent
             if absent.any():
+                those = np.compress(absent, positions, axis=1)
                 members[:, parent, absent] = log_sum_exp(
-                    self._joint_by_state(parent, positions[:, absent]), axis=1
+                    self._joint_by_state(parent, those), axis=1
                 )
         members[:, ~kept] = -np.inf
         return members, kept
@@ -167,15 +167,9 @@ class AveragedOneDependenceModel(NotebookModel):
         self, parent_positions: NDArray[np.int64], positions: NDArray[np.int32]
     ) -> NDArray[np.float64]:
         """Log joint with the super-parent's state given, shape (n_classes, n_rows)."""
-        n_features, n_rows = positions.shape
-        scores = self._log_prior[:, None] + self._log_parent[:, parent_positions]
-        if n_rows * n_features * len(scores) * n_features >= _MIN_ADDITIONS:
-            from bayleaf.models.kernels import add_children
-
-            add_children(self._log_child, parent_positions, positions, scores)
-            return scores
-        for child in range(n_features):
-            scores += self._log_child[:, parent_positions, positions[child]]
+        scores = np.take(self._log_parent, parent_positions, axis=1)
+        scores += self._log_prior[:, None]
+        add_children(self._log_child, parent_positions, positions, scores)
         return scores
 
     def _naive_scores(self, positions: NDArray[np.int32]) -> NDArray[np.float64]:

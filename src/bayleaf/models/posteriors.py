@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.domain import Variable
+from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.states import StateReader, distinct_labels
 from bayleaf.wording import format_number, near_names
 
@@ -29,7 +29,7 @@ class Posterior:
 
     Examples
     --------
-    >>> from bayleaf.data.domain import Variable
+    >>> from bayleaf.data.domain import Domain, Variable
     >>> rain = Posterior(Variable("rain", ("no", "yes")), np.array([0.75, 0.25]))
     >>> rain["yes"]
     0.25
@@ -87,6 +87,46 @@ class Posterior:
         return "\n".join(lines)
 
 
+class Answers(Mapping[str | int, Posterior]):
+    """Posteriors by name, each made when it is first looked at.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables of a network.
+    wanted : sequence of int
+        Those that were asked for.
+    marginal : callable
+        Gives the probabilities of one of them, by its index.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        wanted: Sequence[int],
+        marginal: Callable[[int], NDArray[np.float64]],
+    ) -> None:
+        self._domain = domain
+        self._wanted = wanted
+        self._marginal = marginal
+        self._made: dict[str | int, Posterior] = {}
+
+    def __getitem__(self, name: str | int) -> Posterior:
+        if name not in self._made:
+            position = self._domain.index(name)
+            if position not in self._wanted:
+                raise KeyError(name)
+            variable = self._domain[position]
+            self._made[name] = Posterior(variable, self._marginal(position))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str | int]:
+        return (self._domain[position].name for position in self._wanted)
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+
 class Posteriors(Mapping[str | int, Posterior]):
     """Posterior distributions by the names of their variables.
 
@@ -101,8 +141,12 @@ class Posteriors(Mapping[str | int, Posterior]):
     def __init__(
         self, posteriors: Mapping[str | int, Posterior], log_evidence: float
     ) -> None:
-        self._posteriors = dict(posteriors)
+        self._posteriors = posteriors
         self.log_evidence = log_evidence
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The numbers alone, not the network that they come from.
+        return Posteriors, (dict(self._posteriors), self.log_evidence)
 
     def __getitem__(self, name: str | int) -> Posterior:
         try:

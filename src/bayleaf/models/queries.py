@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +23,9 @@ from bayleaf.models.network_rows import (
     read_rows,
     read_weights,
 )
-from bayleaf.models.network_trees import NetworkTrees
-from bayleaf.models.posteriors import Posterior, Posteriors
+from bayleaf.models.network_trees import NetworkTrees, Part
+from bayleaf.models.posteriors import Answers, Posteriors
+from bayleaf.models.propagation import Propagation
 from bayleaf.models.sampling import decode, sample
 from bayleaf.models.sensitivity import Entry, Sensitivity, sensitivity
 from bayleaf.models.states import StateReader, find_variable
@@ -31,6 +34,8 @@ from bayleaf.wording import name_list
 
 Name = str | int
 KnownOf = Mapping[Any, Any] | None
+# Variables, the part of the network that was asked for them, and what it found.
+_Answer = tuple[Sequence[int], Part, Propagation]
 
 
 class Inference:
@@ -82,21 +87,18 @@ class Inference:
         """
         known = self._read(evidence)
         wanted = self._targets(targets)
-        marginals: dict[int, NDArray[np.float64]] = {}
-        log_evidence = 0.0
+        findings, log_evidence = known.findings, 0.0
+        found: list[_Answer] = []
         for group, part in self._trees.parts(known, wanted):
-            propagation = part.propagate(known.likelihoods)
-            log_evidence = float(propagation.log_evidence)
-            if np.isneginf(log_evidence):
+            propagation = part.propagate(findings, group)
+            log_evidence = propagation.log_evidence
+            if log_evidence == -math.inf:
                 raise self._trees.impossible(known)
-            places = part.positions
-            marginals.update({v: propagation.marginal(places[v]) for v in group})
-        domain = self.network.domain
-        posteriors = {
-            domain[target].name: Posterior(domain[target], marginals[target])
-            for target in wanted
-        }
-        return Posteriors(posteriors, log_evidence + known.log_scale)
+            found.append((group, part, propagation))
+        return Posteriors(
+            Answers(self.network.domain, wanted, partial(_marginal, found)),
+            log_evidence + known.log_scale,
+        )
 
     def probability_of_evidence(self, evidence: KnownOf) -> float:
         """P(evidence); 0 if it is impossible."""
@@ -126,9 +128,9 @@ class Inference:
         """
         known = self._read(evidence)
         part = self._trees.part(known)
-        if np.isneginf(part.log_probability(known)):
+        codes, log_probability = part.tree.most_probable(part.inside(known.findings))
+        if log_probability == -math.inf:
             raise self._trees.impossible(known)
-        codes, log_probability = part.tree.most_probable(part.inside(known.likelihoods))
         domain = self.network.domain
         states = {
             variable.name: variable.states[int(code)]
@@ -178,7 +180,8 @@ class Inference:
         position = find_variable(self.network.domain, target)
         if candidates is None:
             closed = {position, *known.hard}
-            chosen = [v for v in range(len(self.network.domain)) if v not in closed]
+            everything = range(len(self.network.domain))
+            chosen: Sequence[int] = [v for v in everything if v not in closed]
         else:
             chosen = self._targets(candidates)
         values = value_of_information(self._trees, position, known, chosen)
@@ -352,11 +355,11 @@ class Inference:
         """Evidence over the network's variables."""
         return read_evidence(self.network.domain, evidence)
 
-    def _targets(self, targets: Any) -> list[int]:
+    def _targets(self, targets: Any) -> Sequence[int]:
         """Positions of the named variables, each once; all if None."""
         domain = self.network.domain
         if targets is None:
-            return list(range(len(domain)))
+            return range(len(domain))
         names = [targets] if isinstance(targets, str | int) else targets
         if not isinstance(names, Iterable):
             raise TypeError(
@@ -394,3 +397,11 @@ class Inference:
                 + (f": {names}" if parents else ", which has none")
             )
         return tuple(states[parent] for parent in parents)
+
+
+def _marginal(found: Sequence[_Answer], variable: int) -> NDArray[np.float64]:
+    """The marginal of a variable that some part was asked for."""
+    part, propagation = next(
+        (part, propagation) for group, part, propagation in found if variable in group
+    )
+    return propagation.marginal(part.positions[variable])

@@ -98,6 +98,50 @@ def strided(array: NDArray[Any], dtype: np.dtype[Any]) -> tuple[int, tuple[int, 
     return array.ctypes.data, tuple(step for step, _ in steps)
 
 
+def code_arguments(
+    narrow: NDArray[np.uint8],
+    wide: NDArray[np.uint16],
+    slots: NDArray[np.int64],
+    n_rows: int,
+) -> tuple[int, ...]:
+    """Codes of a table as functions take them: blocks, slots and the number of rows.
+
+    Parameters
+    ----------
+    narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+        Codes of narrow variables, see `bayleaf.data.codes.Codes`.
+    wide : ndarray of shape (n_wide, n_rows), dtype uint16
+        Codes of wide variables.
+    slots : ndarray of shape (n_variables,), dtype int64
+        Where each variable lies.
+    n_rows : int
+        Number of rows; a block without variables may have any.
+
+    Returns
+    -------
+    tuple of int
+        Address and number of rows of `narrow`, of `wide` and of `slots`, then `n_rows`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array is not what it should be, see `readable`.
+    """
+    sizes = len(narrow), len(wide), len(slots)
+    shapes = [
+        (len(block), n_rows) if len(block) else block.shape for block in (narrow, wide)
+    ]
+    return (
+        readable(narrow, U1, shapes[0]),
+        sizes[0],
+        readable(wide, U2, shapes[1]),
+        sizes[1],
+        readable(slots, I8, (sizes[2],)),
+        sizes[2],
+        n_rows,
+    )
+
+
 def _misfit(
     array: NDArray[Any], dtype: np.dtype[Any], shape: Shape
 ) -> TypeError | ValueError:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.arrays import BOOL, I8, U1, readable, strided, writable
+from bayleaf.native.arrays import BOOL, F8, I8, U1, readable, strided, writable
 from bayleaf.native.library import INTEGER, POINTER, Function
 
 _OFFSETS = 256
 
 _offset_codes = Function("bl_offset_codes", POINTER, *[INTEGER] * 4, *[POINTER] * 4)
 _table_codes = Function("bl_table_codes", POINTER, *[INTEGER] * 4, *[POINTER] * 3)
+_mdlp_cuts = Function("bl_mdlp_cuts", *[POINTER] * 3, *[INTEGER] * 3, *[POINTER] * 2)
 
 
 def offset_codes(
@@ -80,3 +81,50 @@ def table_codes(
         readable(table, U1, (n_columns, _OFFSETS)),
         writable(codes, U1, (n_columns, n_rows)),
     )
+
+
+def mdlp_cuts(
+    values: NDArray[np.float64],
+    classes: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    n_classes: int,
+    most_counts: int,
+) -> NDArray[np.int64]:
+    """Cut a sorted column where the classes change, as long as a cut pays.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,), dtype float64
+        The column in increasing order, without NaN.
+    classes : ndarray of shape (n_rows,), dtype int64
+        Class of each row.
+    weights : ndarray of shape (n_rows,), dtype float64
+        Weight of each row, above zero; their sums must be exact.
+    n_classes : int
+        Number of classes.
+    most_counts : int
+        Class counts that may be kept on the way, at least 1.
+
+    Returns
+    -------
+    ndarray of shape (n_cuts,), dtype int64
+        The rows before which the column is cut, in order.
+
+    Raises
+    ------
+    ValueError
+        If a class is not below `n_classes`.
+    """
+    n_rows = values.size
+    cuts, n_cuts = np.empty(n_rows, np.int64), np.zeros(1, np.int64)
+    _mdlp_cuts(
+        readable(values, F8, (n_rows,)),
+        readable(classes, I8, (n_rows,)),
+        readable(weights, F8, (n_rows,)),
+        n_rows,
+        n_classes,
+        max(1, most_counts),
+        cuts.ctypes.data,
+        n_cuts.ctypes.data,
+    )
+    return cuts[: int(n_cuts[0])]

@@ -36,7 +36,9 @@ class CoreUnusable(ImportError):
 def _path(level: str) -> Path | None:
     """The file of a level, or None if this installation has none."""
     # An editable installation spreads the package over two folders.
-    files = [Path(folder, f"core_{level}{_SUFFIX}") for folder in bayleaf.native.__path__]
+    files = [
+        Path(folder, f"core_{level}{_SUFFIX}") for folder in bayleaf.native.__path__
+    ]
     return next((file for file in files if file.is_file()), None)
 
 

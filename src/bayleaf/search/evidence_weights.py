@@ -7,32 +7,20 @@ leave the row itself out, so that the weights cannot reward a table for remember
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.compiled import is_little, kernel_for
 from bayleaf.counts.threads import (
     processor_count,
     run_tasks,
     stretches,
     worthwhile,
 )
-from bayleaf.search.evidence_kernels import (
-    HERE,
-    MEMORY,
-    N_SIGNALS,
-    THERE,
-    Aim,
-    Path,
-    add_losses,
-    descend,
-)
+from bayleaf.native.weights import contrast_width, evidence_descent, evidence_loss
 
 # Strengths of the pull towards equal weights, the strongest first.
 PENALTIES = (256.0, 64.0, 16.0, 4.0, 1.0)
@@ -49,7 +37,6 @@ _BLOCK_ROWS = 512
 # Products, about a tenth of a millisecond's work, for which a thread is started.
 _LEAST_WORK = 100_000
 
-T = TypeVar("T")
 Floats = NDArray[np.float64]
 Ranges = Sequence[tuple[int, int]]
 
@@ -69,15 +56,12 @@ class Evidence:
         Row weights.
     n_threads : int
         Threads that may be used; the result does not depend on it.
-    work : float, default=inf
-        Estimate of the steps that the whole fit takes, see `kernel_for`.
     """
 
     values: NDArray[np.float32]
     own: NDArray[np.int64]
     weights: Floats
     n_threads: int = 1
-    work: float = math.inf
 
     @property
     def n_rows(self) -> int:
@@ -106,20 +90,29 @@ class Evidence:
     def contrasts(self) -> NDArray[np.float32]:
         """What speaks for each class against the first.
 
-        Shape (n_rows, n_classes - 1, 1 + n_pieces); all that a loss depends on.
+        Shape (n_rows, n_classes - 1, 1 + n_pieces), filled up with zeros to whole lanes
+        of the native loops; all that a loss depends on.
         """
-        found = np.empty_like(self.values[:, 1:])
+        n_rows, n_classes, n_weights = self.values.shape
+        shape = n_rows, n_classes - 1, contrast_width(n_weights)
+        found = np.zeros(shape, dtype=np.float32)
 
         def subtract(first: int, last: int) -> None:
             rows = slice(first, last)
-            np.subtract(self.values[rows, 1:], self.values[rows, :1], out=found[rows])
+            out = found[rows, :, :n_weights]
+            np.subtract(self.values[rows, 1:], self.values[rows, :1], out=out)
 
         self._by_rows(subtract)
         return found
 
+    @property
+    def useful_threads(self) -> int:
+        """Threads that find enough to do at each point of a descent."""
+        return worthwhile(self.n_threads, self.values.size, _LEAST_WORK)
+
     def _by_rows(self, task: Callable[[int, int], None]) -> None:
         """Run a task on stretches of rows, side by side where there are many."""
-        threads = worthwhile(self.n_threads, self.values.size, _LEAST_WORK)
+        threads = self.useful_threads
         run_tasks(
             [partial(task, *ends) for ends in stretches(self.n_rows, threads)],
             threads,
@@ -135,23 +128,19 @@ class Evidence:
         ranges : sequence of (first, last)
             Which rows.
         """
-        gradient = np.zeros(len(parameters))
-        add = kernel_for(add_losses, self.work)
-        loss = sum(
-            add(*self.kernel_rows, parameters, first, last, gradient)
-            for first, last in ranges
-        )
+        gradient = np.empty(len(parameters))
+        loss = evidence_loss(*self._native_rows(ranges), parameters, gradient)
         return loss, gradient
 
-    def descent(
+    def descend(
         self,
         ranges: Ranges,
         start: Floats,
         centre: Floats,
         penalty: float,
         patience: tuple[int, float],
-    ) -> Descent:
-        """A descent to weights, none negative, and biases of least penalised loss.
+    ) -> Floats:
+        """Weights, none negative, and biases of least penalised loss.
 
         Parameters
         ----------
@@ -168,89 +157,19 @@ class Evidence:
         """
         n_weights = self.values.shape[2]
         pull = np.append(np.full(n_weights, penalty), np.ones(len(start) - n_weights))
-        points = np.zeros((5, len(start)))
-        points[THERE] = start
-        curvature = np.zeros((2, MEMORY, len(start)))
-        path = points, curvature, np.zeros(3), np.array([0, -1])
-        team = np.zeros(N_SIGNALS, dtype=np.int64), np.zeros(len(start) + 1)
-        return Descent(self, _halves(ranges), path, (centre, pull, *patience), team)
+        found = start.copy()
+        # More threads than processors would wait for one another.
+        threads = min(self.useful_threads, processor_count())
+        rows = self._native_rows(ranges)
+        evidence_descent(*rows, found, centre, pull, *patience, threads)
+        return found
 
-    @property
-    def kernel_rows(self) -> tuple[NDArray[np.float32], NDArray[np.int64], Floats]:
-        """What a kernel takes of the rows."""
-        return self.contrasts, self.own, np.ascontiguousarray(self.weights)
-
-
-@dataclass(frozen=True, eq=False)
-class Descent:
-    """A descent that one thread leads, and another may help with half of the rows.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        The rows.
-    halves : ndarray of shape (2, n_ranges, 2), dtype int64
-        Which of them, those for the helper last.
-    path, aim : tuple
-        See `advance`.
-    team : (ndarray, ndarray)
-        Signals, and what the second half adds up to, see `lead`.
-    """
-
-    evidence: Evidence
-    halves: NDArray[np.int64]
-    path: Path
-    aim: Aim
-    team: tuple[NDArray[np.int64], Floats]
-
-    def lead(self) -> Floats:
-        """Go all the way; where it ended."""
-        work, rows = self.evidence.work, self.evidence.kernel_rows
-        if is_little(work):
-            ranges = self.halves.reshape(-1, 2)
-            kernel_for(descend, work)(*rows, ranges, self.path, self.aim)
-        else:
-            from bayleaf.search.evidence_team_kernels import NO_MORE, lead
-
-            try:
-                lead(*rows, self.halves, self.path, self.aim, *self.team)
-            finally:
-                # A helper would otherwise wait for ever where this was interrupted.
-                self.team[0][:] = NO_MORE
-        end: Floats = self.path[0][HERE]
-        return end
-
-    def help_out(self) -> None:
-        """See to half of the rows until the end, if there is much to do."""
-        if is_little(self.evidence.work):
-            return
-        from bayleaf.search.evidence_team_kernels import help_out
-
-        help_out(*self.evidence.kernel_rows, self.halves, self.path[0], *self.team)
-
-
-def _halves(ranges: Ranges) -> NDArray[np.int64]:
-    """Ranges of the first half of the rows, and of the second, shape (2, n, 2)."""
-    left = sum(last - first for first, last in ranges) // 2
-    halves = np.empty((2, len(ranges), 2), dtype=np.int64)
-    for place, (first, last) in enumerate(ranges):
-        middle = min(last, first + left)
-        halves[:, place] = (first, middle), (middle, last)
-        left -= middle - first
-    return halves
-
-
-def _go_down(
-    descents: Sequence[Descent], tasks: Sequence[Callable[[], T]], n_threads: int
-) -> list[T]:
-    """Results of tasks that lead descents, which threads that are left over help.
-
-    A thread that waits for another keeps its processor, so that there are no more than
-    processors.
-    """
-    n_threads = min(n_threads, processor_count())
-    helping: list[Callable[[], Any]] = [descent.help_out for descent in descents]
-    return run_tasks([*tasks, *helping], n_threads)[: len(tasks)]
+    def _native_rows(
+        self, ranges: Ranges
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Rows, and which of them count, as the native loops take them."""
+        weights = np.ascontiguousarray(self.weights)
+        return self.contrasts, self.own, weights, np.array(ranges, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,9 +216,7 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     # Once, before trials that run side by side ask for them.
     _ = evidence.contrasts
     penalty, nearby = _best_penalty(evidence, start)
-    descent = evidence.descent([(0, evidence.n_rows)], nearby, start, penalty, _FINAL)
-    threads = worthwhile(evidence.n_threads, evidence.values.size, _LEAST_WORK)
-    (found,) = _go_down([descent], [descent.lead], threads)
+    found = evidence.descend([(0, evidence.n_rows)], nearby, start, penalty, _FINAL)
     return EvidenceWeights(
         prior=float(found[0]),
         pieces=found[1:n_weights].copy(),
@@ -320,22 +237,27 @@ def _best_penalty(evidence: Evidence, centre: Floats) -> tuple[float, Floats]:
     n_folds = _N_FOLDS if n_rows <= _FOLD_ROWS else 1
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
     # The weakest pull, whose descent is the longest, begins.
-    descents, tasks = [], []
+    tasks = []
     for penalty in reversed(PENALTIES):
         for fold in range(n_folds):
-            first, last = edges[fold], edges[fold + 1]
-            fitted = [(0, first), (last, n_rows)]
-            descent = evidence.descent(fitted, centre, centre, penalty, _TRIAL)
-            descents.append(descent)
-            tasks.append(partial(_fit_and_validate, descent, [(first, last)]))
-    losses, found = zip(*_go_down(descents, tasks, evidence.n_threads), strict=True)
+            held_out = edges[fold], edges[fold + 1]
+            tasks.append(
+                partial(_fit_and_validate, evidence, centre, penalty, held_out)
+            )
+    # Threads that a descent has no use for take other descents.
+    threads = evidence.n_threads // evidence.useful_threads
+    losses, found = zip(*run_tasks(tasks, threads), strict=True)
     totals = np.reshape(losses, (-1, n_folds)).sum(axis=1)[::-1]
     best = int(np.argmin(totals))
     first = (len(PENALTIES) - 1 - best) * n_folds
     return PENALTIES[best], np.mean(found[first : first + n_folds], axis=0)
 
 
-def _fit_and_validate(descent: Descent, held_out: Ranges) -> tuple[float, Floats]:
-    """Loss on some rows of the weights that a descent over others finds, and these."""
-    found = descent.lead()
-    return descent.evidence.loss(found, held_out)[0], found
+def _fit_and_validate(
+    evidence: Evidence, centre: Floats, penalty: float, held_out: tuple[int, int]
+) -> tuple[float, Floats]:
+    """Loss on held-out rows of the weights that the other rows give, and these."""
+    first, last = held_out
+    fitted = [(0, first), (last, evidence.n_rows)]
+    found = evidence.descend(fitted, centre, centre, penalty, _TRIAL)
+    return evidence.loss(found, [held_out])[0], found

@@ -10,10 +10,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.keys import compiled_engine, count_by_key
+from bayleaf.counts.keys import count_by_key
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.native.counts import extend_keys
 from bayleaf.search.state_groups import Grouping
 
 Counts = NDArray[np.float64]
@@ -115,9 +116,7 @@ class FamilyTables:
     def table(self, child: int, parents: Parents) -> Counts:
         """Count one family, shape (n_parent_rows, child card)."""
         n_rows = prod(grouping.n_groups for grouping in parents.values())
-        tables, _ = count_by_key(
-            self.codes, self._keys(parents), n_rows, [child], compiled_engine()
-        )
+        tables, _ = count_by_key(self.codes, self._keys(parents), n_rows, [child])
         return np.ascontiguousarray(tables[:, :-1])
 
     def _keys(self, digits: Mapping[int, Grouping | None]) -> NDArray[np.int32]:
@@ -129,7 +128,7 @@ class FamilyTables:
                 n_states = grouping.n_groups
                 group_of = grouping.group_of.astype(column.dtype)
                 column = np.take(group_of, column, mode="clip")
-            compiled_engine().extend_keys(keys, column, n_states)
+            extend_keys(keys, column, n_states)
         return keys
 
     def _count(
@@ -146,7 +145,6 @@ class FamilyTables:
                     keys,
                     n_keys,
                     variables[first:last],
-                    compiled_engine(),
                 )
                 for first, last in stretches(len(variables), threads)
             ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -45,12 +44,8 @@ def left_out_evidence(
     counts: CountSource,
     left_out: LeftOutRows,
     rule: Smoothing,
-    work: float = math.inf,
 ) -> Evidence:
-    """What the left-out rows say of the classes, prior first, under one rule.
-
-    `work` estimates the steps of the whole fit, see `kernel_for`; much by default.
-    """
+    """What the left-out rows say of the classes, prior first, under one rule."""
     codes, own = left_out.codes, left_out.own.astype(np.int64)
     n_rows, n_classes = codes.n_rows, codes.cards[-1]
     n_features = codes.n_variables - 1
@@ -61,15 +56,14 @@ def left_out_evidence(
 
     shares = OwnShares(own, left_out.shares)
 
-    bank = FamilyBank.from_networks(networks)
+    bank = FamilyBank.from_networks(networks, n_classes)
 
     def fill(feature: int) -> None:
         first = 1 + feature * n_depths
-        its_values = values[:, :, first : first + n_depths]
-        bank.write_evidence(feature, codes, rule, its_values, shares, work)
+        bank.write_evidence(feature, codes, rule, values, first, n_depths, shares)
 
     run_tasks([partial(fill, i) for i in range(n_features)], counts.n_jobs)
-    return Evidence(values, own, codes.weights, counts.n_jobs, work)
+    return Evidence(values, own, codes.weights, counts.n_jobs)
 
 
 def scores_of(log_scores: NDArray[np.float64], evidence: Evidence) -> LeaveOneOutScores:
@@ -98,10 +92,7 @@ def recoded(codes: Codes, maps: Maps) -> Codes:
 
 
 def count_network(
-    codes: Codes,
-    parents: Sequence[Sequence[int]],
-    maps: Maps,
-    work: float = math.inf,
+    codes: Codes, parents: Sequence[Sequence[int]], maps: Maps
 ) -> RandomNetwork:
     """Counts of every feature with as many parents as keys can tell apart.
 
@@ -113,8 +104,6 @@ def count_network(
         Parents of each feature, strongest first.
     maps : tuple of ndarray of dtype uint16
         For each feature, the state that each of its codes stands for.
-    work : float, optional
-        Estimate of the steps of the whole fit, see `kernel_for`; much by default.
     """
     radices = radices_of(maps)
     chosen = []
@@ -126,4 +115,4 @@ def count_network(
                 break
             family.append(parent)
         chosen.append(tuple(family))
-    return RandomNetwork(maps, count_occupied(codes, chosen, maps, work))
+    return RandomNetwork(maps, count_occupied(codes, chosen, maps))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.keys import compiled_engine
 from bayleaf.data.codes import Codes
+from bayleaf.native.counts import key_counts
 from bayleaf.native.latent_variables import (
     PackedColumns,
     PackedRuns,
@@ -115,8 +115,7 @@ class NodeRows:
         slots = np.array(others, dtype=np.int64)
         # Columns of two bytes are counted just as those of one.
         block: NDArray[Any] = self.columns
-        engine = compiled_engine()
-        engine.key_counts(keys, block, slots, starts, widths, self.weights, tables)
+        key_counts(keys, block, slots, starts, widths, self.weights, tables)
         return tables[1:].reshape(runs.n_runs, n_states, -1)
 
 

@@ -24,7 +24,16 @@ def _table_codes(rng: np.random.Generator) -> Arguments:
     return values, values.min(axis=0), table, codes
 
 
+def _mdlp_cuts(rng: np.random.Generator) -> Arguments:
+    n_rows = int(rng.integers(0, 300))
+    values = np.sort(rng.normal(size=n_rows).round(1))
+    classes = (values > 0).astype(np.int64) + rng.integers(2, size=n_rows)
+    weights = rng.integers(1, 4, size=n_rows) * 1.0
+    return values, classes, weights, 3, int(rng.integers(1, 100))
+
+
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "offset_codes": _offset_codes,
     "table_codes": _table_codes,
+    "mdlp_cuts": _mdlp_cuts,
 }

@@ -1,0 +1,58 @@
+"""Arrow's arrays to NumPy's and back, over their buffers.
+
+Arrow's own conversions load pandas wherever it is installed, which takes longer than
+most commands do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def dictionary_codes(array: pa.DictionaryArray) -> NDArray[np.int32]:
+    """The indices of an array as `dictionary_encode` makes it, -1 for nulls."""
+    indices = array.indices
+    rows = slice(indices.offset, indices.offset + len(indices))
+    validity, values = indices.buffers()
+    if len(indices) == 0:
+        return np.zeros(0, dtype=np.int32)
+    codes = np.frombuffer(values, dtype=np.int32)[rows]
+    if not indices.null_count:
+        return codes
+    bits = np.frombuffer(validity, dtype=np.uint8)
+    present = np.unpackbits(bits, bitorder="little")[rows]
+    return np.where(present, codes, np.int32(-1))
+
+
+def number_array(values: NDArray[np.int64] | NDArray[np.float64]) -> pa.Array:
+    """Numbers as an Arrow array of the same type, without nulls."""
+    kind = pa.int64() if values.dtype == np.int64 else pa.float64()
+    buffer = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(kind, len(values), [None, buffer])
+
+
+def text_array(texts: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
+    """The text of each row, by its code, as an Arrow array.
+
+    Raises
+    ------
+    ValueError
+        If the texts of all rows take 2 GiB or more.
+    """
+    encoded = [text.encode() for text in texts]
+    sizes = np.array([len(text) for text in encoded], dtype=np.int64)
+    ends = np.cumsum(sizes[codes])
+    if len(ends) and ends[-1] > np.iinfo(np.int32).max:
+        raise ValueError(
+            "labels are too long to be written; shorten those of the model"
+        )
+    offsets = np.zeros(len(codes) + 1, dtype=np.int32)
+    offsets[1:] = ends
+    content = b"".join([encoded[code] for code in codes.tolist()])
+    return pa.StringArray.from_buffers(
+        len(codes), pa.py_buffer(offsets), pa.py_buffer(content)
+    )

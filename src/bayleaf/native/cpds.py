@@ -1,0 +1,261 @@
+"""Native evidence of sampled networks: of rows one by one, and by look-up tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.native._handles import Handle
+from bayleaf.native.arrays import (
+    F4,
+    F8,
+    I8,
+    U2,
+    code_arguments,
+    readable,
+    writable,
+)
+from bayleaf.native.library import FLAG, INTEGER, POINTER, REAL, Function
+
+_CODES = (POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER)
+
+_networks_new = Function("bl_networks_new", INTEGER, POINTER)
+_networks_add = Function(
+    "bl_networks_add",
+    *[POINTER, POINTER, INTEGER, INTEGER],
+    *[POINTER, INTEGER, POINTER, INTEGER],
+    *[POINTER, POINTER, POINTER, INTEGER, POINTER],
+)
+_write_evidence = Function(
+    "bl_write_evidence",
+    *[POINTER, INTEGER],
+    *_CODES,
+    *[REAL] * 3,
+    *[POINTER, POINTER],
+    *[POINTER, INTEGER, INTEGER, INTEGER, FLAG],
+)
+_tables_new = Function(
+    "bl_tables_new",
+    *[POINTER, REAL, REAL, REAL],
+    *[POINTER, INTEGER, INTEGER, POINTER],
+)
+_tables_add = Function("bl_tables_add", POINTER, *_CODES, POINTER)
+
+PseudoWeights = tuple[float, float, float]
+
+
+class Networks(Handle):
+    """Sampled networks over the same features, with the occupied cells of each family.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Attributes
+    ----------
+    n_classes : int
+        Number of classes.
+    n_features : int
+        Number of families of each network.
+    """
+
+    def __init__(self, n_classes: int) -> None:
+        super().__init__(_networks_new, "bl_networks_free", n_classes)
+        self.n_classes, self.n_features = n_classes, 0
+        self._arrays: list[tuple[NDArray[Any], ...]] = []
+
+    def add(
+        self,
+        families: NDArray[np.int64],
+        values: NDArray[np.uint16],
+        value_starts: NDArray[np.int64],
+        states: NDArray[np.uint16],
+        classes: NDArray[np.uint16],
+        weights: NDArray[np.float64],
+        starts: NDArray[np.int64],
+    ) -> None:
+        """Add a network, whose arrays are kept and not copied.
+
+        Parameters
+        ----------
+        families : ndarray of shape (n_features, n_places), dtype int64
+            Each feature and its parents, -1 after the last.
+        values : ndarray of shape (n_values,), dtype uint16
+            For each variable, one after the other, the state that each of its codes
+            stands for; the last is the highest.
+        value_starts : ndarray of shape (n_variables + 1,), dtype int64
+            Where the states of each variable begin.
+        states : ndarray of shape (n_places, n_cells), dtype uint16
+            State of each variable of a family in its cells, family after family.
+        classes : ndarray of shape (n_cells,), dtype uint16
+            Class of each cell.
+        weights : ndarray of shape (n_cells,), dtype float64
+            Weight of each cell.
+        starts : ndarray of shape (n_features + 1,), dtype int64
+            Where the cells of each family begin.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an array is not what it should be, or holds a variable, state or class
+            that does not exist.
+        """
+        n_features, n_places = families.shape
+        n_cells, n_values = len(classes), len(values)
+        n_variables = len(value_starts) - 1
+        _networks_add(
+            self.address,
+            readable(families, I8, (n_features, n_places)),
+            n_features,
+            n_places,
+            readable(values, U2, (n_values,)),
+            n_values,
+            readable(value_starts, I8, (n_variables + 1,)),
+            n_variables,
+            readable(states, U2, (n_places, n_cells)),
+            readable(classes, U2, (n_cells,)),
+            readable(weights, F8, (n_cells,)),
+            n_cells,
+            readable(starts, I8, (n_features + 1,)),
+        )
+        self.n_features = n_features
+        self._arrays.append((families, values, value_starts, states, classes, weights))
+        self._arrays.append((starts,))
+
+    def write_evidence(
+        self,
+        feature: int,
+        narrow: NDArray[np.uint8],
+        wide: NDArray[np.uint16],
+        slots: NDArray[np.int64],
+        pseudo: PseudoWeights,
+        own: NDArray[np.int64],
+        shares: NDArray[np.float64],
+        values: NDArray[np.float32] | NDArray[np.float64],
+        first: int,
+        n_depths: int,
+    ) -> None:
+        """Write the mean over networks of ln P(x | class, first j parents) of rows.
+
+        Parameters
+        ----------
+        feature : int
+            The feature x.
+        narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+            Codes of narrow variables, see `bayleaf.data.codes.Codes`.
+        wide : ndarray of shape (n_wide, n_rows), dtype uint16
+            Codes of wide variables.
+        slots : ndarray of shape (n_variables,) or more, dtype int64
+            Where each variable lies.
+        pseudo : tuple of three float
+            Prior weight of each state of x, of all alike, and of all by their shares of
+            the training rows.
+        own : ndarray of shape (n_rows,), dtype int64
+            Class of each row from whose counts its share is taken; -1 for none.
+        shares : ndarray of shape (n_rows,), dtype float64
+            What is taken.
+        values : ndarray of shape (n_rows, n_classes, n_pieces), float32 or float64
+            Takes the nats of depths 0, 1, ... in the pieces from `first` on; what is
+            beyond the last parent repeats the deepest.
+        first : int
+            Piece of depth 0.
+        n_depths : int
+            Number of depths, at least 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an array is not what it should be, or there is no such feature or piece.
+        """
+        n_rows, _, n_pieces = values.shape
+        if not 0 <= feature < self.n_features:
+            raise ValueError(f"there are {self.n_features} features, got {feature}")
+        if n_depths < 1 or not 0 <= first <= n_pieces - n_depths:
+            raise ValueError(
+                f"{n_depths} depths from piece {first} on do not fit {n_pieces} pieces"
+            )
+        dtype = F4 if values.dtype == F4 else F8
+        _write_evidence(
+            self.address,
+            feature,
+            *code_arguments(narrow, wide, slots, n_rows),
+            *pseudo,
+            readable(own, I8, (n_rows,)),
+            readable(shares, F8, (n_rows,)),
+            writable(values, dtype, (n_rows, self.n_classes, n_pieces)),
+            n_pieces,
+            first,
+            n_depths,
+            dtype == F4,
+        )
+
+
+class EvidenceTables(Handle):
+    """Look-up tables of the weighted evidence of networks.
+
+    Parameters
+    ----------
+    networks : Networks
+        At least one; not kept.
+    pseudo : tuple of three float
+        Prior weights, see `Networks.write_evidence`.
+    scales : ndarray of shape (n_features, n_depths), dtype float64
+        Weight of each feature's evidence at each depth in each network, none negative;
+        what is beyond a feature's last parent counts for the deepest.
+    most_values : int
+        Values of the largest table with a place for every joint state.
+    """
+
+    def __init__(
+        self,
+        networks: Networks,
+        pseudo: PseudoWeights,
+        scales: NDArray[np.float64],
+        most_values: int,
+    ) -> None:
+        shape = networks.n_features, scales.shape[1]
+        super().__init__(
+            _tables_new,
+            "bl_tables_free",
+            networks.address,
+            *pseudo,
+            readable(scales, F8, shape),
+            shape[1],
+            most_values,
+        )
+        self.n_classes = networks.n_classes
+
+    def add(
+        self,
+        narrow: NDArray[np.uint8],
+        wide: NDArray[np.uint16],
+        slots: NDArray[np.int64],
+        scores: NDArray[np.float64],
+    ) -> None:
+        """Add ``scale * ln(P(x | class, ...) / P(x))`` of all families to rows' scores.
+
+        Parameters
+        ----------
+        narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+            Codes of narrow variables, see `bayleaf.data.codes.Codes`.
+        wide : ndarray of shape (n_wide, n_rows), dtype uint16
+            Codes of wide variables.
+        slots : ndarray of shape (n_variables,) or more, dtype int64
+            Where each variable lies.
+        scores : ndarray of shape (n_rows, n_classes), dtype float64
+            Added to.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an array is not what it should be.
+        """
+        n_rows = len(scores)
+        _tables_add(
+            self.address,
+            *code_arguments(narrow, wide, slots, n_rows),
+            writable(scores, F8, (n_rows, self.n_classes)),
+        )

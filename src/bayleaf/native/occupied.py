@@ -1,0 +1,111 @@
+"""Native counting of the joint states that occur at all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.native._handles import Handle
+from bayleaf.native.arrays import (
+    F8,
+    I8,
+    U2,
+    code_arguments,
+    readable,
+    strided,
+    writable,
+)
+from bayleaf.native.library import INTEGER, POINTER, Function
+
+_count_families = Function(
+    "bl_count_families",
+    *[POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER],
+    *[POINTER, INTEGER],
+    *[POINTER, INTEGER, INTEGER],
+    *[POINTER, INTEGER, POINTER],
+    *[INTEGER, POINTER, POINTER],
+)
+_take_families = Function("bl_take_families", *[POINTER] * 4)
+
+
+def count_families(
+    narrow: NDArray[np.uint8],
+    wide: NDArray[np.uint16],
+    slots: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    families: NDArray[np.int64],
+    values: NDArray[np.uint16],
+    value_starts: NDArray[np.int64],
+    n_classes: int,
+) -> tuple[
+    NDArray[np.uint16], NDArray[np.uint16], NDArray[np.float64], NDArray[np.int64]
+]:
+    """Count the joint states of families of variables and the class that occur.
+
+    Parameters
+    ----------
+    narrow : ndarray of shape (n_narrow, n_rows), dtype uint8
+        Codes of narrow variables, see `bayleaf.data.codes.Codes`.
+    wide : ndarray of shape (n_wide, n_rows), dtype uint16
+        Codes of wide variables.
+    slots : ndarray of shape (n_variables + 1,), dtype int64
+        Where each variable lies, the class last.
+    weights : ndarray of shape (n_rows,), dtype float64
+        Weight of each row, in any layout.
+    families : ndarray of shape (n_families, n_places), dtype int64
+        The variables of each family, -1 after the last.
+    values : ndarray of shape (n_values,), dtype uint16
+        For each variable, one after the other, the state that each of its codes stands
+        for; the last is the highest.
+    value_starts : ndarray of shape (n_variables + 1,), dtype int64
+        Where the states of each variable begin.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    states : ndarray of shape (n_places, n_cells), dtype uint16
+        State of each variable in each cell, family after family, in the order in which
+        the rows bring them; zero beyond a family's last variable.
+    classes : ndarray of shape (n_cells,), dtype uint16
+        Class of each cell.
+    weights : ndarray of shape (n_cells,), dtype float64
+        Total weight of the rows in each cell.
+    starts : ndarray of shape (n_families + 1,), dtype int64
+        Where the cells of each family begin.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array is not what it should be, or a family has more than 2**62 joint
+        states.
+    """
+    (n_rows,), (n_families, n_places) = weights.shape, families.shape
+    address, (step,) = strided(weights, F8)
+    starts = np.zeros(n_families + 1, dtype=np.int64)
+    found = Handle(
+        _count_families,
+        "bl_free_families",
+        *code_arguments(narrow, wide, slots, n_rows),
+        address,
+        step,
+        readable(families, I8, (n_families, n_places)),
+        n_families,
+        n_places,
+        readable(values, U2, (len(values),)),
+        len(values),
+        readable(value_starts, I8, slots.shape),
+        n_classes,
+        writable(starts, I8, starts.shape),
+    )
+    n_cells = int(starts[-1])
+    states = np.empty((n_places, n_cells), dtype=np.uint16)
+    classes = np.empty(n_cells, dtype=np.uint16)
+    sums = np.empty(n_cells)
+    _take_families(
+        found.address,
+        writable(states, U2, states.shape),
+        writable(classes, U2, classes.shape),
+        writable(sums, F8, sums.shape),
+    )
+    return states, classes, sums, starts

@@ -1,0 +1,207 @@
+#include "search/evidence_loss.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "support/checks.h"
+#include "support/exp_log.h"
+
+namespace bayleaf {
+namespace {
+
+// Rows whose sums are kept together, whatever the number of threads.
+constexpr int64_t kBlockRows = 128;
+// Rows whose contrasts are read twice in a row, and the bytes that they may fill.
+constexpr int64_t kTileRows = 64, kTileBytes = 24 * 1024;
+using TileNumbers = std::array<double, kTileRows>;
+
+// The contrasts of rows that are worked off side by side, because the sums of one row
+// would wait for one another.
+constexpr int64_t kAbreast = 4;
+using RowsAbreast = std::array<const float*, kAbreast>;
+
+// Writes the products of four rows with the weights, in lanes. Left to itself: some
+// compilers see the vectors in these loops only where nothing around them is mixed in.
+[[gnu::noinline]] void multiply(const RowsAbreast& rows, std::span<const double> weights,
+                                Lanes* found) {
+    // Sums with names of their own stay in registers, which an array of them does not.
+    const auto [x0, x1, x2, x3] = rows;
+    Lanes s0{}, s1{}, s2{}, s3{};
+    for (std::size_t first = 0; first < weights.size(); first += kLanes)
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+            const std::size_t f = first + lane;
+            s0[lane] += x0[f] * weights[f];
+            s1[lane] += x1[f] * weights[f];
+            s2[lane] += x2[f] * weights[f];
+            s3[lane] += x3[f] * weights[f];
+        }
+    found[0] = s0;
+    found[1] = s1;
+    found[2] = s2;
+    found[3] = s3;
+}
+
+int64_t rows_of_tile(const EvidenceRows& rows) {
+    const int64_t bytes = 4 * rows.contrasts.rows * rows.contrasts.columns;
+    const int64_t fitting = kTileBytes / std::max<int64_t>(bytes, 1);
+    return std::clamp(fitting / kLanes * kLanes, kLanes, kTileRows);
+}
+
+// Some rows of one block, and their scores, then errors, of each class (classes, rows).
+struct Tile {
+    const EvidenceRows& rows;
+    int64_t first, size;
+    double* numbers;
+
+    std::span<double> of_class(int64_t c) const {
+        return view(numbers + c * kTileRows, filled());
+    }
+    // Rows in whole lanes; those beyond the last repeat it, and weigh nothing.
+    int64_t filled() const { return whole_lanes(size); }
+    RowsAbreast abreast(int64_t place, int64_t c) const {
+        RowsAbreast found;
+        for (int64_t r = 0; r < kAbreast; ++r)
+            found[r] = &rows.contrasts(first + std::min(place + r, size - 1), c - 1, 0);
+        return found;
+    }
+};
+
+// Weighs the evidence of a tile's rows.
+void score(const Tile& tile, std::span<const double> point) {
+    const auto weights = point.first(tile.rows.first_bias());
+    const auto biases = point.subspan(tile.rows.first_bias());
+    std::ranges::fill(tile.of_class(0), biases[0]);
+    for (int64_t c = 1; c < tile.rows.n_classes(); ++c) {
+        const auto scores = tile.of_class(c);
+        std::array<Lanes, kTileRows> sums;
+        for (int64_t j = 0; j < tile.filled(); j += kAbreast)
+            multiply(tile.abreast(j, c), weights, &sums[j]);
+        for (int64_t j = 0; j < tile.filled(); ++j)
+            scores[j] = lane_sum(sums[j]) + biases[c];
+    }
+}
+
+// Turns scores into weighted errors of the probabilities; adds up losses, and the slopes
+// of the biases.
+void turn_to_errors(const Tile& tile, Lanes& loss, double* slope) {
+    const int64_t n_classes = tile.rows.n_classes(), filled = tile.filled();
+    TileNumbers highest, total{}, truth{}, weight{};
+    std::ranges::copy(tile.of_class(0), highest.begin());
+    for (int64_t c = 1; c < n_classes; ++c)
+        for (int64_t j = 0; j < filled; ++j)
+            highest[j] = std::max(highest[j], tile.of_class(c)[j]);
+    for (int64_t j = 0; j < tile.size; ++j) {
+        truth[j] = tile.of_class(tile.rows.own[tile.first + j])[j];
+        weight[j] = tile.rows.row_weights[tile.first + j];
+    }
+    for (int64_t c = 0; c < n_classes; ++c) {
+        const auto shares = tile.of_class(c);
+        for (int64_t j = 0; j < filled; ++j) {
+            shares[j] = exp_of_negative(shares[j] - highest[j]);
+            total[j] += shares[j];
+        }
+    }
+    for (int64_t j = 0; j < filled; j += kLanes)
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+            const int64_t i = j + lane;
+            loss[lane] +=
+                weight[i] * (log_of_one_or_more(total[i]) + (highest[i] - truth[i]));
+        }
+    for (int64_t j = 0; j < filled; ++j) total[j] = weight[j] / total[j];
+    for (int64_t c = 0; c < n_classes; ++c)
+        for (int64_t j = 0; j < filled; ++j) tile.of_class(c)[j] *= total[j];
+    for (int64_t j = 0; j < tile.size; ++j)
+        tile.of_class(tile.rows.own[tile.first + j])[j] -= weight[j];
+    for (int64_t c = 0; c < n_classes; ++c) {
+        Lanes sums{};
+        for (int64_t j = 0; j < filled; j += kLanes)
+            for (int64_t lane = 0; lane < kLanes; ++lane)
+                sums[lane] += tile.of_class(c)[j + lane];
+        slope[c] += lane_sum(sums);
+    }
+}
+
+// Adds the slopes of the weights.
+void add_slopes(const Tile& tile, double* slope) {
+    for (int64_t c = 1; c < tile.rows.n_classes(); ++c) {
+        const auto errors = tile.of_class(c);
+        for (int64_t j = 0; j < tile.filled(); j += kAbreast) {
+            const auto [x0, x1, x2, x3] = tile.abreast(j, c);
+            const double e0 = errors[j], e1 = errors[j + 1], e2 = errors[j + 2],
+                         e3 = errors[j + 3];
+            for (int64_t f = 0; f < tile.rows.contrasts.columns; ++f)
+                slope[f] += (e0 * x0[f] + e1 * x1[f]) + (e2 * x2[f] + e3 * x3[f]);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<double> EvidenceRows::spread(const double* parameters) const {
+    std::vector<double> found(n_parameters());
+    std::copy_n(parameters, n_weights, found.begin());
+    std::copy_n(parameters + n_weights, n_classes(), found.begin() + first_bias());
+    return found;
+}
+
+void EvidenceRows::gather(std::span<const double> spread, double* parameters) const {
+    std::copy_n(spread.begin(), n_weights, parameters);
+    std::copy_n(spread.begin() + first_bias(), n_classes(), parameters + n_weights);
+}
+
+EvidenceLoss::EvidenceLoss(const EvidenceRows& rows, const Matrix<const int64_t>& ranges,
+                           int64_t n_threads)
+    : rows_(rows),
+      blocks_(blocks_of(rows, ranges)),
+      sums_(blocks_.size() * sums_size()),
+      scores_(std::max<int64_t>(n_threads, 1) * rows.n_classes() * kTileRows),
+      team_(n_threads, static_cast<int64_t>(blocks_.size()),
+            [this](int64_t block, int64_t member) { add_block(block, member); }) {}
+
+std::vector<EvidenceLoss::Block> EvidenceLoss::blocks_of(
+    const EvidenceRows& rows, const Matrix<const int64_t>& ranges) {
+    std::vector<Block> blocks;
+    for (int64_t r = 0; r < ranges.rows; ++r) {
+        const int64_t first = ranges(r, 0), last = ranges(r, 1);
+        if (first < 0 || first > last || last > rows.contrasts.layers)
+            throw std::invalid_argument("a range of rows lies outside the evidence");
+        for (int64_t start = first; start < last; start += kBlockRows)
+            blocks.push_back({start, std::min(start + kBlockRows, last)});
+    }
+    require_below(view(rows.own, rows.contrasts.layers), rows.n_classes(),
+                  "a row's class lies outside the evidence");
+    return blocks;
+}
+
+double EvidenceLoss::add(std::span<const double> point, std::span<double> slope) {
+    point_ = point;
+    team_.run();
+    double loss = 0.0;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+        const double* sums = sums_.data() + block * sums_size();
+        for (std::size_t f = 0; f < slope.size(); ++f) slope[f] += sums[f];
+        loss += sums[slope.size()];
+    }
+    return loss;
+}
+
+void EvidenceLoss::add_block(int64_t block, int64_t member) {
+    const auto [first, last] = blocks_[block];
+    double* slope = sums_.data() + block * sums_size();
+    std::fill_n(slope, sums_size(), 0.0);
+    Lanes loss{};
+    const int64_t tile_rows = rows_of_tile(rows_);
+    for (int64_t start = first; start < last; start += tile_rows) {
+        const Tile tile{rows_, start, std::min(tile_rows, last - start),
+                        scores_.data() + member * rows_.n_classes() * kTileRows};
+        score(tile, point_);
+        turn_to_errors(tile, loss, slope + rows_.first_bias());
+        add_slopes(tile, slope);
+        // Another thread has no signals to look for.
+        if (member == 0)
+            watch_.add(tile.size * rows_.contrasts.rows * rows_.contrasts.columns);
+    }
+    slope[rows_.n_parameters()] = lane_sum(loss);
+}
+
+}  // namespace bayleaf

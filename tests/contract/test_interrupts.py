@@ -1,0 +1,62 @@
+"""Ctrl-C at any time ends what is running with KeyboardInterrupt, soon and for good."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayleaf.counts.threads import processor_count
+from contract.interrupt_program import cases
+
+PROGRAM = Path(__file__).with_name("interrupt_program.py")
+CASES = list(cases(1))
+# Most seconds from Ctrl-C to the end, on a processor that nobody else uses.
+SOON = 0.5
+
+
+def _reports(
+    names: list[str], least: float, n_times: int, n_jobs: int
+) -> list[dict[str, Any]]:
+    """What the program reports of some cases; nothing may stand on standard error."""
+    arguments = [str(each) for each in (least, n_times, n_jobs, 0)]
+    result = subprocess.run(
+        [sys.executable, PROGRAM, *arguments, *names],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    # Python writes "Exception ignored" there where an interruption was lost.
+    assert result.stderr == ""
+    assert result.returncode == 0
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def _check(report: dict[str, Any]) -> None:
+    assert report["wrong"] == []
+    others = os.getloadavg()[0] / processor_count()
+    assert report["longest"] < SOON * max(1.0, others)
+
+
+def test_each_estimator_can_be_interrupted_once() -> None:
+    reports = _reports(CASES, 0.02, 1, 1)
+    assert [report["case"] for report in reports] == CASES
+    for report in reports:
+        _check(report)
+    # Times vary, so that some end before they are interrupted.
+    assert sum(report["n_interrupted"] for report in reports) > len(CASES) / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("name", CASES)
+def test_interruptions_at_random_times_do_no_harm(name: str, n_jobs: int) -> None:
+    (report,) = _reports([name], 0.7, 5, n_jobs)
+    _check(report)
+    assert report["n_interrupted"] > 1

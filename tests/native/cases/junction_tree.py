@@ -1,0 +1,96 @@
+"""Valid calls of compiled junction trees, and of their makers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bayleaf.native.junction_tree import CompiledTree, Known
+
+Arguments = tuple[Any, ...]
+
+
+def _tree(rng: np.random.Generator) -> Arguments:
+    """A chain of three variables, the first of them wide."""
+    cards = np.array([300, 3, int(rng.integers(1, 4))])
+    families = [[0], [0, 1], [1, 2]]
+    tables = []
+    for family in families:
+        table = rng.random([cards[v] for v in family])
+        tables.append((table / table.sum(axis=-1, keepdims=True)).ravel())
+    return (
+        cards,
+        rng.permutation(3),
+        np.array([0, 1, 3, 5]),
+        np.concatenate(families),
+        np.concatenate(tables),
+        np.ones(3, dtype=np.bool_),
+        np.zeros(3, dtype=np.bool_),
+        np.array([0, 2, 4]),
+        np.array([0, 1, 2, 1]),
+        np.array([[0, 1]]),
+        int(rng.integers(-1, 3)),
+        bool(rng.integers(2)),
+    )
+
+
+def _compiled(rng: np.random.Generator) -> CompiledTree:
+    return CompiledTree(*_tree(rng))
+
+
+def _known(rng: np.random.Generator) -> Arguments:
+    return [0, int(rng.integers(300)), 1, -1], [rng.random(3)]
+
+
+def _question(rng: np.random.Generator) -> Arguments:
+    return _compiled(rng), Known(*_known(rng))
+
+
+def _some_marginals(rng: np.random.Generator) -> Arguments:
+    wanted = np.flatnonzero(rng.integers(2, size=3)).tolist()
+    return *_question(rng), None if rng.integers(2) else wanted
+
+
+def _rows(rng: np.random.Generator) -> tuple[Arguments, int]:
+    """Codes with holes, and how many of them are asked for."""
+    tree, n_rows = _compiled(rng), int(rng.integers(1, 20))
+    first = int(rng.integers(n_rows))
+    cards = np.array(tree.cards)[[1, 2], None]
+    narrow = rng.integers(cards + 1, size=(2, n_rows)).astype(np.uint8)
+    wide = rng.integers(301, size=(1, n_rows)).astype(np.uint16)
+    return (tree, narrow, wide, np.array([-1, 0, 1]), n_rows, first), n_rows - first
+
+
+def _row_evidence(rng: np.random.Generator) -> Arguments:
+    rows, n_asked = _rows(rng)
+    return *rows, np.zeros(n_asked)
+
+
+def _row_posteriors(rng: np.random.Generator) -> Arguments:
+    rows, n_asked = _rows(rng)
+    target = int(rng.integers(3))
+    posteriors = np.zeros((n_asked, rows[0].cards[target]))
+    return *rows, target, posteriors, np.zeros(n_asked)
+
+
+def _row_families(rng: np.random.Generator) -> Arguments:
+    rows, n_asked = _rows(rng)
+    weights, nodes = rng.random(n_asked), np.array([2, 1])
+    cards = rows[0].cards
+    return *rows, weights, nodes, np.zeros(cards[1] * (cards[2] + cards[0]))
+
+
+CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
+    "CompiledTree": _tree,
+    "Known": _known,
+    "CompiledTree.marginals": _some_marginals,
+    "CompiledTree.log_evidence": _question,
+    "CompiledTree.families": _question,
+    "CompiledTree.most_probable": _question,
+    "CompiledTree.cells": _question,
+    "CompiledTree.log_evidence_rows": _row_evidence,
+    "CompiledTree.posterior_rows": _row_posteriors,
+    "CompiledTree.add_families_of_rows": _row_families,
+}
