@@ -39,7 +39,16 @@ void count(const Matrix<const Cell>& table, const int64_t* offsets, const double
         const Cell* cells = table[row].data();
         double* line = counts[cells[child]].data();
         const double weight = weights != nullptr ? weights[row] : 1.0;
-        for (int64_t v = 0; v < n_variables; ++v) line[offsets[v] + cells[v]] += weight;
+        const auto add = [&](int64_t v) { line[offsets[v] + cells[v]] += weight; };
+        int64_t v = 0;
+        // Four at a time: counting the variables would cost a fifth of the loop.
+        for (; v + 4 <= n_variables; v += 4) {
+            add(v);
+            add(v + 1);
+            add(v + 2);
+            add(v + 3);
+        }
+        for (; v < n_variables; ++v) add(v);
     }
 }
 
