@@ -34,7 +34,7 @@ class Questions:
     @cached_property
     def inference(self) -> Inference:
         """The network's compiled form, made when first asked for and then kept."""
-        # Loaded late: reading and describing networks needs no compiled loops.
+        # Loaded late, because questions are answered by what knows networks.
         from bayleaf.models.queries import Inference
 
         return Inference(cast("BayesianNetwork", self))
