@@ -90,7 +90,9 @@ def test_fitting_and_explaining_loads_nothing_that_they_do_not_use() -> None:
         "    model.explain([['p', None]])\n"
         "    model.predict([['p', 'y']])\n"
     )
-    assert _loaded_after(code) & {"matplotlib", "polars", "pandas"} == set()
+    # Newer editions of scikit-learn import pandas by themselves.
+    theirs = _loaded_after("import sklearn.base")
+    assert (_loaded_after(code) - theirs) & {"matplotlib", "polars", "pandas"} == set()
 
 
 def test_no_requirement_compiles_at_run_time() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from bayleaf.counts.threads import processor_count
 from contract.interrupt_program import cases
 
 PROGRAM = Path(__file__).with_name("interrupt_program.py")
 CASES = list(cases(1))
-# Most seconds from Ctrl-C to the end, on a processor that nobody else uses.
+# Most seconds from Ctrl-C to the end, on processors that nobody else uses.
 SOON = 0.5
+# Nothing waits for longer than this, not even where other tests are at work.
+LATE = 3.0
 
 
 def _reports(
@@ -40,8 +40,8 @@ def _reports(
 
 def _check(report: dict[str, Any]) -> None:
     assert report["wrong"] == []
-    others = os.getloadavg()[0] / processor_count()
-    assert report["longest"] < SOON * max(1.0, others)
+    assert min(report["longest"], report["longest_work"]) < SOON
+    assert report["longest"] < LATE
 
 
 def test_each_estimator_can_be_interrupted_once() -> None:
@@ -55,8 +55,10 @@ def test_each_estimator_can_be_interrupted_once() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("name", CASES)
-def test_interruptions_at_random_times_do_no_harm(name: str, n_jobs: int) -> None:
-    (report,) = _reports([name], 0.7, 5, n_jobs)
-    _check(report)
-    assert report["n_interrupted"] > 1
+@pytest.mark.parametrize("first", [0, 1])
+def test_interruptions_at_random_times_do_no_harm(first: int, n_jobs: int) -> None:
+    names = CASES[first::2]
+    reports = _reports(names, 0.4, 5, n_jobs)
+    assert [report["case"] for report in reports] == names
+    for report in reports:
+        _check(report)

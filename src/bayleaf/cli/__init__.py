@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -31,8 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if sorted(words) == ["--verbose", "--version"]:
         return _print_versions()
+    # Modules stay, so it is lost time to look for garbage while they load.
+    gc.disable()
     from bayleaf.cli.app import run
 
+    gc.enable()
     return run(words)
 
 

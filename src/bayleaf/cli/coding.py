@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bayleaf.cli.arrow_arrays import dictionary_codes
 from bayleaf.cli.tables import select_columns
@@ -63,7 +62,7 @@ class _TextCells(NamedTuple):
 
     def refusal(self, text: str) -> ValueError:
         """What to say of a text that stands where a number belongs."""
-        row = self.row_numbers[pc.index(self.texts, text).as_py()]
+        row = self.row_numbers[self.texts.index(text).as_py()]
         truth = any(isinstance(state, bool) for state in self.variable.states)
         wanted = "true or false" if truth else "a number"
         return ValueError(

@@ -17,6 +17,7 @@ from bayleaf.native.library import watch_flag
 T = TypeVar("T")
 
 _THREAD_NAME = "bayleaf-counts"
+_LISTEN_SECONDS = 0.05
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -91,6 +92,9 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
         # A helper that another caller keeps from starting finds nothing left to do.
         for helper in helpers:
             if not helper.cancel():
+                while not helper.done():
+                    # The system may tell a helper of Ctrl-C, which ends no longer wait.
+                    wait([helper], _LISTEN_SECONDS)
                 helper.result()
     except BaseException:
         stop.value = 1

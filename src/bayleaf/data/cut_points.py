@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.interruptible import interruptible
 from bayleaf.native.data import mdlp_cuts
 
 Floats = NDArray[np.float64]
@@ -184,7 +185,7 @@ class _WeightyRows:
 
     def ordered(self) -> _WeightyRows:
         """The same in increasing order of their values."""
-        order = np.argsort(self.values)
+        order = interruptible(lambda: np.argsort(self.values), len(self.values))
         return _WeightyRows(self.rows[order], self.values[order], self.weights[order])
 
 

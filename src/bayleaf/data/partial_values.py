@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import prod
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,30 +153,50 @@ def complete(codes: Codes, partial: PartialValues) -> Completions:
     ValueError
         If a row has more than `MAX_COMPLETIONS`, naming the row.
     """
-    sizes = np.array([len(states) for states in partial.states], dtype=np.intp)
-    numbers = np.ones(codes.n_rows, dtype=np.intp)
-    by_row: dict[int, list[int]] = {}
-    for cell, row in enumerate(partial.rows.tolist()):
-        by_row.setdefault(row, []).append(cell)
-    for row, cells in by_row.items():
-        number = prod(int(sizes[partial.sets[cell]]) for cell in cells)
-        if number > MAX_COMPLETIONS:
-            raise ValueError(
-                f"the cells of row {row} allow more than {MAX_COMPLETIONS} rows; name "
-                "states in some of them, or leave them empty"
-            )
-        numbers[row] = number
+    strides, numbers = _strides(partial, codes.n_rows)
     source = np.repeat(np.arange(codes.n_rows), numbers)
     starts = np.cumsum(numbers) - numbers
+    place = np.arange(len(source)) - starts[source]
     weights = None if codes.unit_weights else codes.weights[source]
     columns = [codes.column(v)[source] for v in range(codes.n_variables)]
-    for row, cells in by_row.items():
-        here = slice(starts[row], starts[row] + numbers[row])
-        place = np.arange(numbers[row])
-        for cell in cells:
-            states = np.array(partial.states[partial.sets[cell]])
-            columns[partial.variables[cell]][here] = states[place % len(states)]
-            place //= len(states)
+    n_states = np.array([len(states) for states in partial.states], dtype=np.intp)
+    first_state = np.cumsum(n_states) - n_states
+    all_states = np.array([*chain(*partial.states)], dtype=np.intp)
+    for variable in np.unique(partial.variables).tolist():
+        cells = np.flatnonzero(partial.variables == variable)
+        # A row has one cell of a variable at most.
+        of_row = np.full(codes.n_rows, -1, dtype=np.intp)
+        of_row[partial.rows[cells]] = cells
+        here = np.flatnonzero(of_row[source] >= 0)
+        cell = of_row[source[here]]
+        sets = partial.sets[cell]
+        chosen = place[here] // strides[cell] % n_states[sets]
+        columns[variable][here] = all_states[first_state[sets] + chosen]
     return Completions(
         Codes.from_columns(columns, codes.cards, weights), source, starts
     )
+
+
+def _strides(
+    partial: PartialValues, n_rows: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """After how many completions of its row a cell changes; each row's completions."""
+    sizes = np.array([len(states) for states in partial.states], dtype=np.float64)
+    numbers = np.ones(n_rows)
+    strides = np.ones(len(partial))
+    first_of_row = np.searchsorted(partial.rows, partial.rows)
+    depth = np.arange(len(partial)) - first_of_row
+    for each in range(depth.max(initial=-1) + 1):
+        cells = np.flatnonzero(depth == each)
+        rows = partial.rows[cells]
+        strides[cells] = numbers[rows]
+        # Far too many remain far too many, and none overflows.
+        more = numbers[rows] * sizes[partial.sets[cells]]
+        numbers[rows] = np.minimum(more, 2 * MAX_COMPLETIONS)
+    too_many = np.flatnonzero(numbers > MAX_COMPLETIONS)
+    if len(too_many):
+        raise ValueError(
+            f"the cells of row {too_many[0]} allow more than {MAX_COMPLETIONS} rows; "
+            "name states in some of them, or leave them empty"
+        )
+    return strides.astype(np.intp), numbers.astype(np.intp)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.interruptible import interruptible
 
 # Steps of the finaliser of SplitMix64 (Steele, Lea & Flood 2014).
 _STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
@@ -45,7 +46,10 @@ def shuffled_distinct_rows(
         digests ^= digests >> np.uint64(shift)
         digests *= np.uint64(factor)
     digests ^= digests >> np.uint64(_LAST_SHIFT)
-    _, rows, kinds = np.unique(digests, return_index=True, return_inverse=True)
+    _, rows, kinds = interruptible(
+        lambda: np.unique(digests, return_index=True, return_inverse=True),
+        codes.n_rows,
+    )
     return rows, np.asarray(np.bincount(kinds, codes.weights), dtype=np.float64)
 
 

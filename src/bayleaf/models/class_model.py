@@ -13,6 +13,9 @@ from bayleaf.data.domain import Domain
 
 LogScores = NDArray[np.float64]
 
+# Rows that are normalised at a time: they stay in the cache, and Ctrl-C is heard.
+_BLOCK_ROWS = 1 << 15
+
 
 class ClassModel(Protocol):
     """A frozen model that scores the classes of encoded rows.
@@ -114,30 +117,44 @@ def log_normalize(log_scores: LogScores) -> LogScores:
     ValueError
         If a row has probability zero under every class.
     """
-    highest = log_scores.max(axis=1, keepdims=True)
-    impossible = np.flatnonzero(~np.isfinite(highest[:, 0]))
-    if len(impossible):
-        raise ValueError(
-            f"row {impossible[0]} has probability zero under every class; "
-            "use a smoothing rule that leaves no zero in the tables"
-        )
-    shifted = log_scores - highest
-    # Class by class, so that a row's sum does not depend on how many rows there are.
-    total = np.zeros(len(shifted))
-    for column in np.exp(shifted).T:
-        total += column
-    shifted -= np.log(total)[:, None]
-    return np.asarray(shifted)
+    return calibrated_log_proba(log_scores, 1.0, None)
 
 
 def calibrated_log_proba(
     log_scores: LogScores, temperature: float, prior_shift: LogScores | None
 ) -> LogScores:
-    """Log posteriors of log scores / temperature + shift, (n_rows, n_classes)."""
-    scores = log_scores / temperature
-    if prior_shift is not None:
-        scores += prior_shift
-    return log_normalize(scores)
+    """Log posteriors of log scores / temperature + shift, (n_rows, n_classes).
+
+    Raises
+    ------
+    ValueError
+        If a row has probability zero under every class.
+    """
+    found = np.empty(log_scores.shape)
+    for first in range(0, len(found), _BLOCK_ROWS):
+        block = slice(first, first + _BLOCK_ROWS)
+        scores = log_scores[block] / temperature
+        if prior_shift is not None:
+            scores += prior_shift
+        scores -= _highest(scores, first)
+        # Class by class, so that a row's sum does not depend on how many there are.
+        total = np.zeros(len(scores))
+        for column in np.exp(scores).T:
+            total += column
+        np.subtract(scores, np.log(total)[:, None], out=found[block])
+    return found
+
+
+def _highest(log_scores: LogScores, first: int) -> LogScores:
+    """The highest of each row's scores, (n_rows, 1); rows count from `first`."""
+    highest = log_scores.max(axis=1, keepdims=True)
+    impossible = np.flatnonzero(~np.isfinite(highest[:, 0]))
+    if len(impossible):
+        raise ValueError(
+            f"row {first + impossible[0]} has probability zero under every class; "
+            "use a smoothing rule that leaves no zero in the tables"
+        )
+    return np.asarray(highest)
 
 
 def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

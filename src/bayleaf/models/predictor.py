@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Cells for whose scoring a further thread is started.
 _LEAST_CELLS = 100_000
+# Rows after which another thread looks whether it is still wanted.
+_MOST_ROWS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class Predictor:
             return self.model.class_log_scores(codes)
         parts = [
             partial(self.model.class_log_scores, codes.rows(slice(first, last)))
-            for first, last in stretches(n_rows, threads)
+            for first, last in stretches(n_rows, max(threads, n_rows // _MOST_ROWS))
         ]
         return np.concatenate(run_tasks(parts, threads))
 
@@ -83,7 +85,8 @@ class Predictor:
 
     def proba(self, codes: Codes) -> NDArray[np.float64]:
         """Posterior probability of each class, shape (n_rows, n_classes)."""
-        return np.exp(self.log_proba(codes))
+        logs = self.log_proba(codes)
+        return np.exp(logs, out=logs)
 
     def choose(self, proba: NDArray[np.float64]) -> NDArray[np.intp]:
         """The class of each row that is most probable or, under a loss, cheapest."""
