@@ -25,7 +25,6 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.factors import Factor
 from bayleaf.models.inference import Eliminator
-from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.leave_one_out import AddMissing, LeaveOneOut, LeaveOneOutScores
 from bayleaf.search.left_out_cells import cell_rule
@@ -145,9 +144,10 @@ class LeavingOut:
 
         The structure is that of the fitted model.
         """
-        if self.parameters == CONDITIONAL or not isinstance(self.model_, NetworkModel):
+        families = self.model_.left_out_families
+        if self.parameters == CONDITIONAL or families is None:
             return None
-        return left_out.log_scores(self.model_.network.dag.families[:-1])
+        return left_out.log_scores(families)
 
     def _left_out_temperature(self) -> float | None:
         """The temperature, if learning found it already."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import CountSource
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.models.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.html_summary import NotebookModel
+from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.one_dependence import logarithmic_mean_weights
+from bayleaf.models.shipped import ShippedAverage
+from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
+from bayleaf.models.support.gate_rows import drawn_bank, expert_shares, output_rows
 
 Floats = NDArray[np.float64]
 Banks = tuple[NaiveBayesBank, ...]
@@ -26,7 +31,7 @@ _BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class HierarchicalMixtureModel(NotebookModel):
+class HierarchicalMixtureModel(ModelKind):
     """Mean of several hierarchical mixtures of naive Bayes classifiers.
 
     A mixture is a tree: each gate is a naive Bayes classifier that tells how far to
@@ -56,8 +61,10 @@ class HierarchicalMixtureModel(NotebookModel):
     starts: tuple[Banks, ...]
     prior: Floats | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+    _TABLES_ARE = (
+        "has a table in each gate and expert, none of its own; explain a row to see "
+        "what they say"
+    )
 
     @property
     def n_parameters(self) -> int:
@@ -115,6 +122,37 @@ class HierarchicalMixtureModel(NotebookModel):
     def feature_parents(self, feature: int) -> Sequence[int]:
         """None: experts look at each feature by itself."""
         return ()
+
+    @cached_property
+    def feature_marginals(self) -> list[Floats]:
+        """Mean over the experts of P(state), shape (n_states,)."""
+        experts = [banks[-1] for banks in self.starts]
+        found = []
+        for feature in range(len(self.domain) - 1):
+            first, last = experts[0].offsets[feature : feature + 2]
+            joint = [
+                np.exp(bank.log_prior[None] + bank.log_table[first:last])
+                for bank in experts
+            ]
+            mean = sum(table.sum(axis=(1, 2)) for table in joint)
+            found.append(np.asarray(mean / np.sum(mean)))
+        return found
+
+    @property
+    def shipped(self) -> ShippedAverage:
+        """Tables of all gates and experts, in nats, and the shift of the prior."""
+        starts = [
+            [
+                {
+                    "prior": bank.log_prior,
+                    "table": bank.log_table,
+                    "offsets": bank.offsets.tolist(),
+                }
+                for bank in banks
+            ]
+            for banks in self.starts
+        ]
+        return ShippedAverage("mixture", {"shift": self._shift, "starts": starts})
 
     # ---- prediction
 
@@ -188,6 +226,73 @@ class HierarchicalMixtureModel(NotebookModel):
         from bayleaf.models.mixture_explanation import explain_routes
 
         return explain_routes(self, codes, explanations, target, against)
+
+    # ---- the rows behind the tables
+
+    @property
+    def _banks(self) -> list[NaiveBayesBank]:
+        """All banks, those of the first mixture first, each from the root on."""
+        return [bank for banks in self.starts for bank in banks]
+
+    @property
+    def table_sizes(self) -> list[TableSize]:
+        """For each bank the priors (nodes,), then (features, nodes, outputs)."""
+        *cards, _ = self.domain.cards
+        mean = round(float(np.mean(cards)))
+        found = []
+        for bank in self._banks:
+            shape = bank.n_nodes, bank.n_outputs
+            found += [TableSize(shape[:1], shape[1])]
+            found += [TableSize((len(cards), *shape), mean)]
+        return found
+
+    def count_rows(self, source: CountSource) -> Iterator[Floats]:
+        """Rows that come to each gate and expert, by what is known of them."""
+        codes = source.rows()
+        features = codes.without_last()
+        own = codes.column(codes.n_variables - 1).astype(np.intp)
+        known = [~features.missing(feature) for feature in range(features.n_variables)]
+        for banks in self.starts:
+            gates = log_gate_weights(banks, features)
+            shares = expert_shares(banks[-1], gates, features, own)
+            shares *= codes.weights[:, None]
+            for bank in banks:
+                yield shares.reshape(len(own), bank.n_nodes, -1).sum(axis=(0, 2))
+                outputs = output_rows(bank, shares, own if bank is banks[-1] else None)
+                yield np.stack([outputs[rows].sum(axis=0) for rows in known])
+
+    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+        """Return the model with drawn tables of all gates and experts."""
+        drawn = iter(
+            [
+                drawn_bank(
+                    bank,
+                    evidence.strengths(2 * number),
+                    evidence.strengths(2 * number + 1),
+                    rng,
+                )
+                for number, bank in enumerate(self._banks)
+            ]
+        )
+        starts = tuple(tuple(next(drawn) for _ in banks) for banks in self.starts)
+        return replace(self, starts=starts)
+
+    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+        """Tables of the expert that the gates trust most."""
+        weights = self.gate_weights(codes)
+        n_starts, n_rows, n_experts = weights.shape
+        flat = np.moveaxis(weights, 1, 0).reshape(n_rows, -1).argmax(axis=1)
+        starts, nodes = np.divmod(flat, n_experts)
+        n_banks = len(self.starts[0])
+        ends = [2 * n_banks * (start + 1) for start in range(n_starts)]
+        tables = np.stack([evidence.rows[end - 1] for end in ends])
+        found = np.moveaxis(tables[starts, :, nodes], 0, 1)
+
+        def expert(_: int, row: int, __: int) -> tuple[Fact, ...]:
+            path = node_path(self.architecture, n_banks - 1, int(nodes[row]))
+            return (("expert", path_name(path)),)
+
+        return RowFacts(self.domain, codes).of_features(found, expert)
 
     def with_class_prior(self, class_prior: Floats) -> HierarchicalMixtureModel:
         """Return the same model under another class prior, shape (n_classes,)."""
