@@ -34,7 +34,6 @@ def mixture_to(model: HierarchicalMixtureModel, arrays: ArrayWriter) -> dict[str
     if model.prior is not None:
         check_distributions(model.prior, "the class prior")
     return {
-        "type": "hierarchical_mixture",
         "architecture": list(model.architecture),
         "prior": None if model.prior is None else arrays.add(model.prior),
         "starts": [
