@@ -14,7 +14,8 @@ from bayleaf.data.domain import Domain
 from bayleaf.io.distributions import SUM_TOLERANCE, check_distributions
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
-from bayleaf.models.hierarchical_mixture import Banks, HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.mixture_tables import Banks
 
 # Larger trees are refused, so that no file asks for much.
 _MOST_OUTPUTS = 20_000_000

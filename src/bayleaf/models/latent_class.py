@@ -21,6 +21,7 @@ from bayleaf.models.class_model import LogScores, log_sum_exp
 from bayleaf.models.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.factors import Factor, FusedTables
+from bayleaf.models.latent_class_explanation import explain_components
 from bayleaf.models.latent_class_text import component_remarks
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.shipped import ShippedNetwork
@@ -227,9 +228,8 @@ class LatentClassModel(ModelKind):
         against: NDArray[np.intp],
     ) -> Sequence[Explanation]:
         """Tell to which components each row belongs too, see `explain_components`."""
-        from bayleaf.models.latent_class_explanation import explain_components
-
-        return explain_components(self, codes, explanations, target, against)
+        shares = self.component_posteriors(codes)
+        return explain_components(shares, explanations, target, against)
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """None: a feature's term takes all features before it as known."""
