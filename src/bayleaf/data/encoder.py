@@ -21,7 +21,7 @@ from bayleaf.data.columns import (
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.labels import sorted_positions
 from bayleaf.data.matrix import encode_matrix, learn_matrix
-from bayleaf.wording import name_list
+from bayleaf.wording import brief, brief_names, name_list
 
 # An integer column with at most this many distinct values is taken as nominal.
 MAX_NOMINAL_INTEGERS = 10
@@ -241,6 +241,11 @@ class TableEncoder:
         if gains_missing:
             states = (*states, None)
         return replace(variable, states=states)
+
+    def __repr__(self) -> str:
+        n_numeric = sum(variable.kind == "numeric" for variable in self.domain)
+        kinds = f"{n_numeric} numeric, {len(self.domain) - n_numeric} nominal"
+        return brief(self, kinds, brief_names(self.domain.names))
 
 
 def learn_encoder(

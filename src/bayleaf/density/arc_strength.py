@@ -16,6 +16,7 @@ from bayleaf.classifiers.training import TrainingTable, n_rows
 from bayleaf.data.columns import iterate_names
 from bayleaf.data.tables import take_apart
 from bayleaf.graph.dag import DAG
+from bayleaf.wording import brief, brief_names, counted
 
 if TYPE_CHECKING:
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
@@ -117,6 +118,11 @@ class ArcStrength:
             if arc.strength >= threshold and not _leads(parents, child, parent):
                 parents[child].add(parent)
         return DAG(tuple(tuple(sorted(own)) for own in parents))
+
+    def __repr__(self) -> str:
+        arcs = [f"{a.parent} -> {a.child} {a.strength:.2f}" for a in self.arcs]
+        shown = f"{counted(len(arcs), 'arc')} ({brief_names(arcs)})"
+        return brief(self, counted(len(self.names), "variable"), shown)
 
     def __str__(self) -> str:
         lines = [

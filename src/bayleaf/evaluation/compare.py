@@ -17,7 +17,7 @@ from bayleaf.evaluation.cross_validation import Tell, cross_validate
 from bayleaf.evaluation.held_out import LARGER_IS_BETTER, SCORES, CrossValidation
 from bayleaf.evaluation.operating_points import LossMatrix, implied_threshold
 from bayleaf.evaluation.statistics import Floats, TestResult, corrected_t_test
-from bayleaf.wording import near_names
+from bayleaf.wording import brief, brief_names, counted, near_names
 
 BEST = "best"
 DEFAULT_MODELS = ("nb", "tan", "kdb", "hnb", "auto")
@@ -173,6 +173,16 @@ class Comparison:
     def legend(self) -> list[str]:
         """What the marks in the tables mean, and what is missing from means."""
         return result_table.legend(self)
+
+    def __repr__(self) -> str:
+        best = self.best("log_loss")
+        loss = f"{self[best].mean('log_loss'):.4f}"
+        return brief(
+            self,
+            counted(len(self.names), "model") + f" ({brief_names(self.names)})",
+            f"{self.n_rows} rows in {self.n_folds} folds",
+            f"lowest log-loss {loss} by {best}",
+        )
 
     def __str__(self) -> str:
         return result_table.plain_text(self)

@@ -18,6 +18,7 @@ from bayleaf.data.tables import take_apart
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.cross_validation import Rows, Tell, take_rows
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.wording import brief, counted
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,10 @@ class DensityValidation:
                 for fold in self.folds
             ],
         }
+
+    def __repr__(self) -> str:
+        total = f"held-out log-likelihood {self.log_likelihood:.8g} nats"
+        return brief(self, self.name, counted(len(self.folds), "fold"), total)
 
 
 def cross_validate_density(

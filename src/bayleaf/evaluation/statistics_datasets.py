@@ -17,6 +17,7 @@ from bayleaf.evaluation.statistics import (
     scores_of,
     unpaired_t_test,
 )
+from bayleaf.wording import brief_fields
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class RankTest:
     p_value: float
     mean_ranks: dict[str, float]
     n_datasets: int
+
+    __repr__ = brief_fields
 
     def critical_difference(self, level: float = 0.05) -> float:
         """Nemenyi's least difference of mean ranks that is significant."""

@@ -25,7 +25,7 @@ from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.models.latent_rules import latent_names
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
-from bayleaf.wording import stated
+from bayleaf.wording import brief, stated
 
 Floats = NDArray[np.float64]
 Given = tuple[tuple[str | int, str], ...]
@@ -69,6 +69,9 @@ class CellEvidence:
             "rows": self.rows,
             "rare": self.is_rare,
         }
+
+    def __repr__(self) -> str:
+        return brief(self, self)
 
     def __str__(self) -> str:
         given = ", ".join(stated(name, state) for name, state in self.given)

@@ -27,6 +27,7 @@ from bayleaf.models.class_network import ClassNetwork
 from bayleaf.models.evidence_rows import EvidenceRows
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.predictor import Predictor
+from bayleaf.wording import brief, counted
 
 Floats = NDArray[np.float64]
 
@@ -120,6 +121,16 @@ class CredibleInterval:
         if len(rare) > _CELLS_SHOWN:
             lines.append(f"  and {len(rare) - _CELLS_SHOWN} more")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        best = max(self.classes, key=lambda one: one.probability)
+        return brief(
+            self,
+            f"row {self.row}",
+            f"{best.label} {best.probability:.3f} in [{best.low:.3f}, {best.high:.3f}]",
+            f"level {self.level:g}",
+            f"{counted(len(self.rare_cells), 'distribution')} on few rows",
+        )
 
     def __str__(self) -> str:
         return self.to_text()

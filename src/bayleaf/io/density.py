@@ -14,6 +14,7 @@ from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.networks import network_from, network_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-density"
 
@@ -47,6 +48,8 @@ class SavedDensity:
     score: float = 0.0
     log_likelihood: float = 0.0
     named_features: bool = True
+
+    __repr__ = brief_fields
 
 
 def write_density(saved: SavedDensity, path: str | Path) -> None:

@@ -23,6 +23,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.network_rows import read_rows, read_weights
 from bayleaf.models.sampling import random_generator
+from bayleaf.wording import brief_fields
 
 Progress = Callable[[int, float], object]
 Table = NDArray[np.float64]
@@ -54,6 +55,8 @@ class LearnedParameters:
     objectives: tuple[float, ...]
     converged: bool
     expected_counts: tuple[Table, ...]
+
+    __repr__ = brief_fields
 
     @property
     def n_iter(self) -> int:

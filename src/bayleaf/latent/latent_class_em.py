@@ -21,6 +21,7 @@ from bayleaf.cpds.smoothing import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
 
@@ -71,6 +72,8 @@ class LatentClassFit:
     objectives: tuple[float, ...]
     log_likelihood: float
     converged: bool
+
+    __repr__ = brief_fields
 
     @property
     def n_iter(self) -> int:

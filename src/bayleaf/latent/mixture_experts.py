@@ -130,7 +130,7 @@ def coded_table(expert: Any, codes: Codes, n_features: int) -> Floats:
     return table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExpertMixtureModel(HierarchicalMixtureModel):
     """A mixture whose experts are no naive Bayes classifiers.
 

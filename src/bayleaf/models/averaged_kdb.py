@@ -17,6 +17,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.html_summary import NotebookModel
 from bayleaf.native.cpds import EvidenceTables
+from bayleaf.wording import counted
 
 # Values of evidence held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 23
@@ -54,7 +55,7 @@ class WeightedEdge(tuple[str | int, str | int]):
         return f"({self[0]!r}, {self[1]!r}, weight={self.weight:.3g})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AveragedKDBModel(NotebookModel):
     """Scores that are a weighted sum of log-probabilities from several networks.
 
@@ -93,6 +94,11 @@ class AveragedKDBModel(NotebookModel):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs."""
+        return counted(len(self.networks), "network")
 
     @property
     def n_classes(self) -> int:

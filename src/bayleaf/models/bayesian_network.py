@@ -15,10 +15,10 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.graph.separation import d_separated, markov_blanket
-from bayleaf.models.html_summary import arc_text, facts_html, plain
+from bayleaf.models.html_summary import arc_text, facts_html
 from bayleaf.models.network_text import distribution_text, network_text
 from bayleaf.models.questions import Questions
-from bayleaf.wording import name_list, near_names
+from bayleaf.wording import brief, brief_names, counted, name_list, near_names, plain
 
 Name = str | int
 # How far a given distribution may be from summing to one.
@@ -277,6 +277,15 @@ class BayesianNetwork(Questions):
         arcs = [arc_text(*arc) for arc in self.edges]
         lists = [("variables", states), ("arcs", arcs)]
         return facts_html("Bayesian network", facts, lists)
+
+    def __repr__(self) -> str:
+        names = brief_names(self.domain.names)
+        return brief(
+            self,
+            f"{counted(len(self.domain), 'variable')} ({names})",
+            counted(len(self.edges), "arc"),
+            counted(self.n_parameters, "free parameter"),
+        )
 
     def __str__(self) -> str:
         return network_text(self.domain, self.dag, self.cpds)

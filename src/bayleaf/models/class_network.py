@@ -11,7 +11,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.html_summary import NotebookModel
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassNetwork(NotebookModel):
     """Base of class models that are one network, whose last variable is the class.
 

@@ -17,7 +17,7 @@ from bayleaf.models.class_model import (
     IncrementalEvidence,
     calibrated_log_proba,
 )
-from bayleaf.wording import stated
+from bayleaf.wording import brief, brief_names, counted, plain, stated
 
 _WIDTH = 80
 
@@ -84,6 +84,12 @@ class Term:
     def bits(self) -> float:
         """The contribution in bits, the weight of evidence."""
         return self.contribution / math.log(2)
+
+    def __repr__(self) -> str:
+        given = ", ".join(stated(name, state) for name, state in self.given)
+        condition = self.rule or (f"given {given}" if given else "")
+        fact = plain(f"{stated(self.feature, self.value)} {condition}".rstrip())
+        return brief(self, f"{self.contribution:+.3f} nats by {fact}")
 
 
 @dataclass(frozen=True)
@@ -163,6 +169,19 @@ class Explanation:
                 for term in self.terms
             ],
         }
+
+    def __repr__(self) -> str:
+        largest = [
+            f"{stated(term.feature, term.value)} {term.contribution:+.3f}"
+            for term in self.ranked()
+        ]
+        return brief(
+            self,
+            f"row {self.row}",
+            f"{self.target} with probability {self.probability:.3f}",
+            f"log-odds {self.log_odds:+.3f} nats",
+            f"{counted(len(largest), 'term')} ({brief_names(largest)})",
+        )
 
     def __str__(self) -> str:
         return self.to_text()

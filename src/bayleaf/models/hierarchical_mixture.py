@@ -17,6 +17,7 @@ from bayleaf.models.class_model import LogScores, log_sum_exp
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.html_summary import NotebookModel
 from bayleaf.models.one_dependence import logarithmic_mean_weights
+from bayleaf.wording import counted
 
 Floats = NDArray[np.float64]
 Banks = tuple[NaiveBayesBank, ...]
@@ -25,7 +26,7 @@ Banks = tuple[NaiveBayesBank, ...]
 _BLOCK_CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HierarchicalMixtureModel(NotebookModel):
     """Mean of several hierarchical mixtures of naive Bayes classifiers.
 
@@ -58,6 +59,12 @@ class HierarchicalMixtureModel(NotebookModel):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs."""
+        experts = counted(self.n_experts, "expert")
+        return f"{counted(len(self.starts), 'mixture')} of {experts}"
 
     @property
     def n_parameters(self) -> int:

@@ -22,7 +22,7 @@ from bayleaf.models.html_summary import NotebookModel
 from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
 from bayleaf.models.latent_network import latent_network
 from bayleaf.models.latent_rules import LatentReport, latent_names, latent_reports
-from bayleaf.wording import name_list
+from bayleaf.wording import counted, name_list
 
 # A class child whose features have more joint codes than this has no look-up table.
 _LOOK_UP_CELLS = 1 << 16
@@ -37,7 +37,7 @@ class _PaddedFactor(Factor):
         return self.log_values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HierarchicalNaiveBayesModel(NotebookModel):
     """Naive Bayes over the children of the class in a tree of latent variables.
 
@@ -114,6 +114,11 @@ class HierarchicalNaiveBayesModel(NotebookModel):
             raise ValueError(
                 f"cell_smoothing must be greater than 0, got {self.cell_smoothing}"
             )
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs."""
+        return counted(len(self.tree.latents), "latent variable")
 
     @property
     def used_children(self) -> tuple[int, ...]:

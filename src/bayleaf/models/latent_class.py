@@ -20,12 +20,13 @@ from bayleaf.models.explanation import Explanation
 from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.html_summary import NotebookModel
 from bayleaf.models.latent_class_text import component_remarks
+from bayleaf.wording import counted
 
 # Log joints of components and classes that are computed together.
 _BLOCK_CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LatentClassModel(NotebookModel):
     """P(component) P(class | component) times P(feature | class, component).
 
@@ -69,6 +70,11 @@ class LatentClassModel(NotebookModel):
                 f"the features' tables have shapes "
                 f"{[np.shape(table) for table in self.tables]}, but need {shapes}"
             )
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs."""
+        return f"{counted(self.weights.shape[1], 'component')} a class"
 
     @property
     def n_components(self) -> int:

@@ -17,7 +17,7 @@ from bayleaf.models.latent_class import LatentClassModel
 _SHOWN = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LatentClassExplanation(Explanation):
     """The log-odds of a class in terms that add up, and the components behind.
 

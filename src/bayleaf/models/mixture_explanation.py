@@ -18,7 +18,7 @@ from bayleaf.models.hierarchical_mixture import (
     node_path,
     path_name,
 )
-from bayleaf.wording import stated
+from bayleaf.wording import brief_fields, stated
 
 Facts = list[str]
 
@@ -55,6 +55,8 @@ class GateOpinion:
     prior: float
     contributions: tuple[float, ...]
 
+    __repr__ = brief_fields
+
 
 @dataclass(frozen=True)
 class ExpertOpinion:
@@ -87,8 +89,10 @@ class ExpertOpinion:
     prior: float
     contributions: tuple[float, ...]
 
+    __repr__ = brief_fields
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class MixtureExplanation(Explanation):
     """The log-odds of a class in terms that add up, and the gates and experts behind.
 

@@ -18,7 +18,7 @@ from bayleaf.models.inference import Eliminator
 from bayleaf.wording import name_list
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkModel(ClassNetwork):
     """Class scores from a network whose last variable is the class.
 

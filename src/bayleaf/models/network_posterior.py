@@ -14,7 +14,7 @@ from bayleaf.models.class_network import ClassNetwork
 from bayleaf.models.row_densities import log_densities
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkPosteriorModel(ClassNetwork):
     """Class scores from a network whose last variable, the class, may have parents.
 

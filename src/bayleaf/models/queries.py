@@ -30,7 +30,7 @@ from bayleaf.models.sampling import decode, sample
 from bayleaf.models.sensitivity import Entry, Sensitivity, sensitivity
 from bayleaf.models.states import StateReader, find_variable
 from bayleaf.models.value_of_information import value_of_information
-from bayleaf.wording import name_list
+from bayleaf.wording import brief, name_list
 
 Name = str | int
 KnownOf = Mapping[Any, Any] | None
@@ -397,6 +397,9 @@ class Inference:
                 + (f": {names}" if parents else ", which has none")
             )
         return tuple(states[parent] for parent in parents)
+
+    def __repr__(self) -> str:
+        return brief(self, repr(self.network))
 
 
 def _marginal(found: Sequence[_Answer], variable: int) -> NDArray[np.float64]:

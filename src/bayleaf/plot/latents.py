@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import latent_names
 from bayleaf.plot import style
-from bayleaf.wording import near_names
+from bayleaf.wording import counted, near_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,9 +78,8 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
             style.shortened(name, 32), fontsize=style.FONT_SIZE, parse_math=False
         )
     ax.tick_params(length=0)
-    plural = "state" if chosen.n_states == 1 else "states"
-    head = style.shortened(latent)
-    style.title(ax, f"{head}: {states.size} cells in {chosen.n_states} {plural}")
+    states_left = counted(chosen.n_states, "state")
+    style.title(ax, f"{style.shortened(latent)}: {states.size} cells in {states_left}")
     return ax
 
 
