@@ -18,7 +18,9 @@ from bayleaf.datasets import load_heart
 from bayleaf.plot import contributions, latent_partition
 
 X, y = load_heart(return_X_y=True)
-model = HNBClassifier(search="significance", significance_level=0.001).fit(X, y)
+model = HNBClassifier(
+    search="significance", significance_level=0.001, random_state=0
+).fit(X, y)
 print(model.rules())
 
 # %%

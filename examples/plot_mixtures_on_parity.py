@@ -26,7 +26,7 @@ def parity(n_switches):
 
 X, y = parity(2)
 print("naive Bayes", NaiveBayesClassifier().fit(X, y).predict_proba(X)[:, 1])
-mixture = HierarchicalMixtureNBClassifier(architecture=(2,)).fit(X, y)
+mixture = HierarchicalMixtureNBClassifier(architecture=(2,), random_state=0).fit(X, y)
 print("mixture    ", mixture.predict_proba(X)[:, 1].round(3))
 print(mixture)
 

@@ -33,7 +33,9 @@ models = {}
 print(f"{'':20}{'arcs':>6}{'parameters':>12}{'nats a row':>12}{'seconds':>9}")
 for name, setting in settings.items():
     start = time.perf_counter()
-    model = models[name] = BayesianNetworkEstimator(**setting).fit(train)
+    model = models[name] = BayesianNetworkEstimator(**setting, random_state=0).fit(
+        train
+    )
     seconds = time.perf_counter() - start
     print(
         f"{name:20}{len(model.edges_):6}{model.n_parameters_:12}"

@@ -106,7 +106,9 @@ def test_all_that_a_classifier_leads_to_is_brief(
 ) -> None:
     columns, labels = mixed_columns()
     X, y = _wide_table() if is_wide else (pd.DataFrame(columns), labels)
-    model = CLASSIFIERS[key](**(QUICK.get(key, {}) if is_wide else {})).fit(X, y)
+    model = CLASSIFIERS[key](
+        **(QUICK.get(key, {}) if is_wide else {}), random_state=0
+    ).fit(X, y)
     model.save(tmp_path / "model.json")
     public = [
         getattr(model, name, None)
@@ -140,7 +142,9 @@ def test_all_that_a_network_answers_is_brief(n_variables: int) -> None:
 @pytest.mark.parametrize("n_variables", [3, 60])
 def test_all_that_a_density_model_leads_to_is_brief(n_variables: int) -> None:
     X, _ = _wide_table(n_variables)
-    model = BayesianNetworkEstimator(local_structure="tree", max_parents=1).fit(X)
+    model = BayesianNetworkEstimator(
+        local_structure="tree", max_parents=1, random_state=0
+    ).fit(X)
     _assert_brief(
         model.summary(),
         model.network_,
@@ -155,7 +159,7 @@ def test_all_that_is_said_of_predictions_is_brief() -> None:
     X, y = _wide_table()
     model = TANClassifier().fit(X, y)
     _assert_brief(
-        credible_intervals(model, X[:2], n_draws=20),
+        credible_intervals(model, X[:2], n_draws=20, random_state=0),
         counterfactuals(model, X[:1], max_changes=1),
         importance(NaiveBayesClassifier().fit(X, y)),
         compare(X.iloc[:, :20], y, ["nb", "tan"], n_folds=2),

@@ -20,7 +20,7 @@ from contract.tables import mixed_columns
 def _fitted(**parameters: Any) -> tuple[LatentClassNBClassifier, pd.DataFrame]:
     columns, y = mixed_columns()
     frame = pd.DataFrame(columns)
-    return LatentClassNBClassifier(**parameters).fit(frame, y), frame
+    return LatentClassNBClassifier(**parameters, random_state=0).fit(frame, y), frame
 
 
 @pytest.fixture

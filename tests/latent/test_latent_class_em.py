@@ -93,7 +93,7 @@ def test_the_objective_never_falls(
     rule: Smoothing,
 ) -> None:
     codes = _codes(seed, n_rows, cards, missing)
-    options = EMOptions(n_init=1, max_iterations=40, tolerance=0.0)
+    options = EMOptions(n_restarts=1, max_iter=40, tol=0.0)
     fit = learn_latent_class(codes, n_components, rule, options, [seed])
     slack = 1e-12 * max(1.0, abs(fit.objectives[0]))
     assert np.diff(fit.objectives).min(initial=0.0) >= -slack
@@ -104,7 +104,7 @@ def test_the_objective_never_falls(
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_the_end_is_a_fixed_point_of_a_literal_step(rule: Smoothing) -> None:
     codes = _codes(3)
-    options = EMOptions(n_init=1, max_iterations=5000, tolerance=0.0)
+    options = EMOptions(n_restarts=1, max_iter=5000, tol=0.0)
     fit = learn_latent_class(codes, 3, rule, options, [3])
     counts, component_counts, log_likelihood = _expected_counts(codes, fit)
     assert fit.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
@@ -146,8 +146,8 @@ def test_components_that_generated_the_rows_are_found() -> None:
 def test_of_several_starts_the_one_with_the_best_objective_is_kept() -> None:
     codes = _codes(7, n_rows=80)
     ends = []
-    for n_init in range(1, 7):
-        options = EMOptions(n_init=n_init)
+    for n_restarts in range(1, 7):
+        options = EMOptions(n_restarts=n_restarts)
         fit = learn_latent_class(codes, 3, Lidstone(0.1), options, [7])
         ends.append(fit.objectives[-1])
     assert ends == sorted(ends)
@@ -156,7 +156,7 @@ def test_of_several_starts_the_one_with_the_best_objective_is_kept() -> None:
 
 def test_threads_order_and_repeated_rows_change_no_bit() -> None:
     codes = _codes(11, n_rows=60, weighted=False)
-    rule, options = Lidstone(1.0), EMOptions(n_init=4)
+    rule, options = Lidstone(1.0), EMOptions(n_restarts=4)
     expected = _bits(learn_latent_class(codes, 3, rule, options, [2]))
     threaded = learn_latent_class(codes, 3, rule, options, [2], 2)
     assert _bits(threaded) == expected
@@ -180,7 +180,7 @@ def test_the_heaviest_component_of_each_class_comes_first() -> None:
 
 def test_a_rule_without_a_prior_makes_the_tables_of_the_expected_counts() -> None:
     codes, rule = _codes(17, n_rows=200), MaximumLikelihood()
-    options = EMOptions(n_init=1, max_iterations=3000, tolerance=0.0)
+    options = EMOptions(n_restarts=1, max_iter=3000, tol=0.0)
     climbed = learn_latent_class(codes, 2, Dirichlet(1.0), options, [5])
     fit = learn_latent_class(codes, 2, rule, options, [5])
     counts, component_counts, _ = _expected_counts(codes, climbed)
@@ -192,6 +192,6 @@ def test_a_rule_without_a_prior_makes_the_tables_of_the_expected_counts() -> Non
 
 
 def test_climbing_ends_after_the_most_steps() -> None:
-    options = EMOptions(n_init=1, max_iterations=2, tolerance=0.0)
+    options = EMOptions(n_restarts=1, max_iter=2, tol=0.0)
     fit = learn_latent_class(_codes(19), 3, Lidstone(1.0), options, [0])
     assert (fit.n_iter, fit.converged) == (2, False)

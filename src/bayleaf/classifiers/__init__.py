@@ -7,6 +7,7 @@ from bayleaf.classifiers.aode import AODEClassifier
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.base import BayesianClassifier
 from bayleaf.classifiers.bayesian_network import BayesianNetworkClassifier
+from bayleaf.classifiers.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.hierarchical_mixture import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
@@ -37,5 +38,6 @@ __all__ = [
     "KDBClassifier",
     "LatentClassNBClassifier",
     "NaiveBayesClassifier",
+    "SingleNetworkClassifier",
     "TANClassifier",
 ]

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.parameters import (
     AUTO,
-    CONDITIONAL,
 )
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
@@ -25,7 +24,6 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.factors import Factor
 from bayleaf.models.inference import Eliminator
-from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.leave_one_out import AddMissing, LeaveOneOut, LeaveOneOutScores
 from bayleaf.search.left_out_cells import cell_rule
@@ -95,7 +93,6 @@ class LeavingOut:
     """What every classifier can do with its training rows: leave each of them out."""
 
     smoothing: Any
-    parameters: str
     smoothing_: Smoothing
     selection_: Selection
     class_prior: Any
@@ -145,9 +142,7 @@ class LeavingOut:
 
         The structure is that of the fitted model.
         """
-        if self.parameters == CONDITIONAL or not isinstance(self.model_, NetworkModel):
-            return None
-        return left_out.log_scores(self.model_.network.dag.families[:-1])
+        return None
 
     def _left_out_temperature(self) -> float | None:
         """The temperature, if learning found it already."""

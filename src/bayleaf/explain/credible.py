@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.classifiers.parameters import random_generator
 from bayleaf.data.codes import Codes
 from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
 from bayleaf.explain.drawn_average import average_scores
@@ -142,7 +142,7 @@ def credible_intervals(
     *,
     n_draws: int = 1000,
     level: float = 0.95,
-    random_state: int = 0,
+    random_state: Any = None,
 ) -> list[CredibleInterval]:
     """Tell how far class probabilities depend on the chance of which rows were seen.
 
@@ -159,8 +159,8 @@ def credible_intervals(
         Number of draws.
     level : float, default=0.95
         Probability of each central interval.
-    random_state : int, default=0
-        Seed of the draws.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws.
 
     Returns
     -------
@@ -184,11 +184,7 @@ def credible_intervals(
         raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
     predictor, codes = predictor_of(model), rows_of(model, X)
     evidence = evidence_of(model)
-    if not isinstance(random_state, Integral) or random_state < 0:
-        raise ValueError(
-            f"random_state must be a whole number >= 0, got {random_state!r}"
-        )
-    rng = np.random.default_rng(int(random_state))
+    rng = random_generator(random_state)
     proba = predictor.proba(codes)
     n_classes = proba.shape[1]
     ends = np.empty((2, codes.n_rows, n_classes))

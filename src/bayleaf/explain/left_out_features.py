@@ -48,7 +48,7 @@ def left_out_losses(model: Any) -> tuple[Codes, Floats]:
             f"this {kind} does not hold its training rows, which go with saving, "
             f"pickling and partial_fit; {_INSTEAD}"
         )
-    generative = getattr(model, "parameters", "generative") == "generative"
+    generative = getattr(model, "objective", "generative") == "generative"
     if not isinstance(model.model_, NetworkModel) or not generative:
         raise AttributeError(
             f"{kind} has no exact leave-one-out without a single feature; {_INSTEAD}"

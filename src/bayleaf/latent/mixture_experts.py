@@ -234,7 +234,7 @@ def _rounds(team: _Team, progress: Progress | None) -> None:
         team.climb()
         if progress is not None:
             progress(number + 1, team.value)
-        if team.value - before <= team.options.tolerance * abs(team.value):
+        if team.value - before <= team.options.tol * abs(team.value):
             return
 
 
@@ -307,8 +307,8 @@ class _Team:
         found = climb(
             self._likelihood.objective,
             self._point,
-            max_steps=self.options.max_steps,
-            tolerance=self.options.tolerance,
+            max_iter=self.options.max_iter,
+            tol=self.options.tol,
         )
         self._point, self.value = found.point, found.objectives[-1]
 
