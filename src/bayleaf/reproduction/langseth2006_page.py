@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.statistics import accuracy_sd
-from bayleaf.evaluation.statistics_datasets import lambda_test
 from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.pages import comparison_table, markdown_table, read_printed
+from bayleaf.reproduction.paper_statistics import accuracy_sd, lambda_test
 from bayleaf.reproduction.verdicts import Comparison
 
 _ROWS = {row["dataset"]: row for row in read_printed("langseth_nielsen_2006_table2")}

@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, ttest_ind_from_stats
 
-from bayleaf.evaluation.statistics import unpaired_t_test
-from bayleaf.evaluation.statistics_datasets import error_reduction, wins_and_losses
 from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.pages import (
     comparison_table,
     markdown_table,
     number,
     read_printed,
+)
+from bayleaf.reproduction.paper_statistics import (
+    error_reduction,
+    unpaired_t_test,
+    wins_and_losses,
 )
 from bayleaf.reproduction.verdicts import Comparison
 from bayleaf.reproduction.wiering2003_text import (
