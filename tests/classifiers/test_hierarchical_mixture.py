@@ -15,20 +15,17 @@ from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.mixture_explanation import MixtureExplanation
-from contract.tables import mixed_columns, nominal_columns
-
-
-def _table() -> tuple[pd.DataFrame, list[str]]:
-    columns, y = mixed_columns()
-    return pd.DataFrame(columns), y
+from contract.tables import mixed_frame, nominal_frame
 
 
 def _fitted(**parameters: Any) -> HierarchicalMixtureNBClassifier:
-    return HierarchicalMixtureNBClassifier(**parameters, random_state=0).fit(*_table())
+    return HierarchicalMixtureNBClassifier(**parameters, random_state=0).fit(
+        *mixed_frame()
+    )
 
 
 def _bits(model: HierarchicalMixtureNBClassifier) -> bytes:
-    return bytes(model.predict_proba(_table()[0]).tobytes())
+    return bytes(model.predict_proba(mixed_frame()[0]).tobytes())
 
 
 # ---- parameters
@@ -76,8 +73,7 @@ def _banks_of(model: HierarchicalMixtureNBClassifier) -> Any:
 
 
 def test_a_start_is_online_learning_of_merged_rows_in_a_drawn_order() -> None:
-    columns, y = nominal_columns(missing=0.1)
-    frame = pd.DataFrame(columns)
+    frame, y = nominal_frame(missing=0.1)
     model = HierarchicalMixtureNBClassifier(architecture=(3,), random_state=4)
     model.fit(frame, y)
     codes, _ = merged_rows(cast(Any, model)._training_codes)
@@ -100,7 +96,7 @@ def test_starts_are_alike_for_any_number_of_threads(learning: str) -> None:
 def test_posteriors_of_starts_are_averaged() -> None:
     model = _fitted(n_mixtures=3)
     mixture = cast(HierarchicalMixtureModel, model.model_)
-    frame = _table()[0]
+    frame = mixed_frame()[0]
     _, codes = model._prepare(frame)
     each = [
         np.exp(
@@ -131,8 +127,7 @@ def test_rows_that_are_not_merged_are_visited_one_by_one() -> None:
 
 
 def test_a_constant_column_changes_no_probability() -> None:
-    columns, y = nominal_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = nominal_frame()
     wider = frame.assign(same="always")
     model = HierarchicalMixtureNBClassifier(random_state=0).fit(frame, y)
     other = HierarchicalMixtureNBClassifier(random_state=0).fit(wider, y)
@@ -152,13 +147,13 @@ def test_exclusive_or_is_learned(architecture: tuple[int, ...]) -> None:
 
 def test_no_gate_at_all_is_one_expert() -> None:
     model = _fitted(architecture=())
-    weights = model.gate_weights(_table()[0])
+    weights = model.gate_weights(mixed_frame()[0])
     np.testing.assert_array_equal(weights, 1.0)
     assert str(model).startswith("1.00 expert root: in 0.")
 
 
 def test_the_training_log_likelihood_is_that_of_the_classes() -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     model = _fitted(class_prior=[0.2, 0.3, 0.5])
     logs = model.predict_log_proba(frame)
     own = [model.classes_.tolist().index(label) for label in y]
@@ -208,7 +203,7 @@ class _Recorder:
 def test_callbacks_are_told_the_log_loss_of_each_pass() -> None:
     recorder = _Recorder()
     model = HierarchicalMixtureNBClassifier(n_mixtures=2, n_passes=3, random_state=0)
-    model.set_callbacks(recorder).fit(*_table())
+    model.set_callbacks(recorder).fit(*mixed_frame())
     expected = [
         {"start": start, "number": number, "log_loss": loss}
         for start, curve in enumerate(model.learning_curves_)
@@ -235,7 +230,7 @@ def test_batch_learning_tells_an_objective_that_never_falls() -> None:
 
 
 def test_an_explanation_tells_gates_and_experts() -> None:
-    model, frame = _fitted(n_mixtures=2, architecture=(2, 3)), _table()[0]
+    model, frame = _fitted(n_mixtures=2, architecture=(2, 3)), mixed_frame()[0]
     explanations = model.explain(frame[:7])
     weights = model.gate_weights(frame[:7])
     for row, explanation in enumerate(explanations):
@@ -247,14 +242,14 @@ def test_an_explanation_tells_gates_and_experts() -> None:
 
 
 def test_the_terms_of_a_calibrated_explanation_add_up() -> None:
-    model, frame = _fitted(calibration="leave_one_out"), _table()[0]
+    model, frame = _fitted(calibration="leave_one_out"), mixed_frame()[0]
     for explanation in model.explain(frame[:9]):
         total = explanation.prior + sum(t.contribution for t in explanation.terms)
         assert total == pytest.approx(explanation.log_odds, abs=1e-10)
 
 
 def test_gate_weights_sum_to_one() -> None:
-    weights = _fitted(n_mixtures=3, architecture=(2, 2)).gate_weights(_table()[0])
+    weights = _fitted(n_mixtures=3, architecture=(2, 2)).gate_weights(mixed_frame()[0])
     assert weights.shape == (3, 120, 4)
     np.testing.assert_allclose(weights.sum(axis=2), 1.0, rtol=1e-12)
 
@@ -276,7 +271,7 @@ def test_the_mixture_is_no_network_and_says_so() -> None:
 
 
 def test_columns_may_come_in_any_container() -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     model = _fitted()
     other = HierarchicalMixtureNBClassifier(random_state=0).fit(
         pa.Table.from_pandas(frame), y

@@ -12,12 +12,7 @@ import pytest
 
 from bayleaf import LatentClassNBClassifier, NaiveBayesClassifier
 from bayleaf.cpds.smoothing import Lidstone, MaximumLikelihood, MEstimate
-from contract.tables import mixed_columns, nominal_columns
-
-
-def _nominal(missing: float = 0.1) -> tuple[pd.DataFrame, list[str]]:
-    columns, y = nominal_columns(missing=missing)
-    return pd.DataFrame(columns), y
+from contract.tables import mixed_frame, nominal_frame
 
 
 def _parity(n_rows: int = 400) -> tuple[pd.DataFrame, list[str]]:
@@ -30,7 +25,7 @@ def _parity(n_rows: int = 400) -> tuple[pd.DataFrame, list[str]]:
 
 @pytest.mark.parametrize("rule", ["laplace", "dirichlet", "m_estimate", Lidstone(0.2)])
 def test_one_component_is_naive_bayes(rule: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     one = LatentClassNBClassifier(n_components=1, smoothing=rule, random_state=0).fit(
         frame, y
     )
@@ -88,7 +83,7 @@ def test_a_choice_among_sizes_needs_more_than_one_distinct_row() -> None:
 
 @pytest.mark.parametrize("parameters", [{}, {"n_components": "auto", "n_restarts": 1}])
 def test_repeating_a_row_equals_its_weight(parameters: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     weights = np.arange(len(y)) % 3
     settings = {"calibration": "leave_one_out", "n_components": 2, **parameters}
     one = LatentClassNBClassifier(**settings, random_state=0).fit(
@@ -103,7 +98,7 @@ def test_repeating_a_row_equals_its_weight(parameters: Any) -> None:
 
 
 def test_the_log_likelihood_is_that_of_the_training_rows() -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     weights = np.arange(len(y)) % 4 / 2.0
     model = LatentClassNBClassifier(n_components=3, random_state=0).fit(
         frame, y, sample_weight=weights
@@ -114,7 +109,7 @@ def test_the_log_likelihood_is_that_of_the_training_rows() -> None:
 
 
 def test_a_given_prior_stays_as_it_is() -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     prior = [0.2, 0.3, 0.5]
     model = LatentClassNBClassifier(
         class_prior=prior, n_components=2, random_state=0
@@ -150,7 +145,7 @@ def test_calibration_lowers_the_log_loss_of_held_out_rows() -> None:
 
 
 def test_a_state_that_only_the_held_out_fold_holds_harms_no_choice() -> None:
-    frame, y = _nominal(missing=0.0)
+    frame, y = nominal_frame(missing=0.0)
     frame.loc[7, "a"] = "lone"
     model = LatentClassNBClassifier(
         n_components="auto",
@@ -167,7 +162,7 @@ def test_a_state_that_only_the_held_out_fold_holds_harms_no_choice() -> None:
 
 
 def test_densities_of_all_rows_sum_to_one() -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     model = LatentClassNBClassifier(n_components=3, random_state=0).fit(frame, y)
     states = [variable.states for variable in model.encoder_.domain]
     rows = pd.DataFrame(list(itertools.product(*states)), columns=list(frame))
@@ -177,7 +172,7 @@ def test_densities_of_all_rows_sum_to_one() -> None:
 
 
 def test_a_missing_cell_is_summed_out_of_the_density() -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     model = LatentClassNBClassifier(n_components=3, random_state=0).fit(frame, y)
     states = model.encoder_.domain[1].states
     rows = pd.DataFrame({"a": "p", "b": [*states, None], "c": "q", "d": "r"})
@@ -186,7 +181,7 @@ def test_a_missing_cell_is_summed_out_of_the_density() -> None:
 
 
 def test_samples_follow_the_learned_distribution() -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     model = LatentClassNBClassifier(n_components=3, random_state=0).fit(frame, y)
     X, classes = model.sample(40_000, random_state=0)
     assert X.column_names == list(frame)
@@ -200,8 +195,8 @@ def test_samples_follow_the_learned_distribution() -> None:
 
 
 def test_the_same_seed_draws_the_same_rows() -> None:
-    columns, y = mixed_columns()
-    model = LatentClassNBClassifier(random_state=0).fit(pd.DataFrame(columns), y)
+    frame, y = mixed_frame()
+    model = LatentClassNBClassifier(random_state=0).fit(frame, y)
     one, other = (model.sample(50, random_state=4) for _ in range(2))
     assert one[0].equals(other[0])
     assert one[1].equals(other[1])
@@ -245,7 +240,7 @@ def test_an_explanation_tells_to_which_components_a_row_belongs() -> None:
 
 
 def test_the_arcs_are_those_of_the_network() -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     edges = LatentClassNBClassifier(n_components=2, random_state=0).fit(frame, y).edges_
     assert ("component", "class") in edges
     assert {("component", "a"), ("class", "a")} <= set(edges)
@@ -255,7 +250,7 @@ def test_the_arcs_are_those_of_the_network() -> None:
 
 
 def test_fitting_anew_forgets_the_sizes_tried() -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     model = LatentClassNBClassifier(
         n_components="auto", n_restarts=1, random_state=0
     ).fit(frame, y)
@@ -264,7 +259,7 @@ def test_fitting_anew_forgets_the_sizes_tried() -> None:
 
 
 def test_maximum_likelihood_tables_come_after_climbing() -> None:
-    frame, y = _nominal(missing=0.0)
+    frame, y = nominal_frame(missing=0.0)
     rule = MaximumLikelihood()
     model = LatentClassNBClassifier(n_components=1, smoothing=rule, random_state=0).fit(
         frame, y
@@ -302,7 +297,7 @@ def test_maximum_likelihood_tables_come_after_climbing() -> None:
 def test_a_wrong_parameter_is_refused(
     parameters: Any, error: Any, sentence: str
 ) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame(missing=0.1)
     with pytest.raises(error, match=sentence):
         LatentClassNBClassifier(**parameters, random_state=0).fit(frame, y)
 

@@ -11,37 +11,32 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from contract.tables import nominal_columns
-
-
-def _frame() -> tuple[pd.DataFrame, list[str]]:
-    columns, y = nominal_columns(n_rows=30)
-    return pd.DataFrame(columns), y
+from contract.tables import nominal_frame
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan")])
 def test_a_column_without_values_is_refused(joint_kind: Any, nothing: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     with pytest.raises(ValueError, match=r"column 'e' has no value in any .*; drop it"):
         joint_kind(random_state=0).fit(frame.assign(e=nothing), y)
 
 
 def test_columns_of_one_name_are_refused(kind: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     frame.columns = ["a", "b", "a", "d"]
     with pytest.raises(ValueError, match="several columns are called a; give every"):
         kind(random_state=0).fit(frame, y)
 
 
 def test_column_names_that_are_no_names_are_refused(kind: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     frame.columns = pd.Index([("a", 1), "b", "c", "d"], tupleize_cols=False)
     with pytest.raises(TypeError, match=r"strings or integers, got .*rename"):
         kind(random_state=0).fit(frame, y)
 
 
 def test_column_names_of_two_sorts_are_refused(kind: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     frame.columns = ["a", 1, "c", "d"]
     with pytest.raises(TypeError, match=r"names.*(all|only)"):
         kind(random_state=0).fit(frame, y)
@@ -71,13 +66,13 @@ def test_sparse_matrices_are_refused(kind: Any) -> None:
 
 
 def test_a_lazy_frame_is_refused(kind: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     with pytest.raises(TypeError, match=r"lazy; call \.collect\(\)"):
         kind(random_state=0).fit(pl.from_pandas(frame).lazy(), y)
 
 
 def test_dates_are_refused_with_the_name_of_their_column(kind: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     days = [datetime.datetime(2020, 1, 1)] * len(y)
     with pytest.raises(TypeError, match=r"column 'e' holds .*convert the column"):
         kind(random_state=0).fit(frame.assign(e=days), y)
@@ -88,7 +83,7 @@ def test_dates_are_refused_with_the_name_of_their_column(kind: Any) -> None:
 
 
 def test_nested_cells_are_refused_with_the_name_of_their_column(kind: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     with pytest.raises(TypeError, match=r"column 'e' holds .*convert the column"):
         kind(random_state=0).fit(frame.assign(e=[{"deep": 1}] * len(y)), y)
 
@@ -99,13 +94,13 @@ def test_rows_of_different_length_are_refused(kind: Any) -> None:
 
 
 def test_a_table_without_rows_is_refused(kind: Any) -> None:
-    frame, _ = _frame()
+    frame, _ = nominal_frame(n_rows=30)
     with pytest.raises(ValueError, match="0 sample"):
         kind(random_state=0).fit(frame.iloc[:0], [])
 
 
 def test_a_table_without_columns_is_refused(kind: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     with pytest.raises(ValueError, match="0 feature"):
         kind(random_state=0).fit(frame[[]], y)
 
@@ -119,14 +114,14 @@ def test_text_in_a_numeric_column_is_refused(kind: Any) -> None:
 
 
 def test_numbers_in_a_column_of_text_are_refused(kind: Any) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     model = kind(random_state=0).fit(frame, y)
     with pytest.raises(ValueError, match=r"column 'a' held text .* holds numbers now"):
         model.predict(frame.assign(a=3))
 
 
 def test_an_unfitted_classifier_says_so(kind: Any) -> None:
-    frame, _ = _frame()
+    frame, _ = nominal_frame(n_rows=30)
     for ask in ("predict", "predict_proba", "explain"):
         with pytest.raises(ValueError, match="not fitted yet"):
             getattr(kind(random_state=0), ask)(frame)
@@ -147,7 +142,7 @@ def test_an_unfitted_classifier_says_so(kind: Any) -> None:
 def test_weights_that_cannot_be_counted_are_refused(
     kind: Any, weights: Any, sentence: str
 ) -> None:
-    frame, y = _frame()
+    frame, y = nominal_frame(n_rows=30)
     with pytest.raises((TypeError, ValueError), match=sentence):
         kind(random_state=0).fit(frame, y, sample_weight=weights)
 
@@ -157,7 +152,7 @@ def test_weights_that_cannot_be_counted_are_refused(
 )
 def test_labels_that_are_no_single_values_are_refused(kind: Any, labels: Any) -> None:
     with pytest.raises((TypeError, ValueError), match=r"1d array|single value"):
-        kind(random_state=0).fit(_frame()[0], labels)
+        kind(random_state=0).fit(nominal_frame(n_rows=30)[0], labels)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +169,7 @@ def test_a_parameter_of_the_wrong_kind_is_named(
     kind: Any, name: str, value: Any
 ) -> None:
     with pytest.raises((TypeError, ValueError), match=name):
-        kind(**{name: value}, random_state=0).fit(*_frame())
+        kind(**{name: value}, random_state=0).fit(*nominal_frame(n_rows=30))
 
 
 def test_integers_of_128_bits_are_numbers(kind: Any) -> None:

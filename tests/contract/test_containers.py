@@ -21,7 +21,9 @@ from bayleaf import (
 from contract.tables import (
     CONTAINERS,
     mixed_columns,
+    mixed_frame,
     nominal_columns,
+    nominal_frame,
     object_array,
     pick_rows,
     rows_of,
@@ -82,8 +84,7 @@ def test_unknown_integers_of_a_large_array_are_missing(kind: Any) -> None:
 
 
 def test_categoricals_are_read_as_text(kind: Any) -> None:
-    columns, y = nominal_columns(missing=0.1)
-    text = pd.DataFrame(columns)
+    text, y = nominal_frame(missing=0.1)
     categorical = text.astype("category")
     _same_model(
         kind(random_state=0).fit(text, y),
@@ -127,8 +128,7 @@ def test_truth_values_are_two_states(kind: Any) -> None:
 
 
 def test_pandas_missing_values_of_all_kinds_are_missing(kind: Any) -> None:
-    columns, y = nominal_columns(missing=0.2)
-    plain = pd.DataFrame(columns)
+    plain, y = nominal_frame(missing=0.2)
     masked = plain.astype("string")
     nans = plain.map(lambda cell: float("nan") if cell is None else cell)
     model = kind(random_state=0).fit(plain, y)
@@ -149,11 +149,11 @@ def test_masked_integers_are_read_as_integers(kind: Any) -> None:
 
 
 def test_a_single_row_is_scored_as_within_its_table(kind: Any) -> None:
-    columns, y = mixed_columns()
-    model = kind(random_state=0).fit(pd.DataFrame(columns), y)
-    together = model.predict_proba(pd.DataFrame(columns))
+    frame, y = mixed_frame()
+    model = kind(random_state=0).fit(frame, y)
+    together = model.predict_proba(frame)
     for row in (0, 7, 50):
-        alone = model.predict_proba(pd.DataFrame(columns).iloc[[row]])
+        alone = model.predict_proba(frame.iloc[[row]])
         np.testing.assert_array_equal(alone[0], together[row])
 
 
@@ -203,10 +203,10 @@ def test_renamed_integer_columns_are_refused_with_their_names(kind: Any) -> None
 
 
 def test_reordered_columns_are_refused(kind: Any) -> None:
-    columns, y = nominal_columns()
-    model = kind(random_state=0).fit(pd.DataFrame(columns), y)
+    frame, y = nominal_frame()
+    model = kind(random_state=0).fit(frame, y)
     with pytest.raises(ValueError, match="order"):
-        model.predict(pd.DataFrame(columns)[["b", "a", "c", "d"]])
+        model.predict(frame[["b", "a", "c", "d"]])
 
 
 def test_a_table_with_fewer_columns_is_refused(kind: Any) -> None:
@@ -225,10 +225,10 @@ def test_the_class_may_share_its_name_with_a_column(kind: Any) -> None:
 
 
 def test_one_class_has_probability_one(kind: Any) -> None:
-    columns, y = mixed_columns()
-    model = kind(random_state=0).fit(pd.DataFrame(columns), ["only"] * len(y))
-    np.testing.assert_array_equal(model.predict_proba(pd.DataFrame(columns)), 1.0)
-    assert set(model.predict(pd.DataFrame(columns))) == {"only"}
+    frame, y = mixed_frame()
+    model = kind(random_state=0).fit(frame, ["only"] * len(y))
+    np.testing.assert_array_equal(model.predict_proba(frame), 1.0)
+    assert set(model.predict(frame)) == {"only"}
 
 
 def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(
@@ -269,8 +269,8 @@ def test_a_constant_column_changes_no_probability(joint_kind: Any) -> None:
 
 
 def test_a_constant_numeric_column_is_told_in_the_summary(kind: Any) -> None:
-    columns, y = nominal_columns()
-    frame = pd.DataFrame(columns).assign(same=1.5)
+    frame, y = nominal_frame()
+    frame = frame.assign(same=1.5)
     assert "same: no cut point found" in str(
         kind(random_state=0).fit(frame, y).summary()
     )

@@ -8,17 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contract.tables import mixed_columns, nominal_columns, object_array
-
-
-def _table() -> tuple[pd.DataFrame, list[str]]:
-    columns, y = mixed_columns()
-    return pd.DataFrame(columns), y
-
-
-def _nominal(missing: float = 0.0) -> tuple[pd.DataFrame, list[str]]:
-    columns, y = nominal_columns(missing=missing)
-    return pd.DataFrame(columns), y
+from contract.tables import mixed_columns, mixed_frame, nominal_frame, object_array
 
 
 def _bits(model: Any, frame: Any) -> bytes:
@@ -26,7 +16,7 @@ def _bits(model: Any, frame: Any) -> bytes:
 
 
 def test_missing_as_a_state_equals_a_value_of_that_name(kind: Any) -> None:
-    frame, y = _nominal(missing=0.2)
+    frame, y = nominal_frame(missing=0.2)
     named = frame.fillna("~missing")
     one = kind(missing="state", random_state=0).fit(frame, y)
     other = kind(random_state=0).fit(named, y)
@@ -34,20 +24,20 @@ def test_missing_as_a_state_equals_a_value_of_that_name(kind: Any) -> None:
 
 
 def test_missing_as_a_state_allows_a_column_without_values(kind: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     model = kind(missing="state", random_state=0).fit(frame.assign(e=None), y)
     assert np.isfinite(model.predict_proba(frame.assign(e=None))).all()
 
 
 def test_missing_cells_are_refused_in_training_when_asked(kind: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     frame.loc[7, "b"] = None
     with pytest.raises(ValueError, match=r"column 'b' has 1 missing.*row 7.*fill them"):
         kind(missing="error", random_state=0).fit(frame, y)
 
 
 def test_missing_cells_are_refused_in_prediction_when_asked(kind: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     model = kind(missing="error", random_state=0).fit(frame, y)
     frame.loc[7, "b"] = None
     with pytest.raises(ValueError, match=r"column 'b' has 1 missing.*row 7.*fill them"):
@@ -55,7 +45,7 @@ def test_missing_cells_are_refused_in_prediction_when_asked(kind: Any) -> None:
 
 
 def test_an_unknown_value_is_scored_as_a_missing_cell(kind: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     model = kind(random_state=0).fit(frame, y)
     unknown, absent = frame.copy(), frame.copy()
     unknown.loc[::3, "b"] = "never seen"
@@ -64,7 +54,7 @@ def test_an_unknown_value_is_scored_as_a_missing_cell(kind: Any) -> None:
 
 
 def test_unknown_cells_are_counted_in_the_summary(kind: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     model = kind(random_state=0).fit(frame, y)
     frame.loc[[1, 4, 6], "b"] = "never seen"
     model.predict(frame)
@@ -73,7 +63,7 @@ def test_unknown_cells_are_counted_in_the_summary(kind: Any) -> None:
 
 
 def test_unknown_values_are_refused_when_asked(kind: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     model = kind(unknown="error", random_state=0).fit(frame, y)
     frame.loc[7, "b"] = "never seen"
     with pytest.raises(ValueError, match=r"column 'b' holds values .*never seen"):
@@ -81,7 +71,7 @@ def test_unknown_values_are_refused_when_asked(kind: Any) -> None:
 
 
 def test_every_cell_of_a_row_may_be_missing(joint_kind: Any) -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     model = joint_kind(random_state=0).fit(frame, y)
     empty = pd.DataFrame({name: [None] for name in frame})
     np.testing.assert_allclose(
@@ -90,7 +80,7 @@ def test_every_cell_of_a_row_may_be_missing(joint_kind: Any) -> None:
 
 
 def test_a_column_with_more_states_than_allowed_is_refused(kind: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     with pytest.raises(ValueError, match=r"column 'c' has 4 distinct.*max_states=3"):
         kind(max_states=3, random_state=0).fit(frame, y)
 
@@ -146,20 +136,20 @@ def test_integers_of_few_values_are_nominal_and_told_so(kind: Any) -> None:
 def test_a_wrong_declaration_is_refused(
     kind: Any, declared: Any, sentence: str
 ) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     with pytest.raises(ValueError, match=f"categorical_features .*{sentence}"):
         kind(categorical_features=declared, random_state=0).fit(frame, y)
 
 
 def test_a_declaration_in_a_string_is_refused(kind: Any) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     with pytest.raises(TypeError, match=r"list of columns.*write \['a'\]"):
         kind(categorical_features="a", random_state=0).fit(frame, y)
 
 
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_threads_change_no_bit(kind: Any, n_jobs: int) -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     one, other = (
         kind(n_jobs=1, random_state=0).fit(frame, y),
         kind(n_jobs=n_jobs, random_state=0).fit(frame, y),
@@ -189,7 +179,7 @@ def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> No
 def test_a_method_without_chance_ignores_the_random_state(
     steady_kind: Any, state: Any
 ) -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     expected = steady_kind(random_state=0).fit(frame, y)
     assert _bits(steady_kind(random_state=state).fit(frame, y), frame) == _bits(
         expected, frame
@@ -197,15 +187,15 @@ def test_a_method_without_chance_ignores_the_random_state(
 
 
 def test_fitting_twice_gives_the_same_model(kind: Any) -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     model = kind(random_state=3)
     first = _bits(model.fit(frame, y), frame)
     assert _bits(model.fit(frame, y), frame) == first
 
 
 def test_fitting_forgets_the_table_before(kind: Any) -> None:
-    frame, y = _table()
-    other, other_y = _nominal()
+    frame, y = mixed_frame()
+    other, other_y = nominal_frame()
     model = kind(random_state=0).fit(frame, y).fit(other, other_y)
     assert _bits(model, other) == _bits(kind(random_state=0).fit(other, other_y), other)
 
@@ -218,7 +208,7 @@ def test_fitting_leaves_the_table_as_it_was(kind: Any) -> None:
 
 
 def test_verbose_tells_the_stages_on_standard_error(kind: Any, capsys: Any) -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     kind(verbose=1, random_state=0).fit(frame, y)
     told = capsys.readouterr()
     assert told.out == ""
@@ -242,14 +232,14 @@ def test_verbose_tells_the_stages_on_standard_error(kind: Any, capsys: Any) -> N
 def test_a_wrong_parameter_is_refused_with_its_choices(
     kind: Any, parameter: str, value: Any, error: Any, sentence: str
 ) -> None:
-    frame, y = _nominal()
+    frame, y = nominal_frame()
     with pytest.raises(error, match=f"{parameter} .*{sentence}"):
         kind(**{parameter: value}, random_state=0).fit(frame, y)
 
 
 def test_a_wrong_smoothing_rule_is_refused_with_its_choices(smoothed_kind: Any) -> None:
     with pytest.raises(ValueError, match=r"smoothing .*laplace.*got 'laplce'"):
-        smoothed_kind(smoothing="laplce").fit(*_nominal())
+        smoothed_kind(smoothing="laplce").fit(*nominal_frame())
 
 
 def test_a_parameter_of_unknown_name_is_refused(kind: Any) -> None:

@@ -7,7 +7,6 @@ import inspect
 import re
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from bayleaf import (
@@ -16,7 +15,7 @@ from bayleaf import (
     KDBClassifier,
 )
 from bayleaf.classifiers import CLASSIFIERS
-from contract.tables import mixed_columns
+from contract.tables import mixed_frame
 
 # Another legal value of each parameter, and what else must be set for it to matter.
 OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -104,8 +103,7 @@ def test_another_legal_value_is_accepted(name: str, parameter: str) -> None:
     else:
         value, others = OTHER_VALUES[parameter]
     assert value is not default
-    columns, y = mixed_columns(60)
-    table = pd.DataFrame(columns)
+    table, y = mixed_frame(60)
     if value == "error":
         table = table.dropna()
     labels = [y[row] for row in table.index]

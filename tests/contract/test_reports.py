@@ -15,12 +15,11 @@ from bayleaf import (
     HNBClassifier,
     LatentClassNBClassifier,
 )
-from contract.tables import mixed_columns, nominal_columns
+from contract.tables import mixed_frame, nominal_frame
 
 
 def _fitted(kind: Any, **parameters: Any) -> tuple[Any, pd.DataFrame]:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = mixed_frame()
     return kind(**parameters, random_state=0).fit(frame, y), frame
 
 
@@ -77,8 +76,7 @@ def test_a_missing_feature_contributes_nothing(joint_kind: Any) -> None:
 
 
 def test_one_class_is_explained_by_zeros(kind: Any) -> None:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = mixed_frame()
     explanation = (
         kind(random_state=0).fit(frame, ["only"] * len(y)).explain(frame[:1])[0]
     )
@@ -106,8 +104,8 @@ def test_the_summary_tells_class_features_and_parameters(kind: Any) -> None:
 
 
 def test_the_summary_lists_what_was_nominal_and_what_was_dropped(kind: Any) -> None:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns).assign(same="x", flat=0.25)
+    frame, y = mixed_frame()
+    frame = frame.assign(same="x", flat=0.25)
     frame["guests"] = frame["guests"].astype("Int64")
     notes = dict(kind(random_state=0).fit(frame, y).summary().notes)
     assert notes["guests"] == "integers, 5 values, taken as nominal"
@@ -147,8 +145,7 @@ def test_a_network_is_there_or_its_absence_is_explained(kind: Any) -> None:
 
 
 def test_the_joint_of_all_rows_sums_to_one(joint_kind: Any) -> None:
-    columns, y = nominal_columns(n_rows=90)
-    frame = pd.DataFrame(columns)
+    frame, y = nominal_frame(n_rows=90)
     model = joint_kind(random_state=0).fit(frame, y)
     states = [variable.states for variable in model.encoder_.domain]
     grid = pd.MultiIndex.from_product(states, names=list(frame)).to_frame(index=False)

@@ -34,7 +34,7 @@ from bayleaf.explain import (
 )
 from bayleaf.graph.dag import DAG
 from bayleaf.io import read_model
-from contract.tables import mixed_columns
+from contract.tables import mixed_frame
 
 # Parameters that keep a search over 200 features short.
 QUICK: dict[str, dict[str, Any]] = {
@@ -104,8 +104,8 @@ def _assert_brief(*things: Any) -> None:
 def test_all_that_a_classifier_leads_to_is_brief(
     key: str, is_wide: bool, tmp_path: Path
 ) -> None:
-    columns, labels = mixed_columns()
-    X, y = _wide_table() if is_wide else (pd.DataFrame(columns), labels)
+    frame, labels = mixed_frame()
+    X, y = _wide_table() if is_wide else (frame, labels)
     model = CLASSIFIERS[key](
         **(QUICK.get(key, {}) if is_wide else {}), random_state=0
     ).fit(X, y)

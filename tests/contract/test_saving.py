@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 
 import bayleaf
-from contract.tables import mixed_columns
+from contract.tables import mixed_frame
 
 
 def _fitted(kind: Any, **parameters: Any) -> tuple[Any, pd.DataFrame]:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = mixed_frame()
     return kind(**parameters, random_state=0).fit(frame, y), frame
 
 

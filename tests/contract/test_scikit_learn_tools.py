@@ -18,7 +18,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from contract.tables import mixed_columns, nominal_columns
+from contract.tables import mixed_columns, nominal_frame
 
 
 def _table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
@@ -274,8 +274,7 @@ def test_callbacks_change_no_bit(kind: Any) -> None:
 
 
 def test_text_goes_through_a_pipeline_with_column_names(kind: Any) -> None:
-    columns, y = nominal_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = nominal_frame()
     keep = FunctionTransformer(lambda table: table[["a", "c"]])
     pipeline = make_pipeline(keep, kind(random_state=0)).fit(frame, y)
     assert pipeline[-1].feature_names_in_.tolist() == ["a", "c"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import MEstimate
-from contract.tables import mixed_columns, nominal_columns, pick_rows
+from contract.tables import mixed_columns, mixed_frame, nominal_columns, pick_rows
 
 
 def _same_model(one: Any, other: Any, rows: Any) -> None:
@@ -106,8 +106,7 @@ def test_one_number_weighs_every_row(kind: Any) -> None:
 
 
 def test_fractional_weights_add_up(kind: Any) -> None:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = mixed_frame()
     twice = pd.concat([frame, frame], ignore_index=True)
     split = np.concatenate([np.full(len(y), 0.3), np.full(len(y), 0.7)])
     one = kind(random_state=0).fit(frame, y)

@@ -15,11 +15,6 @@ RNG = np.random.default_rng(3)
 FIRST, SECOND = RNG.normal(0.80, 0.03, 10), RNG.normal(0.77, 0.03, 10)
 
 
-def _compared(first: object, second: object) -> TestResult:
-    """The corrected test of scores that are too odd for it."""
-    return corrected_t_test(first, second, n_train=1, n_test=1)  # type: ignore[arg-type]
-
-
 def test_without_a_test_fold_the_corrected_test_is_the_paired_one() -> None:
     found = corrected_t_test(FIRST, SECOND, n_train=90, n_test=0)
     expected = stats.ttest_rel(FIRST, SECOND)

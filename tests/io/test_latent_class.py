@@ -14,12 +14,11 @@ import bayleaf
 from bayleaf import LatentClassNBClassifier
 from bayleaf.cpds.smoothing import MaximumLikelihood
 from bayleaf.io import ModelFileError, sidecar
-from contract.tables import mixed_columns
+from contract.tables import mixed_frame
 
 
 def _fitted(**parameters: Any) -> tuple[LatentClassNBClassifier, pd.DataFrame]:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = mixed_frame()
     return LatentClassNBClassifier(**parameters, random_state=0).fit(frame, y), frame
 
 

@@ -16,7 +16,7 @@ import bayleaf
 from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.io import ModelFileError, sidecar
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from contract.tables import mixed_columns
+from contract.tables import mixed_columns, mixed_frame
 
 MUTANTS: tuple[Any, ...] = (
     None,
@@ -33,8 +33,7 @@ MUTANTS: tuple[Any, ...] = (
 
 
 def _fitted(**parameters: Any) -> tuple[HierarchicalMixtureNBClassifier, pd.DataFrame]:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = mixed_frame()
     return HierarchicalMixtureNBClassifier(**parameters, random_state=0).fit(
         frame, y
     ), frame
