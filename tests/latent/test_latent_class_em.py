@@ -163,7 +163,9 @@ def test_threads_order_and_repeated_rows_change_no_bit() -> None:
 
 
 def test_the_heaviest_component_of_each_class_comes_first() -> None:
-    fit = learn_latent_class(incomplete_codes(40, 13), 4, Lidstone(1.0), EMOptions(), [0])
+    fit = learn_latent_class(
+        incomplete_codes(40, 13), 4, Lidstone(1.0), EMOptions(), [0]
+    )
     assert (np.diff(fit.weights, axis=1) <= 0).all()
 
 

@@ -149,7 +149,17 @@ class BayesianNetwork(Questions):
         return self.cpds[self.position(name)]
 
     def position(self, name: Name) -> int:
-        """Index of the variable with this name; ValueError names near ones."""
+        """Index of a variable, by its name or else by its index.
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable, naming near ones.
+        """
+        # A variable may be called by a number, which then is no index.
+        is_index = isinstance(name, int) and name in range(len(self.domain))
+        if is_index and name not in self.domain.names:
+            return int(name)
         return _position(self.domain, name, "the network is asked for")
 
     def markov_blanket(self, name: Name) -> tuple[Name, ...]:
@@ -194,25 +204,28 @@ class BayesianNetwork(Questions):
         return sum(cpd.n_parameters for cpd in self.cpds)
 
     def with_table(
-        self, child: int, probabilities: NDArray[np.float64]
+        self, child: Name, probabilities: NDArray[np.float64]
     ) -> BayesianNetwork:
         """Return the same network with another table for one variable.
+
+        Parameters
+        ----------
+        child : str or int
+            The variable's name or, where no variable is called so, its index.
+        probabilities : ndarray of shape (parent cards ..., child card)
+            P(child | parents), an axis a parent in their order; or flat, in that order.
 
         Raises
         ------
         ValueError
-            If there is no variable with this index, or the table is no distribution
-            of the right shape.
+            If there is no such variable, or the table is no distribution of the right
+            shape.
         """
-        if child not in range(len(self.cpds)):
-            raise ValueError(
-                f"there is no variable with the index {child!r}; they go from 0 to "
-                f"{len(self.cpds) - 1}"
-            )
+        node = self.position(child)
         cpds = list(self.cpds)
-        old = cpds[child]
-        table = _checked_table(probabilities, old.cards, self.domain[child].name)
-        cpds[child] = TableCPD(old.family, table)
+        old = cpds[node]
+        table = _checked_table(probabilities, old.cards, self.domain[node].name)
+        cpds[node] = TableCPD(old.family, table)
         return replace(self, cpds=tuple(cpds))
 
     def with_experience(

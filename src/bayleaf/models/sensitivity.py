@@ -279,4 +279,4 @@ def _with_row(
         )
     table = np.array(cpd.probabilities)
     table[entry.row] = row
-    return network.with_table(entry.node, table)
+    return network.with_table(network.domain[entry.node].name, table)
