@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -220,6 +220,11 @@ class Explanation:
             )
             lines += _weighed(total, others)
         return "\n".join(lines)
+
+
+def base_fields(explanation: Explanation) -> dict[str, Any]:
+    """What a kind of explanation that holds more takes over, by name."""
+    return {f.name: getattr(explanation, f.name) for f in fields(Explanation)}
 
 
 def wrapped(text: str, prefix: str, further: str | None = None) -> list[str]:

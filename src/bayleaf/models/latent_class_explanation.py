@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.models.explanation import Explanation, wrapped
+from bayleaf.models.explanation import Explanation, base_fields, wrapped
 from bayleaf.models.latent_class import LatentClassModel
 
 # Components of a class that are written.
@@ -90,12 +90,9 @@ def explain_components(
     shares: NDArray[np.float64] = model.component_posteriors(codes)
     return [
         LatentClassExplanation(
-            **{field.name: getattr(explanation, field.name) for field in _FIELDS},
+            **base_fields(explanation),
             components=tuple(shares[row, target[row]].tolist()),
             against_components=tuple(shares[row, against[row]].tolist()),
         )
         for row, explanation in enumerate(explanations)
     ]
-
-
-_FIELDS = fields(Explanation)

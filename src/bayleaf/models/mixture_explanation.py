@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.explanation import Explanation, wrapped
+from bayleaf.models.explanation import Explanation, base_fields, wrapped
 from bayleaf.models.hierarchical_mixture import (
     HierarchicalMixtureModel,
     member_shares,
@@ -213,7 +213,7 @@ def explain_routes(
     experts = _expert_opinions(model, codes, target, against)
     return [
         MixtureExplanation(
-            **{f.name: getattr(explanation, f.name) for f in fields(Explanation)},
+            **base_fields(explanation),
             gates=tuple(opinions[row] for opinions in gates),
             experts=tuple(opinions[row] for opinions in experts),
         )
