@@ -107,6 +107,6 @@ plt.show()
 
 # %%
 # The data find groups of their own, which may differ from arc to arc. Here values are
-# put together by what they tell of schooling.
+# grouped by what they imply about schooling.
 
 print(models["learned groups"].describe("education"))

@@ -44,7 +44,7 @@ for name, setting in settings.items():
 
 # %%
 # Trees need fewer parameters for a better description of mushrooms that they have not
-# seen, because they tell apart only what the rows pay for.
+# seen, because they distinguish only what enough rows support.
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, model in models.items():

@@ -76,7 +76,7 @@ class ModelOptions:
     feature_selection
         forward: keep only children of the class that help (hnb).
     estimation
-        auto, counting or em: tables from rows with holes (hnb).
+        auto, counting or em: tables from rows with missing cells (hnb).
     n_components
         Components of each class, or auto (latent_class).
     max_components

@@ -38,7 +38,7 @@ def state_log_probabilities(model: ClassModel) -> list[dict[str, Any]]:
 
 
 def one_dependence_values(model: AveragedOneDependenceModel) -> dict[str, Any]:
-    """Tables of an average of one-dependence networks, positions of holes left out."""
+    """Tables of an average of one-dependence networks, without missing cells."""
     cards = model.domain.cards[:-1]
     known = np.concatenate(
         [

@@ -1,4 +1,4 @@
-"""Parameters of a given network from rows with holes, by expectation maximisation."""
+"""Parameters of a given network from incomplete rows, by expectation maximisation."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def learn_parameters(
     network : BayesianNetwork
         Structure, start and prior.
     table : data frame, mapping of name to column, or Codes
-        Rows with holes; a variable without a column is latent.
+        Rows, cells may be missing; a variable without a column is latent.
     sample_weight : array-like of shape (n_rows,), optional
         Weight of each row.
     tol : float, default=1e-4

@@ -64,7 +64,7 @@ class FittedExperts:
         Number of features that they look at.
     """
 
-    # How many parameters they have, and what each feature tells them, is their affair.
+    # Experts of other kinds do not report parameters, or the effect of a feature.
     n_parameters = 0
     n_features = 0
 
@@ -140,7 +140,7 @@ class ExpertMixtureModel(HierarchicalMixtureModel):
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
-        """None: what experts are made of is their affair."""
+        """None: experts of other kinds are not described."""
         return []
 
     def contributions(

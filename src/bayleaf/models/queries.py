@@ -254,12 +254,12 @@ class Inference:
         Parameters
         ----------
         table : data frame, mapping, array, list of rows or Codes
-            See `read_rows`; holes and absent columns are summed out.
+            See `read_rows`; missing cells and absent columns are summed out.
         target : name
             The variable in question; its own cells, if there are any, count for
             nothing.
         unknown : {"error", "missing"}, default="error"
-            Whether a value that is no state is refused or taken as a hole.
+            Whether a value that is no state is refused or taken as missing.
         ignore : collection of names
             Columns to leave out.
         n_jobs : int, optional
@@ -289,7 +289,7 @@ class Inference:
         ignore: Collection[Any] = (),
         n_jobs: int | None = None,
     ) -> NDArray[np.float64]:
-        """Natural logarithm of each row's probability, holes summed out."""
+        """Natural logarithm of each row's probability, missing cells summed out."""
         rows = read_rows(self.network.domain, table, unknown=unknown, ignore=ignore)
         return log_likelihood_rows(self._trees, rows, n_jobs)
 

@@ -28,7 +28,7 @@ def column_values(
     notes: Mapping[str | int, str],
     privacy: Privacy,
 ) -> list[Values]:
-    """Describe each column: how it is read, its states with counts, its holes.
+    """Describe each column: how it is read, its states with counts, its missing cells.
 
     Parameters
     ----------
