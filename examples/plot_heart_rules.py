@@ -3,8 +3,8 @@ Rules for heart disease
 =======================
 
 Hierarchical naive Bayes looks for features that are more informative together than
-apart and joins them into latent variables whose states are rules. Here it learns from the 270
-patients of the shipped heart table.
+apart and joins them into latent variables whose states are rules. Here it learns from
+the 270 patients of the shipped heart table.
 """
 
 # %%

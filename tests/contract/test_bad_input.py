@@ -1,4 +1,4 @@
-"""Tables that cannot be used are refused in one sentence that names the mend."""
+"""Tables that cannot be used are refused in one sentence that names the remedy."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_too_few_rows_leave_figures_out_with_a_reason() -> None:
     model = NaiveBayesClassifier().fit(table[["a"]], table["y"])
     found = summarize(model, table)
     assert found["quality"]["basis"] == "none"
-    assert "No held-out figures" in found["quality"]["basis_told"]
+    assert "No held-out scores" in found["quality"]["basis_told"]
     assert found["rows"] is None
     assert found["importance"] is None or found["importance"]["features"]
 

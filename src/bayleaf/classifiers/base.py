@@ -176,7 +176,7 @@ class BayesianClassifier(
         ------
         ValueError, TypeError
             If a parameter, a column or the target cannot be used; the sentence names
-            it and the mend.
+            it and the remedy.
         """
         with self._told_to_callbacks(X, y, sample_weight):
             self._fit(X, y, sample_weight)

@@ -159,7 +159,7 @@ class Domain:
         return self.variables[index]
 
     def index(self, name: str | int) -> int:
-        """Position of the variable with this name; KeyError names the mend."""
+        """Position of the variable with this name; KeyError lists the names."""
         try:
             return self._index[name]
         except KeyError:

@@ -209,7 +209,7 @@ class BayesianNetworkEstimator(
         ------
         ValueError, TypeError
             If a parameter or a column cannot be used; the sentence names it and the
-            mend.
+            remedy.
         """
         with self._told_to_callbacks(X, y, sample_weight):
             self._fit(X, sample_weight)

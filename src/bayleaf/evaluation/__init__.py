@@ -1,4 +1,4 @@
-"""How well a model does on rows that it has not seen, and whether models differ."""
+"""Held-out scores of models, and whether they differ significantly."""
 
 from bayleaf.evaluation.compare import Comparison, compare
 from bayleaf.evaluation.cross_validation import cross_validate

@@ -13,7 +13,7 @@ from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.parameters import checked_loss
 from bayleaf.data.labels import encode_labels
 from bayleaf.evaluation import result_table
-from bayleaf.evaluation.cross_validation import Tell, cross_validate
+from bayleaf.evaluation.cross_validation import Progress, cross_validate
 from bayleaf.evaluation.held_out import LARGER_IS_BETTER, SCORES, CrossValidation
 from bayleaf.evaluation.operating_points import LossMatrix, implied_threshold
 from bayleaf.evaluation.statistics import Floats, TestResult, corrected_t_test
@@ -198,7 +198,7 @@ def compare(
     random_state: int = 0,
     loss: Any = None,
     baseline: str = BEST,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare classifiers on the same stratified, shuffled folds.
 
@@ -225,7 +225,7 @@ def compare(
         expected cost a row of predictions made for least expected cost.
     baseline : str, default="best"
         The model that the others are tested against, or "best".
-    tell : callable, optional
+    progress : callable, optional
         Gets a line of text before each fit.
 
     Returns
@@ -268,7 +268,7 @@ def compare(
         n_repeats=n_repeats,
         random_state=random_state,
         loss=costs,
-        tell=tell,
+        progress=progress,
     )
     return Comparison(
         tuple(results),

@@ -1,4 +1,4 @@
-"""What one model predicted for rows that it had not seen, and its scores."""
+"""What one model predicted for held-out rows, and its scores."""
 
 from __future__ import annotations
 

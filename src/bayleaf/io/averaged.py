@@ -182,7 +182,7 @@ def _variables(feature: int, parents: Any, maps: Maps) -> tuple[int, ...]:
     if len(set(variables)) != len(variables):
         raise ModelFileError("a feature has a parent twice, or itself as a parent")
     if prod(radices_of([maps[v] for v in variables])) > MAX_CELLS:
-        raise ModelFileError("a family has more joint states than can be told apart")
+        raise ModelFileError("a family has too many joint states")
     return variables
 
 

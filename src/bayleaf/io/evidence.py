@@ -38,7 +38,7 @@ def evidence_from(
     rows, pseudo_rows = fields.list("rows"), fields.list("pseudo_rows")
     if not len(rows) == len(pseudo_rows) == len(shapes):
         raise ModelFileError(
-            f"the evidence tells of {len(rows)} tables, but the model has {len(shapes)}"
+            f"the evidence has {len(rows)} tables, but the model has {len(shapes)}"
         )
     found = tuple(
         arrays.get(values, shape, "the evidence of a table")

@@ -65,8 +65,8 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
     tree, domain = found.tree, found.domain
     names = latent_names(domain, tree)
     if latent not in names:
-        mend = near_names(str(latent), names) if names else "the model has none"
-        raise ValueError(f"there is no latent variable {latent!r}; {mend}")
+        remedy = near_names(str(latent), names) if names else "the model has none"
+        raise ValueError(f"there is no latent variable {latent!r}; {remedy}")
     chosen = tree.latents[names.index(latent)]
     states = chosen.states
     ax = style.axes_for(ax, 1.9 + 0.42 * states.shape[1], 1.2 + 0.28 * len(states))

@@ -40,7 +40,7 @@ def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
     domain : Domain
         Its variables, the class included, as they may be named.
     privacy : Privacy
-        What may be told.
+        What may be shown.
     """
     graph = pictured_graph(source)
     network = source if isinstance(source, BayesianNetwork) else None
