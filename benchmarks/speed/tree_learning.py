@@ -24,7 +24,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.scores.mdl import MDL
-from bayleaf.search.local_hierarchies import LocalHierarchies
+from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import SearchResult
 from bayleaf.search.tree_climbing import climb_trees
 

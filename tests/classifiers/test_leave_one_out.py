@@ -21,8 +21,8 @@ from bayleaf import (
     TANClassifier,
 )
 from bayleaf.classifiers import AveragedKDBClassifier
-from bayleaf.search.leave_one_out import LeaveOneOut
-from bayleaf.search.selection import SMOOTHING_GRID
+from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.selection import SMOOTHING_GRID
 from contract.tables import mixed_columns, nominal_columns
 
 KINDS = (NaiveBayesClassifier, TANClassifier, KDBClassifier, AODEClassifier)

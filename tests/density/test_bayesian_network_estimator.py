@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bayleaf
 from bayleaf import BayesianNetworkEstimator, ValueHierarchy, read_network
 from bayleaf.classifiers.structure_parameters import SETTINGS
-from bayleaf.search.family_scores import ScoreCache
+from bayleaf.search.tables.family_scores import ScoreCache
 
 CARDS = (4, 2, 3, 3)
 NAMES = ("a", "b", "c", "d")

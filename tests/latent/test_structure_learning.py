@@ -29,7 +29,7 @@ from bayleaf.models.row_densities import log_densities, log_densities_of_partial
 from bayleaf.models.structured_network import network_from_structures
 from bayleaf.scores.mdl import MDL
 from bayleaf.search.structure import Constraints, SearchResult
-from bayleaf.search.table_climbing import climb_tables
+from bayleaf.search.tables.climbing import climb_tables
 
 NO_SETS = PartialValues.none()
 CARDS = (3, 2, 3)

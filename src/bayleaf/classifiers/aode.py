@@ -14,8 +14,8 @@ from bayleaf.classifiers.parameters import check_count, check_generative
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
-from bayleaf.search.leave_one_out import LeaveOneOut
-from bayleaf.search.one_dependence_left_out import one_dependence_log_scores
+from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
 
 
 class AODEClassifier(IncrementalClassifier):

@@ -31,8 +31,8 @@ from bayleaf.models.local_structure_text import describe_distribution
 from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.row_densities import log_densities
 from bayleaf.models.structured_network import network_from_structures
+from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.structure import Move
-from bayleaf.search.temperature import best_temperature
 
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5

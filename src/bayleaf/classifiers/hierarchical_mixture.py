@@ -51,7 +51,7 @@ from bayleaf.models.hierarchical_mixture import (
     mixture_log_posteriors,
 )
 from bayleaf.models.mixture_text import mixture_text
-from bayleaf.search.temperature import best_temperature
+from bayleaf.search.left_out.temperature import best_temperature
 
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5

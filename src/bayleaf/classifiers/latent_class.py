@@ -31,7 +31,7 @@ from bayleaf.latent.latent_class_size import (
     held_out_scores,
 )
 from bayleaf.models.latent_class import LatentClassModel
-from bayleaf.search.temperature import best_temperature
+from bayleaf.search.left_out.temperature import best_temperature
 
 
 class LatentClassNBClassifier(BayesianClassifier):

@@ -27,10 +27,14 @@ from bayleaf.models.factors import Factor
 from bayleaf.models.inference import Eliminator
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
-from bayleaf.search.leave_one_out import AddMissing, LeaveOneOut, LeaveOneOutScores
-from bayleaf.search.left_out_cells import cell_rule
-from bayleaf.search.selection import SMOOTHING_GRID, Selection, choose_rule
-from bayleaf.search.temperature import best_temperature
+from bayleaf.search.left_out.cells import cell_rule
+from bayleaf.search.left_out.leave_one_out import (
+    AddMissing,
+    LeaveOneOut,
+    LeaveOneOutScores,
+)
+from bayleaf.search.left_out.selection import SMOOTHING_GRID, Selection, choose_rule
+from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import name_list
 
 if TYPE_CHECKING:

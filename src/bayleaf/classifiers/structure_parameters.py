@@ -28,9 +28,9 @@ from bayleaf.latent.structure_learning import (
 )
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
+from bayleaf.search.hierarchies.clustering import check_linkage
 from bayleaf.search.structure import Constraints, SearchProgress
 from bayleaf.search.tree_climbing import TREE_SEARCHES
-from bayleaf.search.value_clustering import check_linkage
 
 TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
 # The names of the nine settings in desJardins, Rathod and Getoor (2008).

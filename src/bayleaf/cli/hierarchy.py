@@ -169,7 +169,7 @@ def _learned(
     from bayleaf.data.discretize import resolve_discretizer
     from bayleaf.data.domain import Variable
     from bayleaf.data.encoder import EncoderRules, Target, learn_encoder
-    from bayleaf.search.value_clustering import learn_hierarchies
+    from bayleaf.search.hierarchies.clustering import learn_hierarchies
     from bayleaf.wording import near_names
 
     parts, weights = table

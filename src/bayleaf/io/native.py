@@ -23,7 +23,7 @@ from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.models import model_from, model_to
 from bayleaf.io.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.predictor import Predictor
-from bayleaf.search.temperature import HIGHEST, LOWEST
+from bayleaf.search.left_out.temperature import HIGHEST, LOWEST
 
 FORMAT = "bayleaf-model"
 _LABEL_KINDS = {"b": bool, "i": int, "u": int, "f": float, "U": str}

@@ -28,7 +28,12 @@ from bayleaf.models.structured_network import (
     structure_counts,
 )
 from bayleaf.scores.local_score import LocalScore, log_likelihood
-from bayleaf.search.local_hierarchies import LocalHierarchies
+from bayleaf.search.hierarchies.clustering import (
+    Linkage,
+    LinkageArity,
+    learn_hierarchies,
+)
+from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import (
     LEAST_GAIN,
     Constraints,
@@ -37,9 +42,8 @@ from bayleaf.search.structure import (
     SearchResult,
     warn_if_stopped,
 )
-from bayleaf.search.table_climbing import climb_tables
+from bayleaf.search.tables.climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
-from bayleaf.search.value_clustering import Linkage, LinkageArity, learn_hierarchies
 from bayleaf.wording import near_names
 
 Name = str | int
