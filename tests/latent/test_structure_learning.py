@@ -14,8 +14,8 @@ from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import HNBClassifier
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.datasets import load_heart
 from bayleaf.reproduction import langseth2006
 from bayleaf.reproduction.cells import CellStore, Results

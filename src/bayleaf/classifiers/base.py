@@ -40,10 +40,10 @@ from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.cpds.table import TableCPD, learn_table_cpds
 from bayleaf.data.codes import Codes
-from bayleaf.data.discretize import resolve_discretizer
+from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder import Discretizer, Target, learn_encoder
-from bayleaf.data.tables import column_names, take_apart
+from bayleaf.data.tables.frames import column_names, take_apart
 from bayleaf.graph.dag import DAG
 from bayleaf.io.native import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork

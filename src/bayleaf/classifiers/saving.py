@@ -16,7 +16,7 @@ from bayleaf.classifiers.parameters import AUTO
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds import smoothing as smoothing_rules
-from bayleaf.data import discretize
+from bayleaf.data.cuts import discretizers
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.native import SavedModel, read_model
@@ -40,10 +40,10 @@ _PARAMETER_OBJECTS: dict[str, type[Any]] = {
         smoothing_rules.Lidstone,
         smoothing_rules.MEstimate,
         smoothing_rules.MaximumLikelihood,
-        discretize.EqualFrequencyDiscretizer,
-        discretize.EqualWidthDiscretizer,
-        discretize.MDLPDiscretizer,
-        discretize.StandardDeviationDiscretizer,
+        discretizers.EqualFrequencyDiscretizer,
+        discretizers.EqualWidthDiscretizer,
+        discretizers.MDLPDiscretizer,
+        discretizers.StandardDeviationDiscretizer,
     )
 }
 

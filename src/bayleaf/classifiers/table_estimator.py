@@ -18,9 +18,9 @@ from bayleaf.classifiers.parameters import (
 )
 from bayleaf.classifiers.training import Stage
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.data.columns import Column, Matrix
 from bayleaf.data.encoder import MISSING_RULES, UNKNOWN_RULES
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.columns import Column, Matrix
+from bayleaf.data.tables.frames import take_apart
 
 
 class TableEstimator(

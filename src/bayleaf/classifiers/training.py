@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from bayleaf.classifiers.parameters import numbers_of
-from bayleaf.data.columns import Column, Matrix, select_rows
 from bayleaf.data.labels import encode_labels, label_codes
+from bayleaf.data.tables.columns import Column, Matrix, select_rows
 
 # n log n of a larger total could overflow.
 _MOST_WEIGHT = 1e300

@@ -14,9 +14,9 @@ from bayleaf.cli.options import Source, Strings, print_json
 from bayleaf.wording import name_list
 
 if TYPE_CHECKING:
-    from bayleaf.data.columns import Column
     from bayleaf.data.domain import Variable
     from bayleaf.data.hierarchy import ValueHierarchy
+    from bayleaf.data.tables.columns import Column
 
 # Larger numbers of cuts are told as powers of two.
 _MANY_CUTS = 1_000_000
@@ -74,7 +74,7 @@ def learn(
     discretizer
         How columns of numbers are cut.
     """
-    from bayleaf.data.hierarchy_files import hierarchies_text
+    from bayleaf.data.hierarchies.files import hierarchies_text
     from bayleaf.io.atomic import check_writable, replacing
 
     if output != "-":
@@ -115,8 +115,8 @@ def check(
         Print JSON.
     """
     from bayleaf.cli.tables import read_table
-    from bayleaf.data.hierarchy_files import resolve_hierarchies
-    from bayleaf.data.tables import take_apart
+    from bayleaf.data.hierarchies.files import resolve_hierarchies
+    from bayleaf.data.tables.frames import take_apart
 
     parts = take_apart(read_table(data, na))
     assert isinstance(parts, list)
@@ -137,8 +137,8 @@ def _table(
     """The columns and weights of the rows that count."""
     from bayleaf.cli.tables import read_table, select_columns
     from bayleaf.cli.training import row_weights
-    from bayleaf.data.columns import select_rows
-    from bayleaf.data.tables import take_apart
+    from bayleaf.data.tables.columns import select_rows
+    from bayleaf.data.tables.frames import take_apart
 
     table = read_table(data, na)
     special = [*drop, *([weight] if weight else [])]
@@ -166,7 +166,7 @@ def _learned(
 ) -> dict[str | int, ValueHierarchy]:
     """The hierarchies of the wanted columns."""
     from bayleaf.counts.unclassed import UnclassedCounts
-    from bayleaf.data.discretize import resolve_discretizer
+    from bayleaf.data.cuts.discretizers import resolve_discretizer
     from bayleaf.data.domain import Variable
     from bayleaf.data.encoder import EncoderRules, Target, learn_encoder
     from bayleaf.search.hierarchies.clustering import learn_hierarchies
@@ -197,8 +197,8 @@ def _learned(
 
 def _report(column: Column, tree: ValueHierarchy) -> dict[str, Any]:
     """What there is to say of one column and its hierarchy."""
-    from bayleaf.data.hierarchy_cuts import n_cuts
-    from bayleaf.data.hierarchy_files import fit_hierarchy, leaf_states
+    from bayleaf.data.hierarchies.cuts import n_cuts
+    from bayleaf.data.hierarchies.files import fit_hierarchy, leaf_states
 
     groups = set(tree.inner_nodes)
     cells = _cells(column)
@@ -224,7 +224,7 @@ def _report(column: Column, tree: ValueHierarchy) -> dict[str, Any]:
 
 def _cells(column: Column) -> dict[Any, int]:
     """How often each value stands in a column."""
-    from bayleaf.data.columns import NumberColumn
+    from bayleaf.data.tables.columns import NumberColumn
 
     values = column.distinct() if isinstance(column, NumberColumn) else column
     present = values.indices[values.indices >= 0]
@@ -239,7 +239,7 @@ def _cells(column: Column) -> dict[Any, int]:
 def _variable(column: Column, values: list[Any], tree: ValueHierarchy) -> Variable:
     """The variable that a column becomes beside its hierarchy."""
     from bayleaf.data.domain import Variable, numeric_variable
-    from bayleaf.data.hierarchy_ranges import has_range_leaves, range_cut_points
+    from bayleaf.data.hierarchies.ranges import has_range_leaves, range_cut_points
     from bayleaf.data.labels import sorted_positions
 
     if not any(isinstance(value, str | bool) for value in values) and (

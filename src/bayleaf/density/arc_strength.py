@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from bayleaf.classifiers.parameters import random_generator
 from bayleaf.classifiers.training import TrainingTable, n_rows
-from bayleaf.data.columns import iterate_names
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.columns import iterate_names
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
 
 if TYPE_CHECKING:

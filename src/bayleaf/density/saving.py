@@ -14,7 +14,7 @@ from bayleaf.classifiers.saving import (
     telling_wrong_parameters,
     unfitted,
 )
-from bayleaf.data.hierarchy_files import hierarchies_text, resolve_hierarchies
+from bayleaf.data.hierarchies.files import hierarchies_text, resolve_hierarchies
 from bayleaf.io.density import (
     SavedDensity,
     is_density,

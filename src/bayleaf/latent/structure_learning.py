@@ -15,8 +15,8 @@ from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.models.bayesian_network import BayesianNetwork

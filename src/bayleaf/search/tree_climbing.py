@@ -13,8 +13,8 @@ from typing import Literal, get_args
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.search.decision_graphs.joined_splits import with_joined_splits
 from bayleaf.search.decision_graphs.leaf_merging import with_merged_leaves

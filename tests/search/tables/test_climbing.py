@@ -13,7 +13,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy_cuts import flat_hierarchy
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.structure import Constraints, SearchProgress, SearchResult
 from bayleaf.search.tables.climbing import climb_tables

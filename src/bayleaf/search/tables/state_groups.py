@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import (
+from bayleaf.data.hierarchies.cuts import (
     Cut,
     StateGroup,
     abstract,
@@ -23,6 +22,7 @@ from bayleaf.data.hierarchy_cuts import (
     refine,
     top_cut,
 )
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.search.structure import MoveKind
 
 

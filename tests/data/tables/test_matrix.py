@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from bayleaf.data import encoder
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import Matrix
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
+from bayleaf.data.tables.columns import Matrix
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.cut_points import (
+from bayleaf.data.cuts.cut_points import (
     equal_frequency_cut_points,
     equal_width_cut_points,
     mdlp_cut_points,
@@ -175,8 +175,8 @@ class MDLPDiscretizer(_CutPointTransformer):
 
     Notes
     -----
-    See `bayleaf.data.cut_points.mdlp_cut_points` for the rule. Weights are numbers of
-    rows; weights that sum to one describe a single row, so scale them to sum to the
+    See `bayleaf.data.cuts.cut_points.mdlp_cut_points` for the rule. Weights are numbers
+    of rows; weights that sum to one describe a single row, so scale them to sum to the
     number of rows.
 
     References

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.columns import Matrix, Name
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.tables.columns import Matrix, Name
 from bayleaf.native.data import offset_codes, table_codes
 
 _TABLE = 256

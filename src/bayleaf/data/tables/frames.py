@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.data.columns import Column, Matrix, Name, NumberColumn, ValueColumn
+from bayleaf.data.tables.columns import Column, Matrix, Name, NumberColumn, ValueColumn
 from bayleaf.wording import name_list
 
 # What Arrow raises for a column whose cells have no common type.

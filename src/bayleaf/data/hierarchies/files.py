@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchies.ranges import has_range_leaves, states_of_ranges
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_ranges import has_range_leaves, states_of_ranges
 from bayleaf.wording import name_list, near_names
 
 Name = str | int

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.discretize import (
+from bayleaf.data.cuts.discretizers import (
     DISCRETIZERS,
     EqualFrequencyDiscretizer,
     EqualWidthDiscretizer,

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayleaf.data.columns import (
+from bayleaf.data.tables.columns import (
     Column,
     Matrix,
     NumberColumn,
@@ -21,7 +21,7 @@ from bayleaf.data.columns import (
     iterate_names,
     select_rows,
 )
-from bayleaf.data.tables import column_names, take_apart, value_column
+from bayleaf.data.tables.frames import column_names, take_apart, value_column
 
 MakeFrame = Callable[[dict[str, Any]], Any]
 LOWEST, HIGHEST = -(2**63), 2**63 - 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bayleaf.data.columns import Name
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.encoder import TableEncoder
+from bayleaf.data.hierarchies.files import fit_hierarchy
+from bayleaf.data.hierarchies.ranges import has_range_leaves, range_cut_points
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_files import fit_hierarchy
-from bayleaf.data.hierarchy_ranges import has_range_leaves, range_cut_points
+from bayleaf.data.tables.columns import Name
 
 
 def with_value_hierarchies(

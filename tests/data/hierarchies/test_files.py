@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_files import (
+from bayleaf.data.hierarchies.files import (
     fit_hierarchy,
     hierarchies_text,
     read_hierarchies,
@@ -21,11 +20,12 @@ from bayleaf.data.hierarchy_files import (
     resolve_hierarchies,
     with_hierarchies,
 )
-from bayleaf.data.hierarchy_ranges import (
+from bayleaf.data.hierarchies.ranges import (
     has_range_leaves,
     range_cut_points,
     read_range,
 )
+from bayleaf.data.hierarchy import ValueHierarchy
 
 NESTED: dict[str, Any] = {
     "any": {"warm": ["red", {"yellowish": ["orange", "lemon"]}], "blue": None}

@@ -8,8 +8,7 @@ from collections.abc import Hashable
 import numpy as np
 import pytest
 
-from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import (
+from bayleaf.data.hierarchies.cuts import (
     Cut,
     abstract,
     abstractable,
@@ -21,6 +20,7 @@ from bayleaf.data.hierarchy_cuts import (
     refine,
     top_cut,
 )
+from bayleaf.data.hierarchy import ValueHierarchy
 
 TREE = ValueHierarchy.from_nested(
     {"any": {"warm": ["red", {"yellowish": ["orange", "lemon"]}], "cold": ["blue"]}}
