@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayleaf.cli.compare import (
+from bayleaf.cli.commands.compare import (
     compare_models,
     points_of,
     positive_place,
