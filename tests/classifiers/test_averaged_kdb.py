@@ -253,7 +253,7 @@ def test_a_saved_model_predicts_and_explains_bit_for_bit(
 ) -> None:
     model, frame, _ = fitted
     if not inline:
-        monkeypatch.setattr("bayleaf.io.sidecar.MAX_INLINE", 10)
+        monkeypatch.setattr("bayleaf.io.native.sidecar.MAX_INLINE", 10)
     model.save(tmp_path / "model.json")
     assert (tmp_path / "model.json.npz").exists() is not inline
     read = bayleaf.load(tmp_path / "model.json")

@@ -95,7 +95,7 @@ def test_no_repeat_is_possessive_and_no_group_atomic(path: Path) -> None:
 
 
 def test_the_patterns_of_the_lexer_are_among_those_looked_at() -> None:
-    module = importlib.import_module("bayleaf.io.bif")
+    module = importlib.import_module("bayleaf.io.formats.bif")
     assert len(list(held(module._TOKENS))) == 4
 
 

@@ -45,7 +45,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder import Discretizer, Target, learn_encoder
 from bayleaf.data.tables.frames import column_names, take_apart
 from bayleaf.graph.dag import DAG
-from bayleaf.io.native import write_model
+from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation

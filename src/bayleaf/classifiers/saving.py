@@ -19,7 +19,7 @@ from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data.cuts import discretizers
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.fields import ModelFileError
-from bayleaf.io.native import SavedModel, read_model
+from bayleaf.io.native.model_file import SavedModel, read_model
 from bayleaf.models.evidence_rows import EvidenceRows, count_evidence
 from bayleaf.models.predictor import Predictor
 

@@ -15,13 +15,13 @@ from bayleaf.classifiers.saving import (
     unfitted,
 )
 from bayleaf.data.hierarchies.files import hierarchies_text, resolve_hierarchies
-from bayleaf.io.density import (
+from bayleaf.io.fields import ModelFileError
+from bayleaf.io.native.density import (
     SavedDensity,
     is_density,
     read_density,
     write_density,
 )
-from bayleaf.io.fields import ModelFileError
 
 if TYPE_CHECKING:
     from bayleaf.classifiers.base import BayesianClassifier

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bayleaf.explorer.content import network_content, predictor_content
 from bayleaf.explorer.packing import script_json
 from bayleaf.io.atomic import replacing
-from bayleaf.io.native import SavedModel
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.predictor import Predictor
 

@@ -18,7 +18,7 @@ def convert(source: Path, target: Path) -> int:
         File to write: json, bif, net, xdsl, xml, dot, or pmml for naive Bayes.
     """
     from bayleaf.io.atomic import check_writable
-    from bayleaf.io.exports import convert_file
+    from bayleaf.io.conversion import convert_file
 
     check_writable(target)
     convert_file(source, target)

@@ -51,7 +51,7 @@ def explore(
 def _read(path: Path) -> tuple[Explorable, str]:
     """The model in a file of any kind, and what kind that is."""
     from bayleaf.io import ModelFileError, read_model, read_network
-    from bayleaf.io.density import is_density, read_density
+    from bayleaf.io.native.density import is_density, read_density
 
     if path.suffix.lower() == ".json":
         if is_density(path):

@@ -55,7 +55,7 @@ def inspect(
         Print JSON.
     """
     from bayleaf.io import read_model
-    from bayleaf.io.density import is_density
+    from bayleaf.io.native.density import is_density
     from bayleaf.models.drawing import structure_dot, structure_text
     from bayleaf.models.summary import summarize
 
@@ -103,7 +103,7 @@ def _show_density(
 ) -> int:
     """Print a density model: its summary, one distribution, or its arcs."""
     from bayleaf.density.saving import load_density
-    from bayleaf.io.dot import to_dot
+    from bayleaf.io.formats.dot import to_dot
 
     estimator = load_density(path)
     network = estimator.network_
