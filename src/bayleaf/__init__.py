@@ -35,7 +35,7 @@ _PUBLIC = {
     "Not": "bayleaf.models.evidence",
     "ValueHierarchy": "bayleaf.data.hierarchy",
     "learn_parameters": "bayleaf.latent.em",
-    "load": "bayleaf.density.saving",
+    "load": "bayleaf.loading",
     "read_network": "bayleaf.io.registry",
     "write_network": "bayleaf.io.registry",
 }

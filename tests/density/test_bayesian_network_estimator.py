@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf import BayesianNetworkEstimator, ValueHierarchy, read_network
-from bayleaf.classifiers.structure_parameters import SETTINGS
+from bayleaf.classifiers.shared.structure_parameters import SETTINGS
 from bayleaf.search.tables.family_scores import ScoreCache
 
 CARDS = (4, 2, 3, 3)

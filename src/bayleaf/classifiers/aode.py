@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.base import Learned
-from bayleaf.classifiers.incremental import IncrementalClassifier
-from bayleaf.classifiers.parameters import check_count, check_generative
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.incremental import IncrementalClassifier
+from bayleaf.classifiers.shared.parameters import check_count, check_generative
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel

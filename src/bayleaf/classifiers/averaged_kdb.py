@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import AUTO, check_generative
-from bayleaf.classifiers.structure_parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import AUTO, check_generative
+from bayleaf.classifiers.shared.structure_parameters import (
     StructureParameters,
     check_structure,
     structure_options,

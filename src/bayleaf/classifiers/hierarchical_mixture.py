@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.mixture_parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.mixture_parameters import (
     BATCH,
     ONLINE,
     check_mixture,
     checked_architecture,
     is_to_grow,
 )
-from bayleaf.classifiers.mixture_progress import Reports
-from bayleaf.classifiers.parameters import check_generative
+from bayleaf.classifiers.shared.mixture_progress import Reports
+from bayleaf.classifiers.shared.parameters import check_generative
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
     check_choice,

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,

@@ -13,7 +13,6 @@ from types import FrameType
 from cyclopts import App, CycloptsError
 
 import bayleaf
-from bayleaf.cli import BAD_INPUT
 from bayleaf.cli.commands.compare import compare
 from bayleaf.cli.commands.convert import convert
 from bayleaf.cli.commands.demo import demo
@@ -28,6 +27,7 @@ from bayleaf.cli.commands.query import query
 from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
+from bayleaf.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from bayleaf.native.library import NativeCoreError
 
 # Paths of files are seldom longer; a column name may be.
@@ -79,7 +79,7 @@ def run(words: Sequence[str]) -> int:
         return _refuse(str(error))
     except KeyboardInterrupt:
         print("bayleaf: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     return result if isinstance(result, int) else 0
 
 

@@ -12,18 +12,18 @@ from sklearn.base import DensityMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.parameters import (
     check_count,
     encoder_rules,
     random_generator,
 )
-from bayleaf.classifiers.structure_parameters import (
+from bayleaf.classifiers.shared.structure_parameters import (
     SETTINGS,
     StructureParameters,
     check_structure,
     structure_options,
 )
-from bayleaf.classifiers.table_estimator import TableEstimator
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer

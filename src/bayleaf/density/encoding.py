@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bayleaf.classifiers.training import TrainingTable
+from bayleaf.classifiers.shared.training import TrainingTable
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder import (

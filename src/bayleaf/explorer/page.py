@@ -18,7 +18,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.predictor import Predictor
 
 if TYPE_CHECKING:
-    from bayleaf.classifiers.base import BayesianClassifier
+    from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 
     Explorable = (
@@ -129,7 +129,7 @@ def _content(model: Any) -> tuple[dict[str, Any], str]:
     if isinstance(model, Predictor):
         return predictor_content(model), "Classifier"
     # Loaded for estimators alone, which have brought scikit-learn with them.
-    from bayleaf.classifiers.base import BayesianClassifier
+    from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 
     kind = type(model).__name__

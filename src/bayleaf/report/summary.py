@@ -11,8 +11,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.base import BayesianClassifier
-from bayleaf.classifiers.parameters import checked_loss
+from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.evaluation.cross_validation import deal_folds, take_rows

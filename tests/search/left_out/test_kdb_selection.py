@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.classifiers.leave_one_out import leave_one_out
+from bayleaf.classifiers.shared.leave_one_out import leave_one_out
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds import Backoff, Lidstone, MEstimate
 from bayleaf.data.codes import Codes

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import AODEClassifier, Backoff, Lidstone, MEstimate
-from bayleaf.classifiers.leave_one_out import leave_one_out
+from bayleaf.classifiers.shared.leave_one_out import leave_one_out
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.search.left_out.one_dependence import one_dependence_log_scores

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from cyclopts import App, Parameter
 
-from bayleaf.cli import BAD_INPUT
+from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.cli.options import Source, Strings, print_json
 from bayleaf.wording import name_list
 

@@ -102,8 +102,8 @@ def _show_density(
     path: Path, table: str | None, structure: str | None, *, as_json: bool
 ) -> int:
     """Print a density model: its summary, one distribution, or its arcs."""
-    from bayleaf.density.saving import load_density
     from bayleaf.io.formats.dot import to_dot
+    from bayleaf.loading import load_density
 
     estimator = load_density(path)
     network = estimator.network_

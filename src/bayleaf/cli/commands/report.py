@@ -105,8 +105,8 @@ def report(
 
 def open_model(path: Path) -> Any:
     """The classifier, density model or network in a file."""
-    from bayleaf.density.saving import load
     from bayleaf.io import ModelFileError, read_network
+    from bayleaf.loading import load
 
     if path.suffix.lower() != ".json":
         return read_network(path)

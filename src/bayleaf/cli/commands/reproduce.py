@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bayleaf.cli.exit_codes import INTERRUPTED
+
 if TYPE_CHECKING:
     from bayleaf.reproduction.runner import Reproduction
 
 # Where standard error is no terminal, a line is written this often.
 _SECONDS_BETWEEN_LINES = 10.0
-INTERRUPTED = 130
 
 
 def reproduce(

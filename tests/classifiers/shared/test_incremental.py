@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.classifiers.incremental import IncrementalClassifier
+from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from contract.tables import mixed_columns, nominal_columns, pick_rows
 
 _CLASSES = ["in", "out", "roof"]

@@ -1,4 +1,4 @@
-"""A fitted classifier to the contents of a model file and back."""
+"""What model files keep of fitted classifiers, and parameters from files."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from bayleaf.classifiers.parameters import AUTO
+from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data.cuts import discretizers
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.fields import ModelFileError
-from bayleaf.io.native.model_file import SavedModel, read_model
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.evidence_rows import EvidenceRows, count_evidence
 from bayleaf.models.predictor import Predictor
 
 if TYPE_CHECKING:
-    from bayleaf.classifiers.base import BayesianClassifier
-    from bayleaf.classifiers.table_estimator import TableEstimator
+    from bayleaf.classifiers.shared.table_estimator import TableEstimator
 
 Estimator = TypeVar("Estimator", bound="TableEstimator")
 
@@ -48,7 +47,7 @@ _PARAMETER_OBJECTS: dict[str, type[Any]] = {
 }
 
 
-def saved_model(classifier: BayesianClassifier) -> SavedModel:
+def saved_model(classifier: ClassifierParts) -> SavedModel:
     """What a model file keeps of a fitted classifier.
 
     Raises
@@ -69,7 +68,7 @@ def saved_model(classifier: BayesianClassifier) -> SavedModel:
     )
 
 
-def kept_evidence(classifier: BayesianClassifier) -> EvidenceRows | None:
+def kept_evidence(classifier: ClassifierParts) -> EvidenceRows | None:
     """The training rows behind a fitted classifier's tables.
 
     None where they are gone, as after pickling and a change of the class prior.
@@ -88,62 +87,6 @@ def kept_evidence(classifier: BayesianClassifier) -> EvidenceRows | None:
     return count_evidence(
         classifier.model_, counts, classifier.smoothing_, prior_is_learned=learned
     )
-
-
-def load(path: str | Path) -> BayesianClassifier:
-    """Read a fitted classifier from a model file.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file written by a classifier's `save`.
-
-    Returns
-    -------
-    BayesianClassifier
-        Predicts exactly as the one that was saved.
-
-    Raises
-    ------
-    ValueError
-        If the file is no model file, or holds something that is no model.
-    OSError
-        If the file cannot be read.
-    """
-    from bayleaf.classifiers import CLASSIFIERS
-
-    saved = read_model(path)
-    kinds = {kind.__name__: kind for kind in CLASSIFIERS.values()}
-    if saved.classifier not in kinds:
-        raise ModelFileError(
-            f"model file {Path(path).name} holds a {saved.classifier[:60]!r}; "
-            f"known are {', '.join(kinds)}"
-        )
-    with telling_wrong_parameters(path):
-        return _fitted(kinds[saved.classifier], saved)
-
-
-def _fitted(kind: type[BayesianClassifier], saved: SavedModel) -> BayesianClassifier:
-    """A classifier as it was when it was saved."""
-    classifier = unfitted(kind, saved.parameters)
-    predictor = saved.predictor
-    classifier.classes_ = predictor.classes
-    classifier.encoder_ = predictor.encoder
-    classifier.model_ = predictor.model
-    classifier.log_likelihood_ = saved.log_likelihood
-    classifier.temperature_ = predictor.temperature
-    if classifier.smoothing != AUTO:
-        classifier.smoothing_ = smoothing_rules.resolve_smoothing(classifier.smoothing)
-    classifier.__dict__.update(
-        _training_codes=None,
-        _loo_score=None,
-        _prior_shift=predictor.prior_shift,
-        _evidence=predictor.evidence,
-    )
-    restore_columns(classifier, saved.named_features)
-    # A loss must fit the classes.
-    classifier._predictor()
-    return classifier
 
 
 @contextlib.contextmanager

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from bayleaf.classifiers.base import BayesianClassifier
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
     encoder_rules,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
 )
@@ -22,7 +23,6 @@ from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import ClassModel
 from bayleaf.models.factors import Factor
 from bayleaf.models.inference import Eliminator
 from bayleaf.models.network_model import NetworkModel
@@ -36,9 +36,6 @@ from bayleaf.search.left_out.leave_one_out import (
 from bayleaf.search.left_out.selection import SMOOTHING_GRID, Selection, choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import name_list
-
-if TYPE_CHECKING:
-    from bayleaf.classifiers.base import BayesianClassifier
 
 # Fewer rows than this are worth a remark.
 FEW_ROWS = 30
@@ -95,26 +92,8 @@ def summing_out(
     return add_missing
 
 
-class LeavingOut:
+class LeavingOut(ClassifierParts):
     """What every classifier can do with its training rows: leave each of them out."""
-
-    smoothing: Any
-    parameters: str
-    smoothing_: Smoothing
-    selection_: Selection
-    class_prior: Any
-    fit_prior: bool
-    n_jobs: int | None
-    max_table_cells: int
-    model_: ClassModel
-    _training_codes: Codes | None
-    _loo_score: LeaveOneOutScores | None
-
-    if TYPE_CHECKING:
-
-        def _class_prior(
-            self, counts: CountSource, smoothing: Smoothing
-        ) -> NDArray[np.float64]: ...
 
     def _chosen_smoothing(
         self, counts: CountSource, domain: Domain, log_scores: LeftOutLogScores
@@ -166,7 +145,7 @@ class LeavingOut:
         """
         check_is_fitted(self, "model_")
         if self._loo_score is None:
-            self._loo_score = left_out_score(cast("BayesianClassifier", self))
+            self._loo_score = left_out_score(self)
         return self._loo_score
 
     def __getstate__(self) -> dict[str, Any]:
@@ -184,7 +163,7 @@ def choose_smoothing(left_out: LeaveOneOut, log_scores: LeftOutLogScores) -> Sel
 
 
 def fitted_temperature(
-    classifier: BayesianClassifier, X: Any, y: Any, sample_weight: Any
+    classifier: LeavingOut, X: Any, y: Any, sample_weight: Any
 ) -> float:
     """The temperature that calibration gives a fitted classifier; 1 without.
 
@@ -208,7 +187,7 @@ def fitted_temperature(
     return temperature
 
 
-def note_little_evidence(classifier: BayesianClassifier) -> None:
+def note_little_evidence(classifier: LeavingOut) -> None:
     """Note for the summary where a choice by leaving rows out rests on little.
 
     That is where a class has one row, without which nothing tells of it, and where
@@ -242,7 +221,7 @@ def note_little_evidence(classifier: BayesianClassifier) -> None:
         notes[classifier.model_.domain.names[-1]] = "; ".join(remarks)
 
 
-def left_out_score(classifier: BayesianClassifier) -> LeaveOneOutScores:
+def left_out_score(classifier: LeavingOut) -> LeaveOneOutScores:
     """Leave-one-out scores of a fitted classifier, after calibration.
 
     Raises
@@ -270,7 +249,7 @@ def left_out_score(classifier: BayesianClassifier) -> LeaveOneOutScores:
 
 
 def _left_out_rows(
-    classifier: BayesianClassifier,
+    classifier: LeavingOut,
 ) -> tuple[LeaveOneOut, NDArray[np.float64]] | None:
     """The training rows and their scores, (n_classes, n_rows), if there are any."""
     codes = classifier._training_codes
@@ -282,7 +261,7 @@ def _left_out_rows(
 
 
 def _held_out_temperature(
-    classifier: BayesianClassifier, X: Any, y: Any, sample_weight: Any
+    classifier: LeavingOut, X: Any, y: Any, sample_weight: Any
 ) -> float:
     """The temperature that suits rows held out in stratified folds."""
     codes = classifier._training_codes

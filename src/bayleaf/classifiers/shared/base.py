@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayleaf.classifiers.conditional import fitted_network
-from bayleaf.classifiers.leave_one_out import (
+from bayleaf.classifiers.shared.conditional import fitted_network
+from bayleaf.classifiers.shared.leave_one_out import (
     LeavingOut,
     fitted_temperature,
     note_little_evidence,
     reprior_shift,
 )
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
     GENERATIVE,
@@ -31,9 +31,9 @@ from bayleaf.classifiers.parameters import (
     encoder_rules,
     random_generator,
 )
-from bayleaf.classifiers.saving import saved_model
-from bayleaf.classifiers.table_estimator import TableEstimator
-from bayleaf.classifiers.training import TrainingTable
+from bayleaf.classifiers.shared.saving import saved_model
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
+from bayleaf.classifiers.shared.training import TrainingTable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
@@ -52,9 +52,6 @@ from bayleaf.models.explanation import Explanation
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.summary import Summary, summarize
-
-if TYPE_CHECKING:
-    from bayleaf.latent.conditional_likelihood import ConditionalFit
 
 
 class Learned(NamedTuple):
@@ -139,8 +136,6 @@ class BayesianClassifier(
     conditional_fit_ : ConditionalFit
         How conditional tables were found, where `parameters` asks for them.
     """
-
-    conditional_fit_: ConditionalFit
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,

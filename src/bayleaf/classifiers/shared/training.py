@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from bayleaf.classifiers.parameters import numbers_of
+from bayleaf.classifiers.shared.parameters import numbers_of
 from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
 

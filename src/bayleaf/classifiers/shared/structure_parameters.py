@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.parameters import (
     check_choice,
     check_count,
     check_flag,

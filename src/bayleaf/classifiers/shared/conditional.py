@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
 from bayleaf.counts.source import CountSource
 from bayleaf.models.bayesian_network import BayesianNetwork
 
-if TYPE_CHECKING:
-    from bayleaf.classifiers.base import BayesianClassifier
-
 
 def fitted_network(
-    classifier: BayesianClassifier, network: BayesianNetwork, counts: CountSource
+    classifier: ClassifierParts, network: BayesianNetwork, counts: CountSource
 ) -> tuple[BayesianNetwork, float]:
     """The network with conditionally fitted tables, and the rows' log-likelihood.
 

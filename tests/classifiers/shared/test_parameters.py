@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
-from bayleaf.classifiers.parameters import random_generator
+from bayleaf.classifiers.shared.parameters import random_generator
 
 
 @pytest.mark.parametrize("kind", list(CLASSIFIERS.values()))

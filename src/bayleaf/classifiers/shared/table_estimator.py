@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import validate_data
 
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.parameters import (
     check_choice,
     check_count,
     check_jobs,
     merged_signature,
 )
-from bayleaf.classifiers.training import Stage
+from bayleaf.classifiers.shared.training import Stage
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.encoder import MISSING_RULES, UNKNOWN_RULES
 from bayleaf.data.tables.columns import Column, Matrix
