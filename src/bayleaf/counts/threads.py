@@ -51,6 +51,14 @@ def processor_count() -> int:
     return os.cpu_count() or 1
 
 
+def _await(helper: Future[None]) -> None:
+    """Wait until a helper is done, and raise what it raised."""
+    while not helper.done():
+        # The system may tell a helper of Ctrl-C, which ends no longer wait.
+        wait([helper], _LISTEN_SECONDS)
+    helper.result()
+
+
 def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     """Run tasks that share no state, and return their results in order.
 
@@ -92,10 +100,7 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
         # A helper that another caller keeps from starting finds nothing left to do.
         for helper in helpers:
             if not helper.cancel():
-                while not helper.done():
-                    # The system may tell a helper of Ctrl-C, which ends no longer wait.
-                    wait([helper], _LISTEN_SECONDS)
-                helper.result()
+                _await(helper)
     except BaseException:
         stop.value = 1
         waiting.clear()
