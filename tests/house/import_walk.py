@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "bayleaf"
@@ -24,6 +25,7 @@ def names_imported(node: ast.AST, package: list[str]) -> Iterator[str]:
             yield name
 
 
+@cache
 def imported_modules(path: Path, source: Path) -> list[str]:
     """Names of the package that a file imports, anywhere in it, in order."""
     package = ["bayleaf", *path.relative_to(source).parent.parts]

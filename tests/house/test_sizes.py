@@ -21,7 +21,7 @@ LARGE_FILES = {
     "native/latent_variables.py",
     "report/summary.py",
 }
-LARGE_FOLDERS = {"models", "reproduction"}
+LARGE_FOLDERS = {"models"}
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
 
 

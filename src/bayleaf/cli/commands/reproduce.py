@@ -86,7 +86,7 @@ def reproduce(
 
 def _carry_out(run: Reproduction, jobs: int) -> None:
     """Run a paper's open cells, then write its files and tell what they come to."""
-    from bayleaf.reproduction.pages import write
+    from bayleaf.reproduction.verdict_page import write
     from bayleaf.reproduction.verdicts import verdict_sentence
 
     n_open = len(run.open_cells())

@@ -1,4 +1,4 @@
-"""Tables of the page on Langseth and Nielsen (2006)."""
+"""The page on Langseth and Nielsen (2006)."""
 
 from __future__ import annotations
 
@@ -10,27 +10,18 @@ from numpy.typing import NDArray
 from bayleaf.evaluation.statistics import accuracy_sd
 from bayleaf.evaluation.statistics_datasets import lambda_test
 from bayleaf.reproduction.cells import Results
-from bayleaf.reproduction.pages import comparison_table, markdown_table, read_printed
-from bayleaf.reproduction.verdicts import Comparison
+from bayleaf.reproduction.langseth2006 import MODELS, PAPER
+from bayleaf.reproduction.langseth2006_figures import (
+    AVERAGE,
+    PRINTED_AVERAGES,
+    ROWS,
+    SETS,
+    averages,
+    compare,
+    printed_accuracy,
+)
+from bayleaf.reproduction.verdict_page import comparison_table, markdown_table
 
-_ROWS = {row["dataset"]: row for row in read_printed("langseth_nielsen_2006_table2")}
-SETS = tuple(_ROWS)
-AVERAGE = "average"
-# Columns of the paper's table, by the model of ours that stands for them.
-COLUMNS = {
-    "NB": "nb",
-    "TAN": "tan",
-    "HNB algorithm3": "hnb",
-    "HNB top_pairs, expected_kl": "hnb",
-    "decision tree": "c5",
-    "one hidden layer": "nn",
-}
-# As printed below the paper's table; its last one is 85.51 by the rows.
-PRINTED_AVERAGES = {"nb": 82.91, "tan": 83.97, "c5": 82.98, "nn": 84.71, "hnb": 85.52}
-_REASONS = {
-    "decision tree": "C5.0 is a commercial program; scikit-learn's tree stands in",
-    "one hidden layer": "Clementine's network is not at hand; scikit-learn's stands in",
-}
 # How the paper calls the columns, and the p-value it prints for HNB against each.
 _PRINTED_P = {"nb": ("NB", 5e-12), "tan": ("TAN", 6e-6)} | {
     "c5": ("C5.0", 6e-11),
@@ -42,52 +33,10 @@ _ACCURACY_STEP, _SD_STEP = 0.005, 0.05
 _N_ROWS = {"hepatitis": 80}
 
 
-def compare(results: Results) -> list[Comparison]:
-    """Every printed accuracy, and every average, beside ours."""
-    found = []
-    for model, column in COLUMNS.items():
-        reason = _REASONS.get(model, "")
-        for name in SETS:
-            accuracies = results.figures("accuracy", set=name, model=model)
-            printed, sd = _printed(name, column)
-            found.append(
-                Comparison((name, model), printed, sd, accuracies.tolist(), reason)
-            )
-        sds = np.array([_printed(name, column)[1] for name in SETS])
-        found.append(
-            Comparison(
-                (AVERAGE, model),
-                PRINTED_AVERAGES[column],
-                float(np.sqrt(np.square(sds).sum())) / len(SETS),
-                averages(results, model),
-                reason,
-            )
-        )
-    return found
-
-
-def _printed(name: str, column: str) -> tuple[float, float]:
-    """Accuracy and its standard deviation in the paper's table, in percent."""
-    row = _ROWS[name]
-    return float(row[column]), float(row[f"{column}_sd"])
-
-
-def averages(results: Results, model: str) -> list[float]:
-    """Average over all sets, for each seed that all of them have; none without them."""
-    by_set = [
-        {r.cell.number("seed"): r.figures["accuracy"] for r in found}
-        for found in (results.where(set=name, model=model) for name in SETS)
-    ]
-    shared = set.intersection(*(set(found) for found in by_set))
-    return [
-        float(np.mean([found[seed] for found in by_set])) for seed in sorted(shared)
-    ]
-
-
-def page_text(results: Results, models: Sequence[str]) -> str:
+def page(results: Results) -> str:
     """All models side by side, the verdicts, and what the paper's test comes to."""
-    run = [model for model in models if results.where(model=model)]
-    left_out = [model for model in models if model not in run]
+    run = [model for model in MODELS if results.where(model=model)]
+    left_out = [model for model in MODELS if model not in run]
     parts = [
         "Accuracy in percent over five stratified folds with the seeds 0 to 4; the "
         "monks problems have their published split, chess is cut into 2 130 and 1 066 "
@@ -102,7 +51,7 @@ def page_text(results: Results, models: Sequence[str]) -> str:
         "simplified variant; searches without a further word rank pairs by mutual "
         "information.",
         "## Verdicts\n\n"
-        + comparison_table(compare(results), ["set", "model"], digits=2),
+        + comparison_table(compare(results), PAPER.labels, digits=PAPER.digits),
         f"The paper prints one run. {_NOTES}",
         _printed_tests(),
         _our_tests(results),
@@ -128,7 +77,7 @@ def _means(results: Results, models: Sequence[str]) -> str:
     rows = []
     for name in SETS:
         means = [_mean(results.figures("accuracy", set=name, model=m)) for m in models]
-        rows.append([name, *means, *(_ROWS[name][c] for c in theirs.values())])
+        rows.append([name, *means, *(ROWS[name][c] for c in theirs.values())])
     printed = [f"{PRINTED_AVERAGES[column]:.2f}" for column in theirs.values()]
     ours = [_mean(averages(results, model)) for model in models]
     rows.append([f"**{AVERAGE}**", *ours, *printed])
@@ -148,8 +97,8 @@ def recomputed_p(column: str) -> tuple[float, float]:
         The one-sided p-value, and the least that the rounding of accuracies and
         standard deviations leaves possible.
     """
-    ours = np.array([_printed(name, "hnb") for name in SETS]).T
-    theirs = np.array([_printed(name, column) for name in SETS]).T
+    ours = np.array([printed_accuracy(name, "hnb") for name in SETS]).T
+    theirs = np.array([printed_accuracy(name, column) for name in SETS]).T
     exact = lambda_test(ours[0], theirs[0], ours[1], theirs[1])
     least = lambda_test(
         ours[0] + _ACCURACY_STEP,
@@ -218,6 +167,6 @@ def _kohavi(accuracies: NDArray[np.float64]) -> list[float]:
 
 def _n_test_rows(name: str) -> int:
     """Rows that a set's accuracy is a share of."""
-    row = _ROWS[name]
+    row = ROWS[name]
     folds = row["test"].startswith("CV")
     return _N_ROWS.get(name, int(row["train_rows"] if folds else row["test"]))

@@ -1,30 +1,16 @@
-"""Result pages: Markdown tables of printed figures beside ours."""
+"""Result pages: printed figures beside ours, with a verdict on each."""
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
-from collections.abc import Sequence
-from importlib.resources import files
+from collections.abc import Callable, Sequence
 
 from bayleaf.io.atomic import replacing
 from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.runner import Reproduction
 from bayleaf.reproduction.sources import missing_lines
 from bayleaf.reproduction.verdicts import Comparison, verdict_sentence
-
-
-def read_printed(name: str) -> list[dict[str, str]]:
-    """Rows of a paper's printed table, by column name.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file in the folder `tables`, without its suffix.
-    """
-    path = files(__package__) / "tables" / f"{name}.csv"
-    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
 def markdown_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -87,25 +73,34 @@ def _with_sd(value: float, sd: float | None, digits: int) -> str:
     return f"{number(value, digits)} ± {number(sd, digits)}"
 
 
-def write(reproduction: Reproduction) -> Sequence[Comparison]:
+def write(
+    reproduction: Reproduction, page: Callable[[Results], str] | None = None
+) -> Sequence[Comparison]:
     """Write a paper's CSV file and page from the finished cells.
+
+    Parameters
+    ----------
+    reproduction : Reproduction
+        The paper's cells.
+    page : callable, optional
+        Markdown below the head of the page; by default a table of all verdicts.
 
     Returns
     -------
     sequence of Comparison
-        Those that the page shows.
+        Those that the head counts.
     """
     reproduction.output.mkdir(parents=True, exist_ok=True)
     results = reproduction.results()
     reproduction.store.write_table(results)
+    paper = reproduction.protocol.PAPER
     comparisons = reproduction.protocol.comparisons(results)
-    text = "\n\n".join(
-        [
-            *_head(reproduction, results, comparisons),
-            reproduction.protocol.page(results),
-        ]
-    )
-    target = reproduction.output / f"{reproduction.paper}.md"
+    if page is None:
+        body = comparison_table(comparisons, paper.labels, digits=paper.digits)
+    else:
+        body = page(results)
+    text = "\n\n".join([*_head(reproduction, results, comparisons), body])
+    target = reproduction.output / f"{paper.key}.md"
     with replacing(target) as path:
         path.write_text(text.rstrip() + "\n", encoding="utf-8")
     return comparisons
@@ -121,8 +116,8 @@ def _head(
     head = [
         f"# {paper.title}",
         paper.citation,
-        f"Made by `bayleaf reproduce {paper.key}`, which writes "
-        f"[{paper.key}.csv]({paper.key}.csv) with the figures of every cell. "
+        f"The figures are those of `bayleaf reproduce {paper.key}`, which writes "
+        f"[{paper.key}.csv]({paper.key}.csv) with a row for every cell. "
         f"{len(results)} of the {len(reproduction.cells)} cells of the full run are in "
         f"it{f': {data}' if data else ''}.",
         f"{verdict_sentence(comparisons)}. A difference is ours minus the paper's, in "
