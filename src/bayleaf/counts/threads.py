@@ -109,6 +109,14 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     return [results[place] for place in range(len(tasks))]
 
 
+def _await(helper: Future[None]) -> None:
+    """Wait for a thread's end, awake for Ctrl-C, and raise what it raised."""
+    while not helper.done():
+        # The system may tell the helper of Ctrl-C, which would end no longer wait.
+        wait([helper], _LISTEN_SECONDS)
+    helper.result()
+
+
 @cache
 def _pool(n_threads: int) -> ThreadPoolExecutor:
     """Threads that stay for the next pass, because starting them takes a while."""

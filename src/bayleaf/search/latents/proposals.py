@@ -177,15 +177,15 @@ class LatentProposals:
     def _allow(self, tree: LatentTree, nodes: Sequence[int]) -> None:
         """Find out with which earlier class children some nodes may be joined."""
         large = []
+        cards = np.array(tree.cards)
         for node in nodes:
-            for other in tree.class_children:
-                cards = tree.cards[other], tree.cards[node]
-                if other >= node or 1 in cards:
-                    continue
-                fits = cards[0] * cards[1] <= self._max_cells
-                self._allowed[other, node] = fits
-                if not fits:
-                    large.append((other, node))
+            others = np.array([each for each in tree.class_children if each < node])
+            if cards[node] == 1 or not len(others):
+                continue
+            others = others[cards[others] > 1]
+            fits = cards[others] * cards[node] <= self._max_cells
+            self._allowed[others, node] = fits
+            large += [(other, node) for other in others[~fits].tolist()]
         if large:
             self._warn(tree, large)
 
