@@ -51,14 +51,6 @@ def processor_count() -> int:
     return os.cpu_count() or 1
 
 
-def _await(helper: Future[None]) -> None:
-    """Wait until a helper is done, and raise what it raised."""
-    while not helper.done():
-        # The system may tell a helper of Ctrl-C, which ends no longer wait.
-        wait([helper], _LISTEN_SECONDS)
-    helper.result()
-
-
 def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     """Run tasks that share no state, and return their results in order.
 
