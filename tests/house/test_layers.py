@@ -42,6 +42,7 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # other. REST is every file that is not named; these may import one another.
 REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
+    "native": [(REST,), ("search",)],
     "data": [
         ("interruptible", "hierarchy"),
         ("domain",),

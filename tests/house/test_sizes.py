@@ -17,8 +17,6 @@ LARGE_FILES = {
     "latent/structure_learning.py",
     "models/latent_rules.py",
     "models/queries.py",
-    "native/junction_tree.py",
-    "native/latent_variables.py",
     "report/summary.py",
 }
 LARGE_FOLDERS = {"models"}

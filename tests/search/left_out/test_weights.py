@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import check_grad, minimize
 from scipy.special import logsumexp
 
-from bayleaf.native.weights import evidence_descent
+from bayleaf.native.search.weights import evidence_descent
 from bayleaf.search.left_out.weights import (
     PENALTIES,
     Evidence,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import key_counts
-from bayleaf.native.latent_variables import (
+from bayleaf.native.search.latent_rows import (
     PackedColumns,
     PackedRuns,
     count_cells,

@@ -20,7 +20,11 @@ from bayleaf.counts.threads import (
     stretches,
     worthwhile,
 )
-from bayleaf.native.weights import contrast_width, evidence_descent, evidence_loss
+from bayleaf.native.search.weights import (
+    contrast_width,
+    evidence_descent,
+    evidence_loss,
+)
 
 # Strengths of the pull towards equal weights, the strongest first.
 PENALTIES = (256.0, 64.0, 16.0, 4.0, 1.0)

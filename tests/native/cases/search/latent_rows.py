@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.native.latent_variables import PackedColumns, PackedRuns
+from bayleaf.native.search.latent_rows import PackedColumns, PackedRuns
 
 Arguments = tuple[Any, ...]
 
@@ -31,27 +31,18 @@ def _columns(rng: np.random.Generator) -> Arguments:
     return columns, [LEFT + 1, RIGHT + 1, 0]
 
 
-def _runs(rng: np.random.Generator) -> Arguments:
+def runs(rng: np.random.Generator) -> Arguments:
     packed = PackedColumns(*_columns(rng))
     n_runs = N_FOLDS * N_CLASSES
     runs = rng.integers(n_runs, size=packed.n_rows).astype(np.int32)
     return packed, runs, n_runs, _weights(rng, packed.n_rows)
 
 
-def _padded(rng: np.random.Generator) -> np.ndarray:
+def padded(rng: np.random.Generator) -> np.ndarray:
     """States of a latent variable, also where a child is missing."""
     padded = rng.integers(N_STATES, size=(LEFT + 1, RIGHT + 1))
     padded[-1] = padded[:, -1] = N_STATES
     return padded
-
-
-def _gains(rng: np.random.Generator) -> np.ndarray:
-    return -rng.random((N_FOLDS, LEFT + 1, RIGHT + 1, N_CLASSES))
-
-
-def _scores(rng: np.random.Generator, rows: PackedRuns) -> np.ndarray:
-    # Few values, so that classes are tied at times.
-    return -rng.integers(4, size=(rows.packed.n_rows, N_CLASSES)).astype(np.float64)
 
 
 def _deal(rng: np.random.Generator) -> Arguments:
@@ -64,7 +55,7 @@ def _deal(rng: np.random.Generator) -> Arguments:
 
 def _count_cells(rng: np.random.Generator) -> Arguments:
     counts = rng.random((N_FOLDS * N_CLASSES, LEFT + 1, RIGHT + 1))
-    return PackedRuns(*_runs(rng)), 0, 1, counts
+    return PackedRuns(*runs(rng)), 0, 1, counts
 
 
 def _with_missing(rng: np.random.Generator) -> Arguments:
@@ -73,42 +64,14 @@ def _with_missing(rng: np.random.Generator) -> Arguments:
 
 
 def _latent_codes(rng: np.random.Generator) -> Arguments:
-    return PackedColumns(*_columns(rng)), 0, 1, _padded(rng), 2, N_STATES + 1
-
-
-def _merge_cells(rng: np.random.Generator) -> Arguments:
-    counts = rng.random((6, LEFT + 1, RIGHT + 1))
-    return counts, _padded(rng), rng.random((6, N_STATES))
-
-
-def _changes(rng: np.random.Generator) -> Arguments:
-    tables = [
-        -rng.random((N_FOLDS, n_codes, N_CLASSES))
-        for n_codes in (LEFT + 1, RIGHT + 1, N_STATES + 1)
-    ]
-    return *tables, _padded(rng), np.empty_like(_gains(rng))
-
-
-def _predictive_scores(rng: np.random.Generator) -> Arguments:
-    rows = PackedRuns(*_runs(rng))
-    gains = np.round(_gains(rng))
-    return rows, 0, 1, _scores(rng, rows), gains, bool(rng.random() < 0.5)
-
-
-def _add_gains(rng: np.random.Generator) -> Arguments:
-    rows = PackedRuns(*_runs(rng))
-    return rows, 0, 1, _gains(rng), _scores(rng, rows)
+    return PackedColumns(*_columns(rng)), 0, 1, padded(rng), 2, N_STATES + 1
 
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "PackedColumns": _columns,
-    "PackedRuns": _runs,
+    "PackedRuns": runs,
     "deal": _deal,
     "count_cells": _count_cells,
     "with_missing": _with_missing,
     "latent_codes": _latent_codes,
-    "merge_cells": _merge_cells,
-    "changes": _changes,
-    "predictive_scores": _predictive_scores,
-    "add_gains": _add_gains,
 }

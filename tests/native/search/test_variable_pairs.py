@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayleaf.native.variable_pairs import collapse, pair_statistics
-from native.cases.variable_pairs import CASES
+from bayleaf.native.search.variable_pairs import collapse, pair_statistics
+from native.cases.search.variable_pairs import CASES
 from oracles import hnb
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.native.weights import contrast_width
+from bayleaf.native.search.weights import contrast_width
 
 Arguments = tuple[Any, ...]
 

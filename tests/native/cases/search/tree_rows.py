@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.native.search import PackedRows
+from bayleaf.native.search.tree_rows import PackedRows
 
 Arguments = tuple[Any, ...]
 
