@@ -19,11 +19,8 @@ from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows
-from bayleaf.latent.structure_learning import (
-    StructureOptions,
-    learn_structure,
-    named_edges,
-)
+from bayleaf.latent.structure_learning import learn_structure
+from bayleaf.latent.structure_search import StructureOptions, named_edges
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.row_densities import log_densities, log_densities_of_partial_rows
 from bayleaf.models.structured_network import network_from_structures

@@ -22,11 +22,8 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.files import resolve_hierarchies, with_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.latent.structure_learning import (
-    LearnedStructure,
-    StructureOptions,
-    learn_structure,
-)
+from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
+from bayleaf.latent.structure_search import StructureOptions
 from bayleaf.models.local_structure_text import describe_distribution
 from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.row_densities import log_densities

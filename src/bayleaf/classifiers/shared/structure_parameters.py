@@ -17,7 +17,7 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.domain import Domain
-from bayleaf.latent.structure_learning import (
+from bayleaf.latent.structure_search import (
     ABSTRACTIONS,
     GIVEN,
     GLOBAL,
