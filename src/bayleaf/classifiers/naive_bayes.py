@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.classifiers.base import Learned
-from bayleaf.classifiers.conditional import SingleNetworkClassifier
-from bayleaf.classifiers.incremental import IncrementalClassifier
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
 

@@ -92,16 +92,21 @@ def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
         # A helper that another caller keeps from starting finds nothing left to do.
         for helper in helpers:
             if not helper.cancel():
-                while not helper.done():
-                    # The system may tell a helper of Ctrl-C, which ends no longer wait.
-                    wait([helper], _LISTEN_SECONDS)
-                helper.result()
+                _await(helper)
     except BaseException:
         stop.value = 1
         waiting.clear()
         wait([helper for helper in helpers if not helper.cancel()])
         raise
     return [results[place] for place in range(len(tasks))]
+
+
+def _await(helper: Future[None]) -> None:
+    """Wait for a thread's end, awake for Ctrl-C, and raise what it raised."""
+    while not helper.done():
+        # The system may tell the helper of Ctrl-C, which would end no longer wait.
+        wait([helper], _LISTEN_SECONDS)
+    helper.result()
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.parameters import random_generator
+from bayleaf.classifiers.shared.parameters import random_generator
 from bayleaf.data.codes import Codes
 from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
 from bayleaf.explain.drawn_average import average_scores
@@ -223,7 +223,7 @@ def evidence_of(model: Any) -> EvidenceRows:
     """
     kept = model.evidence if isinstance(model, Predictor) else None
     if not isinstance(model, Predictor):
-        from bayleaf.classifiers.saving import kept_evidence
+        from bayleaf.classifiers.shared.saving import kept_evidence
 
         predictor_of(model)
         kept = kept_evidence(model)
