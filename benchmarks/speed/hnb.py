@@ -26,8 +26,8 @@ import pyarrow.csv as pa_csv
 from bayleaf import HNBClassifier
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
-from bayleaf.search.latent_moves import LatentSearchResult
-from bayleaf.search.latent_search import LatentSearchOptions, search_latents
+from bayleaf.search.latents.moves import LatentSearchResult
+from bayleaf.search.latents.search import LatentSearchOptions, search_latents
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import best_time, describe_processor, markdown_table
@@ -93,7 +93,9 @@ def adult_table(folder: Path, repeats: int) -> str:
     for estimation in ESTIMATIONS:
         row = [f"adult, {size}, {n_missing} cells missing, {estimation}"]
         for name in SEARCHES:
-            model = HNBClassifier(search=name, estimation=estimation, n_jobs=1)
+            model = HNBClassifier(
+                search=name, estimation=estimation, n_jobs=1, random_state=0
+            )
             n_latents = len(model.fit(features, target).tree_.latents)
             seconds = best_time(partial(model.fit, features, target), repeats)
             row.append(f"{seconds:.3f} ({n_latents})")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable, numeric_variable
 from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 
 MakeFrame = Callable[[dict[str, Any]], Any]
 MIXED = {
@@ -372,7 +372,7 @@ def test_columns_without_information_are_noted() -> None:
         "real": "no cut point found, so it carries no information",
     }
     encoder, _ = learn(frame, EncoderRules(missing="state"), discretizer=Uncut())
-    assert "only missing or not tells anything" in encoder.notes["real"]
+    assert "only missingness carries information" in encoder.notes["real"]
 
 
 def test_a_later_table_adds_states_in_order(make_frame: MakeFrame) -> None:

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 def _batch(rows: Codes, architecture: tuple[int, ...], others: Codes) -> Floats:
     rng = np.random.default_rng(0)
-    options = BatchOptions(max_steps=60)
+    options = BatchOptions(max_iter=60)
     banks = learn_batch(rows, architecture, options, rng).banks
     return mixture_log_posteriors((banks,), others)
 

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,
-    check_generative,
 )
 from bayleaf.counts.information import (
     conditional_mutual_information_matrix,
@@ -32,18 +31,14 @@ from bayleaf.cpds.smoothing import (
     resolve_smoothing,
 )
 from bayleaf.data.codes import Codes
-from bayleaf.data.discretize import resolve_discretizer
+from bayleaf.data.cuts.discretizers import resolve_discretizer
+from bayleaf.data.cuts.random_cuts import RandomCuts, interval_map
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder import Discretizer
-from bayleaf.data.random_cuts import RandomCuts, interval_map
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.feature_shape import FeatureShape
-from bayleaf.search.evidence_weights import Evidence, learn_evidence_weights
-from bayleaf.search.left_out_cells import (
-    LeftOutRows,
-)
-from bayleaf.search.left_out_evidence import (
+from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     Maps,
     count_network,
@@ -52,9 +47,13 @@ from bayleaf.search.left_out_evidence import (
     scores_of,
     state_counts,
 )
-from bayleaf.search.noisy_kdb import log_information, noisy_parents
-from bayleaf.search.selection import choose_rule
-from bayleaf.search.temperature import best_temperature
+from bayleaf.search.left_out.cells import (
+    LeftOutRows,
+)
+from bayleaf.search.left_out.selection import choose_rule
+from bayleaf.search.left_out.temperature import best_temperature
+from bayleaf.search.left_out.weights import Evidence, learn_evidence_weights
+from bayleaf.search.orders.noisy_kdb import log_information, noisy_parents
 from bayleaf.wording import name_list
 
 # Numbers of left-out evidence that are held at most: 0.8 GB.
@@ -77,10 +76,9 @@ class AveragedKDBClassifier(BayesianClassifier):
         Number of networks.
     max_parents : int, default=4
         Most parents of a feature beside the class.
-    weights : {"leave_one_out"}, optional
+    weights : {"leave_one_out"} or None, default="leave_one_out"
         How evidence is weighted: by the log-loss of left-out rows, or, with None,
-        evenly.
-        With even weights, `calibration` finds one temperature.
+        evenly. With even weights, `calibration` finds one temperature.
     max_rows : int, default=8000
         Most rows on which the weights are learned, drawn at random; the tables are
         counted from all rows.
@@ -94,8 +92,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         One coding for all networks in place of random bins.
     missing : {"state", "error"}, default="state"
         Missing cells are a state of their own; this model cannot sum them out.
-    random_state : int, RandomState, Generator or None, default=0
-        Source of randomness. Fixed by default, so that an explanation can be repeated.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness; with a whole number a fit can be repeated.
     **shared
         The other parameters that the classifiers share, see `BayesianClassifier`.
 
@@ -133,7 +131,7 @@ class AveragedKDBClassifier(BayesianClassifier):
         smoothing: str | Smoothing = "dirichlet",
         discretizer: Any = None,
         missing: str = "state",
-        random_state: Any = 0,
+        random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(
@@ -151,7 +149,6 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_generative(self)
         check_count("n_networks", self.n_networks, 1)
         check_count("max_parents", self.max_parents, 0)
         check_count("max_rows", self.max_rows, 1)

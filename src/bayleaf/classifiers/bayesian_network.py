@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import AUTO, check_generative
-from bayleaf.classifiers.structure_parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import AUTO
+from bayleaf.classifiers.shared.structure_parameters import (
     StructureParameters,
     check_structure,
     structure_options,
@@ -19,20 +19,17 @@ from bayleaf.classifiers.structure_parameters import (
 from bayleaf.counts.source import CountSource
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy_files import resolve_hierarchies, with_hierarchies
+from bayleaf.data.hierarchies.files import resolve_hierarchies, with_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.latent.structure_learning import (
-    LearnedStructure,
-    StructureOptions,
-    learn_structure,
-)
+from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
+from bayleaf.latent.structure_search import StructureOptions
 from bayleaf.models.local_structure_text import describe_distribution
 from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.row_densities import log_densities
 from bayleaf.models.structured_network import network_from_structures
+from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.structure import Move
-from bayleaf.search.temperature import best_temperature
 
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5
@@ -46,7 +43,7 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
 
     Parameters
     ----------
-    random_state : int, RandomState, Generator or None, default=0
+    random_state : int, RandomState, Generator or None, default=None
         Source of the restarts' randomness.
     **shared
         The parameters of the search (`local_structure`, `abstraction`, `local_score`,
@@ -77,14 +74,13 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     def __init__(
         self,
         *,
-        random_state: Any = 0,
+        random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(random_state=random_state, **shared)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_generative(self)
         check_structure(self)
         if isinstance(self.smoothing, str) and self.smoothing == AUTO:
             raise ValueError(

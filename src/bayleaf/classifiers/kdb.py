@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,
@@ -17,14 +18,14 @@ from bayleaf.classifiers.parameters import (
 )
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
-from bayleaf.search.kdb_order import KDBRanking, kdb_parents, rank_parents
-from bayleaf.search.kdb_selection import select_kdb
-from bayleaf.search.selection import SMOOTHING_GRID
+from bayleaf.search.left_out.kdb_selection import select_kdb
+from bayleaf.search.left_out.selection import SMOOTHING_GRID
+from bayleaf.search.orders.kdb import KDBRanking, kdb_parents, rank_parents
 
 THETA_UNITS = ("nats", "bits")
 
 
-class KDBClassifier(BayesianClassifier):
+class KDBClassifier(SingleNetworkClassifier):
     """k-dependence Bayesian classifier (Sahami 1996).
 
     Features are ordered by ``I(X;C)``; beside the class each takes as parents the k
@@ -48,7 +49,8 @@ class KDBClassifier(BayesianClassifier):
         How many features of the order are used, by default all; "auto" chooses beside
         k. The others keep a variable without arcs and say nothing of the class.
     **shared
-        The parameters that the classifiers share, see `BayesianClassifier`.
+        The parameters that the classifiers share, see `SingleNetworkClassifier`
+        and `BayesianClassifier`.
 
     Attributes
     ----------

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bayleaf.classifiers.parameters import random_generator
-from bayleaf.classifiers.training import TrainingTable, n_rows
-from bayleaf.data.columns import iterate_names
-from bayleaf.data.tables import take_apart
+from bayleaf.classifiers.shared.parameters import random_generator
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
+from bayleaf.classifiers.shared.training import TrainingTable, n_rows
+from bayleaf.data.tables.columns import iterate_names
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
-
-if TYPE_CHECKING:
-    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+from bayleaf.wording import brief, brief_names, counted
 
 Name = str | int
 _MOST_LINES = 40
@@ -118,6 +117,11 @@ class ArcStrength:
                 parents[child].add(parent)
         return DAG(tuple(tuple(sorted(own)) for own in parents))
 
+    def __repr__(self) -> str:
+        arcs = [f"{a.parent} -> {a.child} {a.strength:.2f}" for a in self.arcs]
+        shown = f"{counted(len(arcs), 'arc')} ({brief_names(arcs)})"
+        return brief(self, counted(len(self.names), "variable"), shown)
+
     def __str__(self) -> str:
         lines = [
             f"  {arc.parent} -> {arc.child}: in {arc.strength:.0%} of the networks, "
@@ -141,7 +145,7 @@ def _leads(parents: Sequence[set[int]], start: int, end: int) -> bool:
 
 
 def bootstrapped_arcs(
-    estimator: BayesianNetworkEstimator, X: Any, n_bootstraps: int, sample_weight: Any
+    estimator: TableEstimator, X: Any, n_bootstraps: int, sample_weight: Any
 ) -> ArcStrength:
     """Learn networks as an estimator would, from bootstrap samples of a table.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.evidence_rows import EvidenceRows
-from bayleaf.wording import stated
+from bayleaf.wording import brief, stated
 
 Given = tuple[tuple[str | int, str], ...]
 
@@ -54,6 +54,9 @@ class CellEvidence:
             "rows": self.rows,
             "rare": self.is_rare,
         }
+
+    def __repr__(self) -> str:
+        return brief(self, self)
 
     def __str__(self) -> str:
         given = ", ".join(stated(name, state) for name, state in self.given)

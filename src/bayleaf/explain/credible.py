@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.classifiers.shared.parameters import random_generator
 from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import calibrated_log_proba
 from bayleaf.models.evidence_rows import EvidenceRows
 from bayleaf.models.predictor import Predictor
+from bayleaf.wording import brief, counted
 
 Floats = NDArray[np.float64]
 
@@ -109,6 +110,16 @@ class CredibleInterval:
             lines.append(f"  and {len(rare) - _CELLS_SHOWN} more")
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        best = max(self.classes, key=lambda one: one.probability)
+        return brief(
+            self,
+            f"row {self.row}",
+            f"{best.label} {best.probability:.3f} in [{best.low:.3f}, {best.high:.3f}]",
+            f"level {self.level:g}",
+            f"{counted(len(self.rare_cells), 'distribution')} on few rows",
+        )
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -119,7 +130,7 @@ def credible_intervals(
     *,
     n_draws: int = 1000,
     level: float = 0.95,
-    random_state: int = 0,
+    random_state: Any = None,
 ) -> list[CredibleInterval]:
     """Tell how far class probabilities depend on the chance of which rows were seen.
 
@@ -136,8 +147,8 @@ def credible_intervals(
         Number of draws.
     level : float, default=0.95
         Probability of each central interval.
-    random_state : int, default=0
-        Seed of the draws.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws.
 
     Returns
     -------
@@ -161,11 +172,7 @@ def credible_intervals(
         raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
     predictor, codes = predictor_of(model), rows_of(model, X)
     evidence = evidence_of(model)
-    if not isinstance(random_state, Integral) or random_state < 0:
-        raise ValueError(
-            f"random_state must be a whole number >= 0, got {random_state!r}"
-        )
-    rng = np.random.default_rng(int(random_state))
+    rng = random_generator(random_state)
     proba = predictor.proba(codes)
     n_classes = proba.shape[1]
     ends = np.empty((2, codes.n_rows, n_classes))
@@ -204,7 +211,7 @@ def evidence_of(model: Any) -> EvidenceRows:
     """
     kept = model.evidence if isinstance(model, Predictor) else None
     if not isinstance(model, Predictor):
-        from bayleaf.classifiers.saving import kept_evidence
+        from bayleaf.classifiers.shared.saving import kept_evidence
 
         predictor_of(model)
         kept = kept_evidence(model)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.data.codes import Codes
-from bayleaf.search.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def left_out_losses(model: Any) -> tuple[Codes, Floats]:
             f"this {kind} does not hold its training rows, which go with saving, "
             f"pickling and partial_fit; {_INSTEAD}"
         )
-    generative = getattr(model, "parameters", "generative") == "generative"
+    generative = getattr(model, "objective", "generative") == "generative"
     families = model.model_.left_out_families
     if families is None or not generative:
         raise AttributeError(

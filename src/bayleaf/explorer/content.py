@@ -122,7 +122,7 @@ def _model_content(model: ClassModel) -> Content:
     network = shipped.network
     class_index = len(network.domain) - 1
     pairs = zip(network.domain, shipped.roles, strict=True)
-    content = {
+    content: Content = {
         "kind": "network",
         "variables": [variable_content(variable, role) for variable, role in pairs],
         "class": class_index,
@@ -168,9 +168,10 @@ def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
         # Every feature is some network's parent of every other.
         arcs = [(len(features), child) for child in range(len(features))]
         note = "; arcs between features differ from network to network and are left out"
-    values = _packed(shipped.values)
+    values = {}
     if model.feature_marginals is not None:
         values["states"] = _state_log_probabilities(model)
+    values |= _packed(shipped.values)
     return {
         "drawing_note": note,
         "kind": shipped.engine,

@@ -24,6 +24,7 @@ from bayleaf.models.support.cells import RowFacts, UsedCells
 from bayleaf.models.support.nested_levels import FamilyLevel, family_levels
 from bayleaf.models.support.occupied_cells import shipped_networks
 from bayleaf.native.cpds import EvidenceTables
+from bayleaf.wording import counted
 
 # Values of evidence held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 23
@@ -61,7 +62,7 @@ class WeightedEdge(tuple[str | int, str | int]):
         return f"({self[0]!r}, {self[1]!r}, weight={self.weight:.3g})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AveragedKDBModel(ModelKind):
     """Scores that are a weighted sum of log-probabilities from several networks.
 
@@ -102,6 +103,11 @@ class AveragedKDBModel(ModelKind):
         "has a table in each of several networks, none of its own; look at the shape "
         "of its evidence instead"
     )
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs."""
+        return counted(len(self.networks), "network")
 
     @property
     def n_classes(self) -> int:

@@ -27,7 +27,7 @@ from bayleaf.models.support.family_rows import cpd_shape, family_rows
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassNetwork(ModelKind):
     """Base of class models that are one network, whose last variable is the class.
 

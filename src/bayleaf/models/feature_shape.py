@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.wording import format_number
+from bayleaf.wording import brief_fields, format_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,8 @@ class FeatureShape:
     classes: tuple[Any, ...]
     contributions: NDArray[np.float64]
     row_counts: NDArray[np.float64]
+
+    __repr__ = brief_fields
 
     def to_dict(self) -> dict[str, Any]:
         """The shape as plain values, ready for JSON; infinite ends are null."""

@@ -22,7 +22,7 @@ from bayleaf.models.mixture_text import mixture_text
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HierarchicalMixtureModel(MixtureTables):
     """Mean of several hierarchical mixtures of naive Bayes classifiers.
 

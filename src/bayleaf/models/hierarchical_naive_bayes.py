@@ -36,7 +36,7 @@ class _PaddedFactor(Factor):
         return self.log_values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HierarchicalNaiveBayesModel(HierarchicalTables):
     """Naive Bayes over the children of the class in a tree of latent variables.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,15 @@ from bayleaf.models.latent_messages import cell_probabilities
 from bayleaf.models.latent_rules import latent_names
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.picture import CLASS, FEATURE, LATENT, PicturedGraph, WeightedArc
-from bayleaf.models.support.cells import RowFacts, UsedCells
+from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
+from bayleaf.wording import counted
 
 Floats = NDArray[np.float64]
 # Added to drawn weights of cells, which need no smoothing of their own.
 _NO_SMOOTHING = 1e-300
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HierarchicalTables(ModelKind):
     """Base of the hierarchical naive Bayes model: its tables and what follows alone.
 
@@ -72,6 +73,11 @@ class HierarchicalTables(ModelKind):
             raise ValueError(
                 f"cell_smoothing must be greater than 0, got {self.cell_smoothing}"
             )
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs."""
+        return counted(len(self.tree.latents), "latent variable")
 
     @property
     def used_children(self) -> tuple[int, ...]:
@@ -154,7 +160,8 @@ class HierarchicalTables(ModelKind):
         own = codes.column(codes.n_variables - 1)
         for node in self.tree.class_children:
             known = columns[node] < self.tree.cards[node]
-            yield np.bincount(own, codes.weights * known, len(self.prior))
+            counts = np.bincount(own, codes.weights * known, len(self.prior))
+            yield counts.astype(np.float64)
         yield np.asarray(codes.weights.sum())
 
     def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
@@ -238,6 +245,12 @@ class HierarchicalTables(ModelKind):
             cells = facts.used(node, [len(self.domain) - 1], rows)
             if node >= self.tree.n_features:
                 name = names[node - self.tree.n_features]
-                told = [(name, str(int(state) + 1)) for state in columns[node]]
-                cells = cells._replace(fact=lambda row, _, told=told: told[row])
+                cells = cells._replace(fact=_states_of(name, columns[node]))
             yield cells
+
+
+def _states_of(
+    name: str, states: NDArray[np.integer[Any]]
+) -> Callable[[int, int], Fact]:
+    """What tells name and number of a latent variable's state in each row."""
+    return lambda row, _: (name, str(int(states[row]) + 1))

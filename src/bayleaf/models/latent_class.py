@@ -26,12 +26,13 @@ from bayleaf.models.latent_class_text import component_remarks
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.shipped import ShippedNetwork
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
+from bayleaf.wording import counted
 
 # Log joints of components and classes that are computed together.
 _BLOCK_CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LatentClassModel(ModelKind):
     """P(component) P(class | component) times P(feature | class, component).
 
@@ -75,6 +76,11 @@ class LatentClassModel(ModelKind):
                 f"the features' tables have shapes "
                 f"{[np.shape(table) for table in self.tables]}, but need {shapes}"
             )
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs."""
+        return f"{counted(self.weights.shape[1], 'component')} a class"
 
     @property
     def n_components(self) -> int:
@@ -275,7 +281,7 @@ class LatentClassModel(ModelKind):
         classes = np.zeros((n_classes, codes.n_rows))
         classes[own, np.arange(codes.n_rows)] = 1.0
         yield np.asarray(codes.weights.sum())
-        yield np.bincount(own, codes.weights, n_classes)
+        yield np.bincount(own, codes.weights, n_classes).astype(np.float64)
         known = [~features.missing(feature) for feature in range(features.n_variables)]
         yield np.stack([(classes * rows) @ shares for rows in known])
 

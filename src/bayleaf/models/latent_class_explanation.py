@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.models.explanation import Explanation, wrapped
+from bayleaf.models.explanation import Explanation, base_fields, wrapped
 
 # Components of a class that are written.
 _SHOWN = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LatentClassExplanation(Explanation):
     """The log-odds of a class in terms that add up, and the components behind.
 
@@ -84,12 +84,9 @@ def explain_components(
     """
     return [
         LatentClassExplanation(
-            **{field.name: getattr(explanation, field.name) for field in _FIELDS},
+            **base_fields(explanation),
             components=tuple(shares[row, target[row]].tolist()),
             against_components=tuple(shares[row, against[row]].tolist()),
         )
         for row, explanation in enumerate(explanations)
     ]
-
-
-_FIELDS = fields(Explanation)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.domain import Domain, Variable, interval_labels
 from bayleaf.models.latent_cover import Box, Cover
-from bayleaf.wording import shown_name, stated
+from bayleaf.wording import brief, counted, format_number, shown_name, stated
 
 # Rules of one state above which nested latents are not expanded.
 MAX_RULES = 64
@@ -63,6 +63,9 @@ class Rule:
             for node in (first, second):
                 found &= columns[node] < self.variables[node].n_states
         return found
+
+    def __repr__(self) -> str:
+        return brief(self, self)
 
     def __str__(self) -> str:
         names = [shown_name(variable.name) for variable in self.variables]
@@ -127,6 +130,11 @@ class LatentState:
             "lift": self.lift.tolist(),
         }
 
+    def __repr__(self) -> str:
+        first = f"{self.rules[0]}" if self.rules else "no row has it"
+        rules = f"{counted(len(self.rules), 'rule')}, the first: {first}"
+        return brief(self, f"{format_number(self.n)} training rows", rules)
+
 
 @dataclass(frozen=True, eq=False)
 class LatentReport:
@@ -171,6 +179,11 @@ class LatentReport:
             "irrelevant": self.is_irrelevant,
             "states": [state.to_dict() for state in self.states],
         }
+
+    def __repr__(self) -> str:
+        children = " and ".join(map(shown_name, self.children))
+        states = counted(len(self.states), "state")
+        return brief(self, f"{self.name} joins {children}", states)
 
 
 def latent_names(domain: Domain, tree: LatentTree) -> list[str]:

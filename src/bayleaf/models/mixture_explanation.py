@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.explanation import Explanation, wrapped
+from bayleaf.models.explanation import Explanation, base_fields, wrapped
 from bayleaf.models.mixture_tables import (
     MixtureTables,
     member_shares,
     node_path,
     path_name,
 )
-from bayleaf.wording import stated
+from bayleaf.wording import brief_fields, stated
 
 Facts = list[str]
 
@@ -55,6 +55,8 @@ class GateOpinion:
     prior: float
     contributions: tuple[float, ...]
 
+    __repr__ = brief_fields
+
 
 @dataclass(frozen=True)
 class ExpertOpinion:
@@ -87,8 +89,10 @@ class ExpertOpinion:
     prior: float
     contributions: tuple[float, ...]
 
+    __repr__ = brief_fields
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class MixtureExplanation(Explanation):
     """The log-odds of a class in terms that add up, and the gates and experts behind.
 
@@ -209,7 +213,7 @@ def explain_routes(
     experts = _expert_opinions(model, codes, target, against)
     return [
         MixtureExplanation(
-            **{f.name: getattr(explanation, f.name) for f in fields(Explanation)},
+            **base_fields(explanation),
             gates=tuple(opinions[row] for opinions in gates),
             experts=tuple(opinions[row] for opinions in experts),
         )

@@ -21,6 +21,7 @@ from bayleaf.models.one_dependence import logarithmic_mean_weights
 from bayleaf.models.shipped import ShippedAverage
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.gate_rows import drawn_bank, expert_shares, output_rows
+from bayleaf.wording import counted
 
 Floats = NDArray[np.float64]
 Banks = tuple[NaiveBayesBank, ...]
@@ -29,7 +30,7 @@ Banks = tuple[NaiveBayesBank, ...]
 _BLOCK_CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MixtureTables(ModelKind):
     """Base of the hierarchical mixture: its gates and experts and what follows alone.
 
@@ -45,6 +46,12 @@ class MixtureTables(ModelKind):
         "has a table in each gate and expert, none of its own; explain a row to see "
         "what they say"
     )
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs."""
+        experts = counted(self.n_experts, "expert")
+        return f"{counted(len(self.starts), 'mixture')} of {experts}"
 
     @property
     def n_parameters(self) -> int:

@@ -135,16 +135,17 @@ class ModelKind(NotebookModel):
         )
 
     def drawn_log_scores(
-        self: ClassModel,
+        self,
         codes: Codes,
         evidence: EvidenceRows,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
         """Class log scores of one drawn copy after the other."""
-        scores = np.empty((n_draws, codes.n_rows, self.domain.cards[-1]))
+        model: Any = self
+        scores = np.empty((n_draws, codes.n_rows, model.domain.cards[-1]))
         for draw in range(n_draws):
-            scores[draw] = self.drawn(evidence, rng).class_log_scores(codes)
+            scores[draw] = model.drawn(evidence, rng).class_log_scores(codes)
         return scores
 
     def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:

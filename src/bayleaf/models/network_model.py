@@ -19,7 +19,7 @@ from bayleaf.models.inference import Eliminator
 from bayleaf.wording import name_list
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkModel(ClassNetwork):
     """Class scores from a network whose last variable is the class.
 
@@ -163,5 +163,5 @@ class NetworkModel(ClassNetwork):
 
     def with_class_prior(self, class_prior: NDArray[np.float64]) -> NetworkModel:
         """Return the same model under another class prior, shape (n_classes,)."""
-        class_index = len(self.domain) - 1
-        return replace(self, network=self.network.with_table(class_index, class_prior))
+        network = self.network.with_table(self.domain[-1].name, class_prior)
+        return replace(self, network=network)

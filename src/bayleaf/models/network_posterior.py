@@ -19,7 +19,7 @@ from bayleaf.models.row_densities import log_densities
 from bayleaf.models.shipped import ShippedNetwork
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkPosteriorModel(ClassNetwork):
     """Class scores from a network whose last variable, the class, may have parents.
 

@@ -17,7 +17,7 @@ from bayleaf.native.prediction import add_children
 _BLOCK_CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AveragedOneDependenceModel(OneDependenceTables):
     """Mean of the joint distributions of n one-dependence networks.
 

@@ -23,7 +23,7 @@ from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneDependenceTables(ModelKind):
     """Base of the averaged one-dependence model: its tables and what follows alone.
 

@@ -6,8 +6,9 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayleaf.models.html_summary import arc_text, facts_html, plain
+from bayleaf.models.html_summary import arc_text, facts_html
 from bayleaf.models.predictor import Predictor
+from bayleaf.wording import brief, brief_names, counted, plain
 
 _WIDTH = 80
 
@@ -92,6 +93,17 @@ class Summary:
             ("values not seen in training, taken as missing", unknown),
         ]
         return facts_html(self.model, facts, lists)
+
+    def __repr__(self) -> str:
+        shown = brief_names([f"{label} {prior:.3f}" for label, prior in self.classes])
+        return brief(
+            self,
+            self.model,
+            f"class {plain(self.target, 60)} ({shown})",
+            counted(self.n_features, "feature"),
+            f"{counted(self.n_arcs, 'arc')} among features",
+            counted(self.n_parameters, "free parameter"),
+        )
 
     def __str__(self) -> str:
         priors = ", ".join(f"{label} {prior:.3f}" for label, prior in self.classes)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Variable
 from bayleaf.models.latent_rules import LatentReport
 from bayleaf.plot import style
-from bayleaf.wording import near_names
+from bayleaf.wording import counted, near_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,8 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
     reports = {report.name: report for report in found.latent_reports}
     if latent not in reports:
         names = list(reports)
-        mend = near_names(str(latent), names) if names else "the model has none"
-        raise ValueError(f"there is no latent variable {latent!r}; {mend}")
+        remedy = near_names(str(latent), names) if names else "the model has none"
+        raise ValueError(f"there is no latent variable {latent!r}; {remedy}")
     chosen = reports[latent]
     states = chosen.cells
     ax = style.axes_for(ax, 1.9 + 0.42 * states.shape[1], 1.2 + 0.28 * len(states))
@@ -79,10 +79,8 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
             style.shortened(name, 32), fontsize=style.FONT_SIZE, parse_math=False
         )
     ax.tick_params(length=0)
-    n_states = len(chosen.states)
-    plural = "state" if n_states == 1 else "states"
-    head = style.shortened(latent)
-    style.title(ax, f"{head}: {states.size} cells in {n_states} {plural}")
+    states_left = counted(len(chosen.states), "state")
+    style.title(ax, f"{style.shortened(latent)}: {states.size} cells in {states_left}")
     return ax
 
 

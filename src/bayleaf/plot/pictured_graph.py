@@ -19,7 +19,9 @@ def pictured_graph(source: Any) -> PicturedGraph:
     TypeError
         If it is none of them, or not fitted.
     """
-    picture = getattr(getattr(source, "model_", source), "picture", None)
+    picture: PicturedGraph | None = getattr(
+        getattr(source, "model_", source), "picture", None
+    )
     if picture is not None:
         return picture
     network = getattr(source, "network_", source)

@@ -38,7 +38,7 @@ def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
     domain : Domain
         Its variables, the class included, as they may be named.
     privacy : Privacy
-        What may be told.
+        What may be shown.
     """
     graph = pictured_graph(source)
     remarks = () if privacy.withholds else getattr(source, "remarks", ())

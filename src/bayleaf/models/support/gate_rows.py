@@ -52,7 +52,8 @@ def output_rows(
     """
     n_rows = len(shares)
     if own is None:
-        return shares.reshape(n_rows, bank.n_nodes, bank.n_outputs, -1).sum(axis=3)
+        parts = shares.reshape(n_rows, bank.n_nodes, bank.n_outputs, -1)
+        return np.asarray(parts.sum(axis=3))
     outputs = np.zeros((n_rows, bank.n_nodes, bank.n_outputs))
     outputs[np.arange(n_rows), :, own] = shares
     return outputs

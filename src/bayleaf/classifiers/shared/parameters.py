@@ -1,0 +1,235 @@
+"""Checks of the parameters that estimators share, and their one signature."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import reprlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from bayleaf.data.encoder import EncoderRules
+from bayleaf.wording import name_list
+
+# The value of a parameter that leave-one-out chooses.
+AUTO = "auto"
+CALIBRATIONS = ("leave_one_out",)
+# Sums of larger costs could overflow.
+_LARGEST_COST = 1e100
+GENERATIVE, CONDITIONAL = "generative", "conditional"
+
+
+def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:
+    """Raise unless a parameter is a whole number of at least `lowest`.
+
+    `or_else` names another value that is allowed, for the message.
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    refusal = f"{name} must be an integer >= {lowest}, got {value!r}"
+    refusal += f"; {or_else!r} is allowed too" if or_else else ""
+    if not whole:
+        raise TypeError(refusal)
+    if value < lowest:
+        raise ValueError(refusal)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise unless a parameter is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        allowed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+
+
+def check_threshold(
+    name: str, value: Any, *, or_else: str = "", none_too: bool = True
+) -> None:
+    """Raise unless a parameter is a finite number >= 0, or None; see `check_count`."""
+    if value is None and none_too:
+        return
+    none = "None or " if none_too else ""
+    refusal = f"{name} must be {none}a number >= 0, got {value!r}"
+    refusal += f"; {or_else!r} is allowed too" if or_else else ""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(refusal)
+    if not math.isfinite(value) or value < 0:
+        raise ValueError(refusal)
+
+
+def check_share(name: str, value: Any) -> None:
+    """Raise unless a parameter is a number between 0 and 1, both left out."""
+    refusal = f"{name} must be a number between 0 and 1, got {value!r}"
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(refusal)
+    if not 0.0 < float(value) < 1.0:
+        raise ValueError(refusal)
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless a parameter is a truth value."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def check_shared(estimator: Any) -> None:
+    """Raise if a parameter that only classifiers share is out of range."""
+    if estimator.calibration is not None:
+        check_choice("calibration", estimator.calibration, CALIBRATIONS)
+    check_flag("fit_prior", estimator.fit_prior)
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Raise unless `n_jobs` is None or a whole number other than zero."""
+    if n_jobs is None:
+        return
+    if not isinstance(n_jobs, numbers.Integral):
+        raise TypeError(f"n_jobs must be None or an integer, got {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; -1 means all cores")
+
+
+def encoder_rules(estimator: Any) -> EncoderRules:
+    """The estimator's rules for reading columns."""
+    declared = estimator.categorical_features
+    if declared is not None:
+        if isinstance(declared, str):
+            raise TypeError(
+                "categorical_features must be a list of columns, got the string "
+                f"{declared!r}; write [{declared!r}]"
+            )
+        if not hasattr(declared, "__iter__"):
+            raise TypeError(
+                "categorical_features must be a list of columns or None, got "
+                f"{declared!r}"
+            )
+        declared = tuple(
+            item.item() if isinstance(item, np.generic) else item for item in declared
+        )
+    return EncoderRules(
+        categorical_features=declared,
+        missing=estimator.missing,
+        unknown=estimator.unknown,
+        max_states=estimator.max_states,
+    )
+
+
+def numbers_of(name: str, values: Any) -> NDArray[np.float64]:
+    """A parameter as an array of floats.
+
+    Raises
+    ------
+    TypeError
+        If it holds something other than real numbers.
+    ValueError
+        If its rows differ in length or a number is too large for a float.
+    """
+    refusal = f"{name} must hold real numbers, got {reprlib.repr(values)}"
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must have rows of one length") from error
+    if array.dtype.kind not in "biufO":
+        raise TypeError(refusal)
+    try:
+        return array.astype(np.float64)
+    except OverflowError as error:
+        raise ValueError(f"{name} holds a number too large for a float") from error
+    except (TypeError, ValueError) as error:
+        raise TypeError(refusal) from error
+
+
+def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """A class prior as an array, once it fits the classes.
+
+    Raises
+    ------
+    ValueError
+        If it has another length, a negative entry, or does not sum to 1.
+    """
+    prior = numbers_of("class_prior", class_prior)
+    if prior.shape != (len(classes),):
+        raise ValueError(
+            f"class_prior must have one entry for each of the {len(classes)} classes "
+            f"{name_list(classes.tolist())}, got shape {prior.shape}"
+        )
+    if not np.isfinite(prior).all() or (prior < 0).any():
+        raise ValueError(f"class_prior must hold numbers >= 0, got {prior.tolist()}")
+    if abs(prior.sum() - 1.0) > 1e-6:
+        raise ValueError(f"class_prior must sum to 1, got a sum of {prior.sum():.6g}")
+    return np.asarray(prior / prior.sum())
+
+
+def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None:
+    """A loss matrix as an array, once it fits the classes; None stays None.
+
+    Raises
+    ------
+    ValueError
+        If it is not square over the classes, holds NaN or infinity, or charges for
+        right predictions.
+    """
+    if loss is None:
+        return None
+    matrix = numbers_of("loss", loss)
+    n_classes = len(classes)
+    if matrix.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"loss must have shape ({n_classes}, {n_classes}), rows for the predicted "
+            f"and columns for the true class, got {matrix.shape}"
+        )
+    if not np.isfinite(matrix).all():
+        raise ValueError("loss must hold finite numbers only")
+    if (np.abs(matrix) > _LARGEST_COST).any():
+        raise ValueError(
+            f"loss must hold costs of at most {_LARGEST_COST:g}, got "
+            f"{np.abs(matrix).max():g}; divide all costs by the largest"
+        )
+    if np.diagonal(matrix).any():
+        wrong = int(np.flatnonzero(np.diagonal(matrix))[0])
+        raise ValueError(
+            f"loss must be 0 where the prediction is right, but class "
+            f"{classes.tolist()[wrong]!r} costs {matrix[wrong, wrong]:g}; subtract "
+            "that from its column"
+        )
+    return matrix
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """The generator that a `random_state` of scikit-learn's kinds stands for."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, numbers.Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state must be >= 0, got {random_state!r}")
+        return np.random.default_rng(int(random_state))
+    try:
+        former = check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            "random_state must be a whole-number seed, None or a generator, got "
+            f"{random_state!r}"
+        ) from error
+    return np.random.default_rng(former.randint(2**31 - 1))
+
+
+def merged_signature(
+    *constructors: Callable[..., None], without: Sequence[str] = ()
+) -> inspect.Signature:
+    """Signature of an `__init__` whose ``**shared`` means the bases' parameters.
+
+    The first constructor is the class's own; of parameters that several have, the
+    first one stands. Those named in `without` are left out.
+    """
+    merged: dict[str, inspect.Parameter] = {}
+    for constructor in constructors:
+        for parameter in inspect.signature(constructor).parameters.values():
+            is_named = parameter.kind is not parameter.VAR_KEYWORD
+            if is_named and parameter.name not in without:
+                merged.setdefault(parameter.name, parameter)
+    return inspect.Signature(list(merged.values()))

@@ -1,0 +1,244 @@
+"""``bayleaf compare``: several models on the same folds, and whether they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
+from bayleaf.io.atomic import check_writable
+
+if TYPE_CHECKING:
+    from bayleaf.evaluation.compare import Comparison
+    from bayleaf.evaluation.held_out import CrossValidation
+    from bayleaf.evaluation.operating_points import OperatingPoint
+
+_DEFAULT = "nb,tan,kdb,hnb,auto"
+
+
+def compare(
+    data: Source,
+    *,
+    target: str,
+    models: str = _DEFAULT,
+    baseline: str = "best",
+    loss: str | None = None,
+    folds: int = 10,
+    repeats: int = 1,
+    drop: Strings = (),
+    na: Strings = (),
+    options: ModelOptions | None = None,
+    csv: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    markdown: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Compare models on the same folds and mark differences that may be chance.
+
+    Example: `bayleaf compare heart.csv --target disease --models nb,tan,kdb,hnb`
+
+    Parameters
+    ----------
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    target
+        Column to predict.
+    models
+        Names joined by commas: nb, tan, kdb, hnb, aode, auto, mixture, latent_class,
+        network.
+    baseline
+        Model that the others are tested against; best: the best of each score.
+    loss
+        CSV file of costs, class names as header row and first column; rows are
+        predicted, columns true classes.
+    folds
+        Number of folds.
+    repeats
+        How often rows are shuffled and dealt into folds anew.
+    drop
+        Column to leave out; may be repeated.
+    na
+        Cell that counts as empty, such as ?; may be repeated.
+    csv
+        Write one row a model to this file; - for standard output.
+    markdown
+        Print a Markdown table.
+    json
+        Print everything, single folds included, as JSON.
+    """
+    if sum((markdown, json, csv == "-")) > 1:
+        raise ValueError("give only one of --markdown, --json and --csv -")
+    if csv not in (None, "-"):
+        check_writable(csv)
+    options = options or ModelOptions()
+    found = compare_models(
+        _built(_separate(models), options),
+        data,
+        target,
+        (folds, repeats, options.seed),
+        baseline=baseline,
+        loss=loss,
+        drop=drop,
+        missing_values=na,
+    )
+    text = found.to_csv(None if csv == "-" else csv)
+    if csv == "-":
+        print(text, end="")
+    elif json:
+        print_json(found.to_dict() | {"data": data, "target": target})
+    elif markdown:
+        print(found.to_markdown(), end="")
+    else:
+        print_comparison(found, data, target)
+        if found.threshold is not None:
+            print_points(found, found[found.best("cost")])
+    return 0
+
+
+def compare_models(
+    estimators: dict[str, Any],
+    data: str,
+    target: str,
+    dealing: tuple[int, int, int],
+    *,
+    baseline: str = "best",
+    loss: str | None = None,
+    drop: Sequence[str] = (),
+    missing_values: Sequence[str] = (),
+    positive: str | None = None,
+) -> Comparison:
+    """Compare estimators on a file, telling on standard error how far it has come.
+
+    Parameters
+    ----------
+    estimators : dict of str to classifier
+        By what they are called.
+    data, target : str
+        File and column to predict.
+    dealing : tuple of int
+        Numbers of folds and repeats, and the seed.
+    baseline : str, default="best"
+        As for `bayleaf.evaluation.compare`.
+    loss : str, optional
+        File of a loss matrix.
+    drop, missing_values : sequence of str
+        Columns to leave out, cells that count as empty.
+    positive : str, optional
+        Class that thresholds will be asked for.
+
+    Raises
+    ------
+    OSError, ValueError
+        If a file, a setting or the positive class does not fit, before models learn.
+    """
+    from bayleaf.cli.progress import progress
+    from bayleaf.cli.training import training_table
+    from bayleaf.data.labels import encode_labels
+    from bayleaf.evaluation.compare import compare as compare_classifiers
+    from bayleaf.evaluation.operating_points import read_loss
+
+    n_folds, n_repeats, seed = dealing
+    costs = None if loss is None else read_loss(loss)
+    table = training_table(data, target, drop=drop, missing_values=missing_values)
+    if positive is not None:
+        positive_place(encode_labels(table.target)[0].tolist(), positive)
+    with progress() as show:
+        return compare_classifiers(
+            table.features,
+            table.target,
+            estimators,
+            n_folds=n_folds,
+            n_repeats=n_repeats,
+            random_state=seed,
+            loss=costs,
+            baseline=baseline,
+            progress=show,
+        )
+
+
+def positive_place(classes: Sequence[Any], positive: str) -> int:
+    """Which of two classes a name on the command line stands for.
+
+    Raises
+    ------
+    ValueError
+        If there are not two classes, or none of them is called so.
+    """
+    from bayleaf.evaluation.operating_points import class_names
+    from bayleaf.wording import name_list
+
+    names = class_names(classes)
+    # Booleans are found in any case, as in a file of losses.
+    called = positive.lower() if isinstance(classes[0], bool) else positive
+    if len(names) != 2 or called not in names:
+        raise ValueError(
+            f"--positive must be one of two classes, but the target has "
+            f"{name_list(names)} and --positive is {positive!r}"
+        )
+    return names.index(called)
+
+
+def print_comparison(found: Comparison, data: str, target: str) -> None:
+    """Print the tables of a comparison and what their marks mean."""
+    from rich.console import Console
+
+    from bayleaf.evaluation.result_table import print_tables, title_of
+
+    where = "standard input" if data == "-" else Path(data).name
+    title = f"{target} of {where}: {title_of(found)}"
+    print_tables(found, Console(), title)
+
+
+def points_of(
+    found: Comparison, result: CrossValidation, positive: int = 1
+) -> list[OperatingPoint]:
+    """Thresholds between two classes on one model's held-out predictions."""
+    from bayleaf.evaluation.operating_points import operating_points
+
+    held_out = result.held_out
+    return operating_points(
+        held_out.truth, held_out.proba, loss=found.loss, positive=positive
+    )
+
+
+def print_points(found: Comparison, result: CrossValidation, positive: int = 1) -> None:
+    """Print what thresholds between two classes lead to for one model."""
+    from rich.console import Console
+
+    from bayleaf.evaluation.operating_points import class_names, implied_threshold
+    from bayleaf.evaluation.result_table import points_table
+
+    implied = None if found.loss is None else implied_threshold(found.loss, positive)
+    points = points_of(found, result, positive)
+    name = class_names(found.classes)[positive]
+    title = f"{result.name}: predict {name} above the threshold"
+    Console().print()
+    Console().print(points_table(points, title, implied))
+
+
+def _separate(models: str) -> list[str]:
+    """Names that commas join."""
+    names = [name.strip() for name in models.split(",")]
+    if not all(names):
+        raise ValueError(
+            f"--models must be names joined by commas, such as nb,tan, got {models!r}"
+        )
+    return names
+
+
+def _built(names: Sequence[str], options: ModelOptions) -> dict[str, Any]:
+    """Estimators of model names, each name once."""
+    from bayleaf.classifiers import CLASSIFIERS
+    from bayleaf.wording import near_names
+
+    for name in names:
+        if name not in CLASSIFIERS:
+            raise ValueError(
+                f"--models must be among {', '.join(CLASSIFIERS)}, got {name!r}; "
+                f"{near_names(name, CLASSIFIERS)}"
+            )
+        if names.count(name) > 1:
+            raise ValueError(f"--models names {name!r} twice; name each model once")
+    return options.build_all(names)

@@ -1,0 +1,125 @@
+"""``bayleaf predict``: add predictions to a table, batch by batch."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayleaf.cli.options import Source, Strings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayleaf.models.predictor import Predictor
+
+
+def predict(
+    model: Path,
+    data: Source,
+    *,
+    output: Annotated[
+        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
+    ] = "-",
+    na: Strings = (),
+    probabilities: bool = True,
+) -> int:
+    """Predict the class of each row of a table.
+
+    The output has all columns of the input, then `prediction` and one column
+    `probability_CLASS` for each class. Memory does not grow with the table.
+
+    Example: `bayleaf predict heart.json new.csv -o scored.csv`
+
+    Parameters
+    ----------
+    model
+        Model file.
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    output
+        CSV or Parquet file to write; - for CSV on standard output.
+    na
+        Cell that counts as empty, such as ?; may be repeated.
+    probabilities
+        Whether to add the probabilities.
+    """
+    from bayleaf.cli.coding import codes_of_batch
+    from bayleaf.cli.output import writing
+    from bayleaf.cli.progress import progress
+    from bayleaf.cli.tables import read_batches
+    from bayleaf.io import read_model
+
+    predictor = read_model(model).predictor
+    unknown: Counter[str | int] = Counter()
+    n_rows = 0
+    with writing(output) as writer, progress() as show:
+        for batch in read_batches(data):
+            codes = codes_of_batch(
+                predictor,
+                batch,
+                data,
+                frozenset(na),
+                row_numbers=range(n_rows + 1, n_rows + 1 + batch.num_rows),
+            )
+            unknown.update(predictor.encoder.unknown_counts)
+            writer.write(_scored(predictor, codes, batch, probabilities))
+            n_rows += batch.num_rows
+            show(f"{n_rows:,} rows predicted")
+        if n_rows == 0:
+            raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
+    for name, count in unknown.items():
+        print(
+            f"bayleaf: column {name}: {count} cells hold values not seen in training "
+            "and were taken as missing",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _scored(
+    predictor: Predictor, codes: Any, batch: pa.RecordBatch, probabilities: bool
+) -> pa.RecordBatch:
+    """The batch with prediction and probabilities."""
+    import numpy as np
+    import pyarrow as pa
+
+    from bayleaf.cli.arrow_arrays import number_array
+
+    log_proba = predictor.log_proba(codes)
+    proba = np.exp(log_proba)
+    added = {"prediction": _label_column(predictor.choose(proba), predictor.classes)}
+    if probabilities:
+        for label, column in zip(predictor.classes, proba.T, strict=True):
+            added[f"probability_{label}"] = number_array(column)
+    taken = [name for name in added if name in batch.schema.names]
+    if taken:
+        raise ValueError(
+            f"the input has a column {taken[0]!r} already; rename it so that the "
+            "prediction can be added"
+        )
+    return pa.RecordBatch.from_arrays(
+        [*batch.columns, *added.values()], names=[*batch.schema.names, *added]
+    )
+
+
+def _label_column(chosen: Any, classes: Any) -> pa.Array:
+    """Labels in a type that holds every class; as text if Arrow knows no other."""
+    import numpy as np
+    import pyarrow as pa
+
+    from bayleaf.cli.arrow_arrays import number_array, text_array
+
+    labels = classes.tolist()
+    if classes.dtype.kind in "if":
+        kind = np.int64 if classes.dtype.kind == "i" else np.float64
+        return number_array(classes.astype(kind)[chosen])
+    if all(isinstance(label, str) for label in labels):
+        return text_array(labels, chosen)
+    try:
+        return pa.array(labels).take(pa.array(chosen))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return text_array([str(label) for label in labels], chosen)

@@ -1,0 +1,110 @@
+"""``bayleaf query``: what a network says, given what is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayleaf.cli.options import Strings, print_json
+
+if TYPE_CHECKING:
+    from bayleaf.models.bayesian_network import BayesianNetwork
+
+
+def query(
+    model: Path,
+    *,
+    given: Strings = (),
+    likelihood: Strings = (),
+    target: Strings = (),
+    most_probable: Annotated[bool, Parameter(negative="")] = False,
+    information: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Show how probable each state is, given evidence.
+
+    Example: `bayleaf query model.json --given age=50-60 --given smoker=yes --target
+    disease`
+
+    Parameters
+    ----------
+    model
+        Network file (json, bif, net, xdsl, xml) or model file of a classifier.
+    given
+        Evidence: name=state, name=a|b for one of several, name=!a for a state ruled
+        out; may be repeated.
+    likelihood
+        Uncertain evidence: name=a:0.8,b:0.2; may be repeated.
+    target
+        Variable to show; may be repeated. By default all that are not given.
+    most_probable
+        Show the most probable state of all variables together instead.
+    information
+        Show the most informative variables to observe for the one target instead.
+    json
+        Print JSON.
+    """
+    from bayleaf.cli.networks import evidence_from, open_network
+
+    if most_probable and (target or information):
+        raise ValueError("--most-probable is about all variables; give it alone")
+    if information and len(target) != 1:
+        raise ValueError("--information needs exactly one --target")
+    network = open_network(model)
+    evidence = evidence_from(network, given, likelihood)
+    if most_probable:
+        return _show_most_probable(network, evidence, as_json=json)
+    if information:
+        return _show_information(network, target[0], evidence, as_json=json)
+    open_variables = [name for name in network.domain.names if name not in evidence]
+    posteriors = network.query(evidence, list(target) or open_variables)
+    if json:
+        print_json(
+            {
+                "log_probability_of_evidence": posteriors.log_evidence,
+                "posteriors": posteriors.to_dict(),
+            }
+        )
+    else:
+        print(posteriors)
+    return 0
+
+
+def _show_most_probable(
+    network: BayesianNetwork, evidence: dict[str | int, Any], *, as_json: bool
+) -> int:
+    """Print the most probable state of all variables together."""
+    states, log_probability = network.most_probable_explanation(evidence)
+    if as_json:
+        print_json(
+            {
+                "log_joint_probability": log_probability,
+                "states": {str(name): state for name, state in states.items()},
+            }
+        )
+        return 0
+    width = max(len(str(name)) for name in states)
+    for name, state in states.items():
+        print(f"{name!s:<{width}}  {state}")
+    print(f"log probability of all this together: {log_probability:.6g}")
+    return 0
+
+
+def _show_information(
+    network: BayesianNetwork,
+    target: str,
+    evidence: dict[str | int, Any],
+    *,
+    as_json: bool,
+) -> int:
+    """Print the variables by the information that observing them would add."""
+    found = network.value_of_information(target, evidence)
+    if as_json:
+        print_json({str(name): value for name, value in found.items()})
+        return 0
+    width = max((len(str(name)) for name in found), default=0)
+    for name, value in found.items():
+        print(f"{name!s:<{width}}  {value:.4f} nats")
+    return 0

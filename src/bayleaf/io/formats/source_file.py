@@ -1,0 +1,97 @@
+"""Network files as they come: content, encoding, and errors that say where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bayleaf.io.fields import ModelFileError
+
+# Larger files are refused before they are read.
+MAX_BYTES = 1 << 28
+_MOST_LETTERS_OF_A_NAME = 60
+
+
+class NetworkFileError(ModelFileError):
+    """A network file cannot be used; the message is one sentence with file and line.
+
+    Parameters
+    ----------
+    file : str
+        The file's name.
+    line : int or None
+        Line of the problem, from 1; None where the whole file is meant.
+    problem : str
+        What is wrong and how to correct it.
+    """
+
+    def __init__(self, file: str, line: int | None, problem: str) -> None:
+        where = file if line is None else f"{file}, line {line}"
+        super().__init__(f"{where}: {problem}")
+
+
+def quoted(name: object) -> str:
+    """A name from a file in quotes, cut short and without unseen letters."""
+    text = str(name)
+    if len(text) > _MOST_LETTERS_OF_A_NAME:
+        text = f"{text[:_MOST_LETTERS_OF_A_NAME]}..."
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return f'"{shown}"'
+
+
+def counted(number: int) -> str:
+    """A count for a message; products of many factors are not written out."""
+    return f"{number:,}" if number < 10**15 else "more than 10**15"
+
+
+def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """Read a whole file unless it is too large.
+
+    Raises
+    ------
+    NetworkFileError
+        If the file holds nothing or more than `max_bytes`.
+    OSError
+        If the file cannot be opened.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(max_bytes + 1)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
+    except IsADirectoryError as error:
+        raise IsADirectoryError(f"cannot read {path}: it is a folder") from error
+    except PermissionError as error:
+        raise PermissionError(f"cannot read {path}: permission denied") from error
+    name = Path(path).name
+    if len(content) > max_bytes:
+        raise NetworkFileError(
+            name, None, f"the file is larger than max_bytes, which is {max_bytes:,}"
+        )
+    if not content.strip():
+        raise NetworkFileError(
+            name, None, "the file is empty; give a file that holds a network"
+        )
+    return content
+
+
+def decoded(content: bytes, file: str) -> str:
+    """The text of a file, with line ends as newlines.
+
+    Read as UTF-8, with or without a byte order mark, else as Latin-1, which older
+    programs write.
+
+    Raises
+    ------
+    NetworkFileError
+        If the content is no text.
+    """
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise NetworkFileError(
+            file, line, "the file holds binary data; give a text file with a network"
+        )
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
