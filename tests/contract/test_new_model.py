@@ -36,8 +36,8 @@ from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, register_model_kind
 from bayleaf.models import BayesianNetwork, ModelKind
 from bayleaf.models.drawing import structure_dot, structure_text, table_rows
-from bayleaf.models.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.cells import RowFacts, UsedCells
+from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.report import report_html, summarize
 from oracles.small_tables import small_table
 

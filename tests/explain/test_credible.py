@@ -16,9 +16,9 @@ from bayleaf import load
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.explain import credible, credible_intervals
-from bayleaf.models.evidence_rows import EvidenceRows
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.drawn_networks import without_sums
+from bayleaf.models.support.evidence_rows import EvidenceRows
 from oracles.small_tables import classifier, small_table
 
 

@@ -65,6 +65,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("latents",),
         (REST,),
     ],
+    "models": [("support",), (REST,)],
     "io": [
         ("atomic", "fields"),
         ("distributions",),

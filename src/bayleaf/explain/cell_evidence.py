@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.evidence_rows import EvidenceRows
+from bayleaf.models.support.evidence_rows import EvidenceRows
 from bayleaf.wording import brief, stated
 
 Given = tuple[tuple[str | int, str], ...]

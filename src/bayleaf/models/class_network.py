@@ -13,15 +13,15 @@ from bayleaf.counts.source import CountSource
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import RowFacts, UsedCells
 from bayleaf.models.support.drawn_networks import (
-    drawn_network,
+    drawn_cpds,
     network_scores,
     touched,
     without_sums,
 )
+from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.family_rows import cpd_shape, family_rows
 
 Floats = NDArray[np.float64]
@@ -73,7 +73,8 @@ class ClassNetwork(ModelKind):
 
     def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
         """Return the same model with drawn distributions."""
-        return replace(self, network=drawn_network(self.network, evidence, rng))
+        cpds = drawn_cpds(self.network.cpds, evidence, rng)
+        return replace(self, network=replace(self.network, cpds=cpds))
 
     def drawn_log_scores(
         self,
@@ -86,7 +87,9 @@ class ClassNetwork(ModelKind):
         scores = np.empty((n_draws, codes.n_rows, self.domain.cards[-1]))
         simple = without_sums(self.network.dag, codes)
         rows = codes.rows(simple)
-        scores[:, simple] = network_scores(self.network, evidence, rows, n_draws, rng)
+        scores[:, simple] = network_scores(
+            self.network.cpds, evidence, rows, n_draws, rng
+        )
         if not simple.all():
             rows = codes.rows(~simple)
             drawn = super().drawn_log_scores(rows, evidence, n_draws, rng)

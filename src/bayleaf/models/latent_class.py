@@ -18,7 +18,6 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores, log_sum_exp
-from bayleaf.models.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.latent_class_explanation import explain_components
@@ -26,6 +25,7 @@ from bayleaf.models.latent_class_text import component_remarks
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.shipped import ShippedNetwork
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
+from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.wording import counted
 
 # Log joints of components and classes that are computed together.

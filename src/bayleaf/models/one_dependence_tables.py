@@ -14,11 +14,11 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import drawn_distributions
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.picture import CLASS, FEATURE, PicturedGraph
 from bayleaf.models.shipped import ShippedAverage
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
+from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 
 Floats = NDArray[np.float64]
 

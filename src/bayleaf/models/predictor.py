@@ -18,7 +18,7 @@ from bayleaf.models.explanation import Explanation, explain_rows
 from bayleaf.wording import brief
 
 if TYPE_CHECKING:
-    from bayleaf.models.evidence_rows import EvidenceRows
+    from bayleaf.models.support.evidence_rows import EvidenceRows
 
 # Cells for whose scoring a further thread is started.
 _LEAST_CELLS = 100_000

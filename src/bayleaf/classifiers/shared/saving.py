@@ -20,8 +20,8 @@ from bayleaf.data.cuts import discretizers
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
-from bayleaf.models.evidence_rows import EvidenceRows
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.support.evidence_rows import EvidenceRows
 
 if TYPE_CHECKING:
     from bayleaf.classifiers.shared.table_estimator import TableEstimator

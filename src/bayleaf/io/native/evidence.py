@@ -7,7 +7,7 @@ from typing import Any
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.evidence_rows import EvidenceRows
+from bayleaf.models.support.evidence_rows import EvidenceRows
 
 
 def evidence_to(evidence: EvidenceRows | None, arrays: ArrayWriter) -> Any:

@@ -18,10 +18,6 @@ from bayleaf.io.native.hierarchical_naive_bayes import (
     hierarchical_to,
 )
 from bayleaf.io.native.latent_class import latent_class_from, latent_class_to
-from bayleaf.io.native.network_posterior import (
-    network_posterior_from,
-    network_posterior_to,
-)
 from bayleaf.io.native.networks import network_from, network_to
 from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.averaged_kdb import AveragedKDBModel
@@ -191,6 +187,46 @@ def _check_one_dependence(model: AveragedOneDependenceModel) -> None:
                 raise ModelFileError(f"{what} should hold ones for missing cells")
 
 
+def _network_posterior_to(
+    model: NetworkPosteriorModel, arrays: ArrayWriter
+) -> dict[str, Any]:
+    """The model as plain values; its tables go to `arrays`.
+
+    Raises
+    ------
+    ModelFileError
+        If a table does not hold distributions, so that no reader would take it.
+    """
+    prior = model.given_prior
+    if prior is not None:
+        check_distributions(prior, "the class prior")
+    return {
+        **network_to(model.network, arrays),
+        "max_table_cells": int(model.max_table_cells),
+        "given_prior": None if prior is None else arrays.add(prior),
+    }
+
+
+def _network_posterior_from(
+    fields: Fields, domain: Domain, arrays: ArrayReader
+) -> NetworkPosteriorModel:
+    """The model from plain values.
+
+    Raises
+    ------
+    ModelFileError
+        If something in it is no part of such a model.
+    """
+    network = network_from(fields, domain, arrays)
+    prior = None
+    if fields.values.get("given_prior") is not None:
+        prior = arrays.get(
+            fields.values["given_prior"], (domain[-1].n_states,), "the class prior"
+        )
+        check_distributions(prior, "the class prior")
+    return NetworkPosteriorModel(network, fields.count("max_table_cells"), prior)
+
+
 # What files call each kind of model.
 FORMS: dict[str, FileForm] = {
     "network": FileForm(NetworkModel, _network_to, _network_from),
@@ -206,6 +242,6 @@ FORMS: dict[str, FileForm] = {
     ),
     "latent_class": FileForm(LatentClassModel, latent_class_to, latent_class_from),
     "network_posterior": FileForm(
-        NetworkPosteriorModel, network_posterior_to, network_posterior_from
+        NetworkPosteriorModel, _network_posterior_to, _network_posterior_from
     ),
 }

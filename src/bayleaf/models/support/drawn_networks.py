@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +15,7 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.graph.dag import DAG
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.evidence_rows import EvidenceRows
+from bayleaf.models.support.evidence_rows import EvidenceRows
 from bayleaf.models.support.family_rows import distribution_places, distributions
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ def without_sums(dag: DAG, codes: Codes) -> NDArray[np.bool_]:
 
 
 def network_scores(
-    network: BayesianNetwork,
+    cpds: Sequence[CPD],
     evidence: EvidenceRows,
     codes: Codes,
     n_draws: int,
@@ -54,12 +54,12 @@ def network_scores(
     Distributions that do not know of the class cancel and are not drawn.
     """
     class_index = codes.n_variables
-    n_classes = network.domain.cards[-1]
+    n_classes = cpds[class_index].cards[-1]
     scores = np.zeros((n_draws, codes.n_rows, n_classes))
-    for position, cpd in enumerate(network.cpds):
+    for position, cpd in enumerate(cpds):
         if class_index not in cpd.family:
             continue
-        if _is_certain(network, cpd, evidence):
+        if _is_certain(cpd, class_index, evidence):
             scores += cpd.log_probabilities()
             continue
         places, states = touched(cpd, codes, n_classes)
@@ -90,22 +90,21 @@ def touched(
     return places, states
 
 
-def drawn_network(
-    network: BayesianNetwork, evidence: EvidenceRows, rng: np.random.Generator
-) -> BayesianNetwork:
-    """The network with other distributions, drawn around its own."""
-    cpds = tuple(
+def drawn_cpds(
+    cpds: Sequence[CPD], evidence: EvidenceRows, rng: np.random.Generator
+) -> tuple[CPD, ...]:
+    """Distributions of the same forms, drawn around those of a network, class last."""
+    return tuple(
         cpd
-        if _is_certain(network, cpd, evidence)
+        if _is_certain(cpd, len(cpds) - 1, evidence)
         else _drawn(cpd, evidence.strengths(position), rng)
-        for position, cpd in enumerate(network.cpds)
+        for position, cpd in enumerate(cpds)
     )
-    return replace(network, cpds=cpds)
 
 
-def _is_certain(network: BayesianNetwork, cpd: CPD, evidence: EvidenceRows) -> bool:
+def _is_certain(cpd: CPD, class_index: int, evidence: EvidenceRows) -> bool:
     """Whether it is the class prior, given and not learned."""
-    is_prior = cpd.child == len(network.domain) - 1 and not cpd.parents
+    is_prior = cpd.child == class_index and not cpd.parents
     return is_prior and not evidence.prior_is_learned
 
 
