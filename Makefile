@@ -50,6 +50,7 @@ accuracy: $(VENV)/installed-test
 # What the committed CSV files lack is run: all of it takes about an hour.
 papers: $(VENV)/installed-test
 	$(BIN)/bayleaf reproduce all --output docs/results
+	$(BIN)/python benchmarks/papers/write_pages.py docs/results
 
 # One file for every version of Python on this kind of machine.
 wheel: $(VENV)/created

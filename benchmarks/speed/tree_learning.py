@@ -22,9 +22,9 @@ import pyarrow.csv as pa_csv
 from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy_cuts import flat_hierarchy
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.scores.mdl import MDL
-from bayleaf.search.local_hierarchies import LocalHierarchies
+from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import SearchResult
 from bayleaf.search.tree_climbing import climb_trees
 

@@ -45,7 +45,7 @@ def fitted() -> tuple[AveragedKDBClassifier, pd.DataFrame, np.ndarray]:
 
 def test_scores_are_the_weighted_sum_of_mean_log_probabilities(fitted: Any) -> None:
     model, frame, _ = fitted
-    codes = model.encoder_.transform(bayleaf.data.tables.take_apart(frame))
+    codes = model.encoder_.transform(bayleaf.data.tables.frames.take_apart(frame))
     inner = model.model_
     evidence = inner.evidence(codes)
     scores = inner.base + np.einsum("rcij,ij->rc", evidence, inner.weights)
@@ -253,7 +253,7 @@ def test_a_saved_model_predicts_and_explains_bit_for_bit(
 ) -> None:
     model, frame, _ = fitted
     if not inline:
-        monkeypatch.setattr("bayleaf.io.sidecar.MAX_INLINE", 10)
+        monkeypatch.setattr("bayleaf.io.native.sidecar.MAX_INLINE", 10)
     model.save(tmp_path / "model.json")
     assert (tmp_path / "model.json.npz").exists() is not inline
     read = bayleaf.load(tmp_path / "model.json")

@@ -11,7 +11,7 @@ import pytest
 
 import bayleaf
 from bayleaf import HNBClassifier, NaiveBayesClassifier
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.datasets import load_heart, make_monks
 from bayleaf.latent.hierarchical_parameters import class_children_codes
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable, numeric_variable
 from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 
 MakeFrame = Callable[[dict[str, Any]], Any]
 MIXED = {

@@ -12,10 +12,10 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
 from bayleaf.data.group_cells import put_groups_back, take_groups_out
+from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_encoding import with_value_hierarchies
 from bayleaf.data.partial_values import PartialValues
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 
 HOURS = ValueHierarchy.from_nested(
     {"any": {"part_time": ["1-19", "20-34"], "full_time": ["35-40", "41+"]}}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import bayleaf
 from bayleaf import BayesianNetworkEstimator, ValueHierarchy, read_network
-from bayleaf.classifiers.structure_parameters import SETTINGS
-from bayleaf.search.family_scores import ScoreCache
+from bayleaf.classifiers.shared.structure_parameters import SETTINGS
+from bayleaf.search.tables.family_scores import ScoreCache
 
 CARDS = (4, 2, 3, 3)
 NAMES = ("a", "b", "c", "d")

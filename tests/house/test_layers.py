@@ -1,14 +1,16 @@
-"""The arrows of the house: each package imports only what stands before it."""
+"""The arrows of the house: each file imports only what stands before it.
+
+That holds between packages and, where an order is written down, inside them.
+"""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "bayleaf"
+from house.import_walk import SOURCE, imported_modules
+
 # Packages on one line stand beside each other and do not import one another.
 ORDER = [
     ("wording", "native"),
@@ -22,6 +24,7 @@ ORDER = [
     ("io",),
     ("classifiers",),
     ("density",),
+    ("loading",),
     ("evaluation",),
     ("explain",),
     ("plot",),
@@ -35,41 +38,44 @@ ORDER = [
     ("__main__",),
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-SHARED_CLASSIFIER_MODULES = {
-    "base",
-    "incremental",
-    "leave_one_out",
-    "mixture_parameters",
-    "mixture_progress",
-    "parameters",
-    "saving",
-    "structure_parameters",
-    "table_estimator",
-    "training",
+# Inside a package: what stands in its folder, in the order in which one may import the
+# other. REST is every file that is not named; these may import one another.
+REST = "*"
+INSIDE: dict[str, list[tuple[str, ...]]] = {
+    "native": [(REST,), ("search",)],
+    "data": [
+        ("interruptible", "hierarchy"),
+        ("domain",),
+        ("codes",),
+        ("tables",),
+        ("labels",),
+        ("encoder",),
+        ("cuts",),
+        ("hierarchies",),
+        (REST,),
+    ],
+    "search": [
+        ("structure",),
+        ("hierarchies",),
+        ("tables",),
+        ("trees",),
+        ("decision_graphs",),
+        ("orders",),
+        ("left_out",),
+        ("latents",),
+        (REST,),
+    ],
+    "io": [
+        ("atomic", "fields"),
+        ("distributions",),
+        ("native",),
+        ("formats",),
+        (REST,),
+    ],
+    # Classifiers stand beside each other; `sideways_imports` looks at them.
+    "classifiers": [("shared",), (REST,)],
+    "cli": [(REST,), ("commands",), ("app",)],
 }
-
-
-def names_imported(node: ast.AST, package: list[str]) -> Iterator[str]:
-    """Full dotted names that one statement or call imports."""
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        above = package[: len(package) - node.level + 1] if node.level else []
-        module = ".".join([*above, node.module] if node.module else above)
-        yield from (f"{module}.{alias.name}" for alias in node.names)
-    elif isinstance(node, ast.Call) and node.args:
-        called = getattr(node.func, "attr", getattr(node.func, "id", None))
-        name = getattr(node.args[0], "value", None)
-        if called in {"import_module", "__import__"} and isinstance(name, str):
-            yield name
-
-
-def imported_modules(path: Path, source: Path) -> list[str]:
-    """Names of the package that a file imports, anywhere in it, in order."""
-    package = ["bayleaf", *path.relative_to(source).parent.parts]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {name for node in ast.walk(tree) for name in names_imported(node, package)}
-    return sorted(name for name in names if name.split(".")[0] == "bayleaf")
 
 
 def package_of(name: str) -> str:
@@ -95,32 +101,82 @@ def arrows_back(source: Path) -> list[str]:
     return wrong
 
 
+def places_inside(package: Path) -> dict[str, int]:
+    """Rank of what stands in a package's folder; itself, it stands after all."""
+    order = INSIDE.get(package.name, [(REST,)])
+    ranks = {name: rank for rank, names in enumerate(order) for name in names}
+    files = {path.stem: ranks[REST] for path in package.glob("*.py")}
+    return files | ranks | {"__init__": len(order)}
+
+
+def arrows_back_inside(source: Path) -> list[str]:
+    """Imports inside packages that point to what stands later in their order."""
+    wrong = []
+    for package in sorted(path for path in source.iterdir() if path.is_dir()):
+        rank = places_inside(package)
+        for path in sorted(package.rglob("*.py")):
+            place = path.relative_to(source)
+            own = place.parts[1].removesuffix(".py")
+            if own not in rank:
+                wrong.append(f"{place}: {package.name}/{own} has no place in the order")
+                continue
+            for name in imported_modules(path, source):
+                _, other_package, other, *_ = [*name.split("."), "", ""]
+                # A package that is imported whole is left to the test of circles.
+                if other_package != package.name or not other:
+                    continue
+                other = other if other in rank else "__init__"
+                beside = rank[other] == rank[own] != rank[REST]
+                if other != own and (rank[other] > rank[own] or beside):
+                    wrong.append(f"{place} imports {name}")
+    return wrong
+
+
 def sideways_imports(source: Path) -> list[str]:
     """Imports of one classifier, or of the list of them all, in another's file."""
     wrong = []
     for path in sorted((source / "classifiers").glob("*.py")):
-        if path.stem in SHARED_CLASSIFIER_MODULES | {"__init__"}:
+        if path.stem == "__init__":
             continue
         for name in imported_modules(path, source):
             _, package, *inside = [*name.split("."), "", ""]
-            if package == "classifiers" and inside[0] not in SHARED_CLASSIFIER_MODULES:
+            if package == "classifiers" and inside[0] != "shared":
                 wrong.append(f"{path.name} imports {name}")
     return wrong
 
 
 def write(source: Path, place: str, code: str) -> None:
     """Put one file into a small tree of packages."""
-    (source / place).parent.mkdir()
+    (source / place).parent.mkdir(parents=True)
     (source / place).write_text(code, encoding="utf-8")
 
 
 def test_no_package_imports_one_that_stands_after_it() -> None:
-    assert arrows_back(SOURCE) == []
+    wrong = arrows_back(SOURCE)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_inside_a_package_nothing_imports_what_stands_after_it() -> None:
+    wrong = arrows_back_inside(SOURCE)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_has_a_place_inside_a_package_exists() -> None:
+    named = {(p, n) for p, o in INSIDE.items() for names in o for n in names}
+    missing = [
+        f"{package}/{name}"
+        for package, name in sorted(named)
+        if name != REST
+        and not (SOURCE / package / name).is_dir()
+        and not (SOURCE / package / f"{name}.py").is_file()
+    ]
+    assert missing == []
 
 
 def test_classifiers_do_not_import_each_other() -> None:
     assert (SOURCE / "classifiers" / "kdb.py").exists()
-    assert sideways_imports(SOURCE) == []
+    wrong = sideways_imports(SOURCE)
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(
@@ -182,5 +238,62 @@ def test_a_classifier_that_imports_another_is_found(
 
 
 def test_a_classifier_may_import_the_base(tmp_path: Path) -> None:
-    write(tmp_path, "classifiers/tan.py", "from .base import BayesianClassifier")
+    write(tmp_path, "classifiers/tan.py", "from .shared.base import Learned")
     assert sideways_imports(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "name"),
+    [
+        (
+            "search/trees/growing.py",
+            "from bayleaf.search.latents import pairs",
+            "bayleaf.search.latents.pairs",
+        ),
+        (
+            "search/trees/growing.py",
+            "import bayleaf.search.tree_climbing",
+            "bayleaf.search.tree_climbing",
+        ),
+        (
+            "search/structure.py",
+            "from bayleaf.search import Selection",
+            "bayleaf.search.Selection",
+        ),
+        (
+            "data/hierarchy.py",
+            "import bayleaf.data.interruptible",
+            "bayleaf.data.interruptible",
+        ),
+        ("graph/dag.py", "from bayleaf.graph import DAG", "bayleaf.graph.DAG"),
+    ],
+)
+def test_an_arrow_back_inside_a_package_is_found(
+    tmp_path: Path, place: str, code: str, name: str
+) -> None:
+    write(tmp_path, place, code)
+    (tmp_path / "search").mkdir(exist_ok=True)
+    (tmp_path / "search" / "tree_climbing.py").touch()
+    assert arrows_back_inside(tmp_path) == [f"{place} imports {name}"]
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("search/latents/pairs.py", "from bayleaf.search.trees import growing"),
+        ("search/latents/pairs.py", "from bayleaf.search.latents import moves"),
+        ("graph/dag.py", "from bayleaf.graph import dag"),
+    ],
+)
+def test_an_arrow_forward_inside_a_package_is_allowed(
+    tmp_path: Path, place: str, code: str
+) -> None:
+    write(tmp_path, place, code)
+    assert arrows_back_inside(tmp_path) == []
+
+
+def test_a_folder_without_a_place_inside_its_package_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "search/more/text.py", "")
+    assert arrows_back_inside(tmp_path) == [
+        "search/more/text.py: search/more has no place in the order"
+    ]

@@ -1,16 +1,28 @@
-"""Files, functions and nesting stay within the hard limits."""
+"""Files, folders, functions and nesting stay within the limits."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
-
-import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "bayleaf"
 FILES = sorted(SOURCE.rglob("*.py"))
-MAX_FILE, MAX_FUNCTION, MAX_NESTING = 600, 60, 3
+MAX_FILE, MAX_FOLDER, MAX_FUNCTION, MAX_NESTING = 400, 16, 60, 3
+# What is still to be made smaller: a name that is no longer too large must go.
+LARGE_FILES = {
+    "classifiers/shared/base.py",
+    "data/encoder.py",
+    "models/latent_rules.py",
+    "models/queries.py",
+}
+LARGE_FOLDERS = {"models"}
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
+
+
+def place(path: Path) -> str:
+    """Where a file or folder is in the package."""
+    return path.relative_to(SOURCE).as_posix()
 
 
 def body_lines(function: ast.FunctionDef) -> int:
@@ -44,24 +56,55 @@ def functions(path: Path) -> list[ast.FunctionDef]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_file_stays_small(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE
+def offenders(found: dict[str, int], limit: int, known: set[str]) -> list[str]:
+    """What is larger than a limit and not known to be, and what is known wrongly."""
+    large = {name: size for name, size in found.items() if size > limit}
+    new = [f"{name}: {large[name]}, more than {limit}" for name in large.keys() - known]
+    settled = [f"{name}: large no more" for name in known - large.keys()]
+    return sorted(new) + sorted(settled)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_functions_stay_small(path: Path) -> None:
-    sizes = {function.name: body_lines(function) for function in functions(path)}
-    assert {name: size for name, size in sizes.items() if size > MAX_FUNCTION} == {}
+def test_files_stay_small() -> None:
+    lines = {
+        place(path): len(path.read_text(encoding="utf-8").splitlines())
+        for path in FILES
+    }
+    wrong = offenders(lines, MAX_FILE, LARGE_FILES)
+    assert not wrong, "\n".join(wrong)
 
 
-# Compiled kernels are loops over tiles, columns and rows by their nature.
-@pytest.mark.parametrize(
-    "path", [p for p in FILES if "kernels" not in p.stem], ids=lambda path: path.stem
-)
-def test_functions_are_not_deeply_nested(path: Path) -> None:
-    depths = {function.name: nesting(function) for function in functions(path)}
-    assert {name: deep for name, deep in depths.items() if deep > MAX_NESTING} == {}
+def test_folders_stay_small() -> None:
+    sizes = Counter(place(path.parent) for path in FILES)
+    wrong = offenders(sizes, MAX_FOLDER, LARGE_FOLDERS)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_functions_stay_small() -> None:
+    sizes = {
+        f"{place(path)}: {function.name}": body_lines(function)
+        for path in FILES
+        for function in functions(path)
+    }
+    wrong = offenders(sizes, MAX_FUNCTION, set())
+    assert not wrong, "\n".join(wrong)
+
+
+def test_functions_are_not_deeply_nested() -> None:
+    depths = {
+        f"{place(path)}: {function.name}": nesting(function)
+        for path in FILES
+        for function in functions(path)
+    }
+    wrong = offenders(depths, MAX_NESTING, set())
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_new_and_what_is_settled_is_told() -> None:
+    found = {"a": 5, "b": 3, "c": 9}
+    assert offenders(found, 4, {"b", "c"}) == [
+        "a: 5, more than 4",
+        "b: large no more",
+    ]
 
 
 def test_a_large_function_is_found() -> None:

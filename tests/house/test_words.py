@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 TEXTS = [
     path
@@ -20,11 +18,26 @@ UNFINISHED = re.compile(
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root|home|tmp)/")
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
-def test_nothing_unfinished_is_left(path: Path) -> None:
-    assert UNFINISHED.search(path.read_text(encoding="utf-8")) is None
+def lines_with(pattern: re.Pattern[str]) -> list[str]:
+    """Where a pattern stands, as file, line number and what was found."""
+    return [
+        f"{path.relative_to(ROOT)}:{number}: {found[0]}"
+        for path in TEXTS
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if (found := pattern.search(line))
+    ]
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
-def test_no_path_of_a_machine_is_named(path: Path) -> None:
-    assert MACHINE_PATH.search(path.read_text(encoding="utf-8")) is None
+def test_nothing_unfinished_is_left() -> None:
+    wrong = lines_with(UNFINISHED)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_path_of_a_machine_is_named() -> None:
+    wrong = lines_with(MACHINE_PATH)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_looked_for_would_be_found() -> None:
+    assert UNFINISHED.search("# TO" + "DO: more")
+    assert MACHINE_PATH.search("see /" + "tmp/notes")

@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 import bayleaf
-from bayleaf.io import ModelFileError, read_model, sidecar
+from bayleaf.io import ModelFileError, read_model
+from bayleaf.io.native import sidecar
 
 MUTANTS: list[Any] = [
     None,

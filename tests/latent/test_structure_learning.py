@@ -14,22 +14,19 @@ from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows
-from bayleaf.latent.structure_learning import (
-    StructureOptions,
-    learn_structure,
-    named_edges,
-)
+from bayleaf.latent.structure_learning import learn_structure
+from bayleaf.latent.structure_search import StructureOptions, named_edges
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.row_densities import log_densities, log_densities_of_partial_rows
 from bayleaf.models.structured_network import network_from_structures
 from bayleaf.scores.mdl import MDL
 from bayleaf.search.structure import Constraints, SearchResult
-from bayleaf.search.table_climbing import climb_tables
+from bayleaf.search.tables.climbing import climb_tables
 
 NO_SETS = PartialValues.none()
 CARDS = (3, 2, 3)

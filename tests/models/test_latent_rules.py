@@ -17,7 +17,7 @@ from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.datasets import load_heart
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import (

@@ -36,17 +36,23 @@ def _module_file(path: Path) -> ModuleType:
 
 
 def _modules() -> list[str]:
-    names = {
-        path.stem
+    """Modules of kernels, as ``counts`` or ``search.weights``."""
+    paths = {
+        path.relative_to(folder).with_suffix("")
         for folder in bayleaf.native.__path__
-        for path in Path(folder).glob("*.py")
+        for path in Path(folder).rglob("*.py")
     }
-    return sorted(name for name in names - PLUMBING if not name.startswith("_"))
+    return sorted(
+        ".".join(path.parts)
+        for path in paths
+        if path.name not in PLUMBING and not path.name.startswith("_")
+    )
 
 
 def _cases() -> Iterator[tuple[str, str, Case]]:
     for name in _modules():
-        for function, case in _module_file(FOLDER / f"{name}.py").CASES.items():
+        path = FOLDER.joinpath(*name.split(".")).with_suffix(".py")
+        for function, case in _module_file(path).CASES.items():
             yield name, function, case
 
 

@@ -6,7 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from bayleaf.native.junction_tree import CompiledTree, Known
+from bayleaf.native.junction_tree import CompiledTree
+from bayleaf.native.tree_questions import Known
 
 
 def chain(**changes) -> CompiledTree:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.native.latent_variables import PackedColumns, PackedRuns
+from bayleaf.native.search.latent_rows import PackedColumns, PackedRuns
 
 TIE = 1e-9
 

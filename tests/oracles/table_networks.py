@@ -8,8 +8,7 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import (
+from bayleaf.data.hierarchies.cuts import (
     abstract,
     abstractable,
     cut_groups,
@@ -18,6 +17,7 @@ from bayleaf.data.hierarchy_cuts import (
     refine,
     top_cut,
 )
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.scores.local_score import LocalScore
 

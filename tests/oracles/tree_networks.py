@@ -10,7 +10,7 @@ import numpy as np
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.search.tree_shape import LeafShape, SplitShape
+from bayleaf.search.trees.shape import LeafShape, SplitShape
 
 Node = LeafShape | SplitShape
 Context = Mapping[int, tuple[int, ...]]

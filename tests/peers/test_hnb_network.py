@@ -13,7 +13,7 @@ import pytest
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.io import write_network
-from bayleaf.io.safe_names import SafeNames
+from bayleaf.io.formats.safe_names import SafeNames
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from oracles.random_latent_models import random_model, random_partition, random_tree

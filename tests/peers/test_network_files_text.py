@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.io import bif, net, read_network, write_network
-from bayleaf.io.safe_names import SafeNames
+from bayleaf.io import read_network, write_network
+from bayleaf.io.formats import bif, net
+from bayleaf.io.formats.safe_names import SafeNames
 from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.odd_networks import network_of, odd_network
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from bayleaf import NaiveBayesClassifier
-from bayleaf.io.native import read_model
-from bayleaf.io.pmml import write_pmml
+from bayleaf.io.formats.pmml import write_pmml
+from bayleaf.io.native.model_file import read_model
 
 pypmml = pytest.importorskip("pypmml")
 pytestmark = pytest.mark.slow

@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import desjardins2008_page
 from bayleaf import BayesianNetworkEstimator
-from bayleaf.reproduction import desjardins2008, desjardins2008_page
+from bayleaf.reproduction import desjardins2008, desjardins2008_figures
 from bayleaf.reproduction.cells import Cell, CellStore, Results, Value
-from bayleaf.reproduction.desjardins2008_page import BY_SEED, FULL, SHORT, SIZES
+from bayleaf.reproduction.desjardins2008_figures import BY_SEED, FULL, SHORT, SIZES
 from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Verdict
 
@@ -31,9 +32,9 @@ LIKELIHOODS_OF_7200 = {
     "TABS-L information": -116029,
 }
 ROWS = {"nursery": (12960, 9), "mushroom": (5644, 23), "adult": (45222, 13)}
-TREES = [m for m in desjardins2008_page.EXPECTED if m.startswith(("TCPT", "TABS"))]
+TREES = [m for m in desjardins2008_figures.EXPECTED if m.startswith(("TCPT", "TABS"))]
 
-mean = desjardins2008_page.mean
+mean = desjardins2008_figures.mean
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def curve(results: Results, method: str, figure: str) -> list[float]:
     found = [
         results.figures(figure, set="adult", rows=size, method=method) for size in SIZES
     ]
-    assert {len(one) for one in found} == {desjardins2008_page.CURVE_FOLDS}
+    assert {len(one) for one in found} == {desjardins2008_figures.CURVE_FOLDS}
     return [float(one.mean()) for one in found]
 
 
@@ -77,9 +78,9 @@ def test_log_likelihoods_are_as_expected(
     below = [
         (name, method)
         for name in SETS
-        for method in desjardins2008_page.EXPECTED
-        if not desjardins2008_page.shortfall(results, name, method, protocol[name])
-        >= -desjardins2008_page.TOLERANCE
+        for method in desjardins2008_figures.EXPECTED
+        if not desjardins2008_figures.shortfall(results, name, method, protocol[name])
+        >= -desjardins2008_figures.TOLERANCE
     ]
     assert below == []
 
@@ -110,8 +111,8 @@ def test_orderings_hold_with_every_seed(results: Results) -> None:
         ("log_likelihood", "TCPT", "FLAT"),
     ]
     for figure, less, more in smaller:
-        by_seed = desjardins2008_page.ratios_by_seed(results, figure, more, less)
-        assert len(by_seed) == desjardins2008_page.N_SEEDS
+        by_seed = desjardins2008_figures.ratios_by_seed(results, figure, more, less)
+        assert len(by_seed) == desjardins2008_figures.N_SEEDS
         assert min(by_seed) > 1
 
 
@@ -142,18 +143,19 @@ def test_trees_have_more_arcs_than_tables(
     if (name, method, which) in OUT_OF_BOUNDS:
         request.applymarker(pytest.mark.xfail(reason="the page says why", strict=True))
     n_folds = {"short": SHORT, "full": FULL}[which][name]
-    found = desjardins2008_page.arcs(results, name, method, n_folds)
-    assert desjardins2008_page.LEAST_ARCS <= found <= desjardins2008_page.MOST_ARCS
+    found = desjardins2008_figures.arcs(results, name, method, n_folds)
+    least, most = desjardins2008_figures.LEAST_ARCS, desjardins2008_figures.MOST_ARCS
+    assert least <= found <= most
 
 
 def test_trees_have_more_arcs_than_tables_with_most_seeds(results: Results) -> None:
-    by_seed = desjardins2008_page.ratios_by_seed(results, "edges", "TCPT", "FLAT")
-    check_ratios(by_seed, desjardins2008_page.LEAST_ARCS)
+    by_seed = desjardins2008_figures.ratios_by_seed(results, "edges", "TCPT", "FLAT")
+    check_ratios(by_seed, desjardins2008_figures.LEAST_ARCS)
 
 
 def check_ratios(by_seed: list[float], least: float) -> None:
     """The mean over seeds, and most of them, are large enough."""
-    assert len(by_seed) == desjardins2008_page.N_SEEDS
+    assert len(by_seed) == desjardins2008_figures.N_SEEDS
     assert np.mean(by_seed) >= least
     assert np.mean(np.array(by_seed) >= least) >= 0.8
 
@@ -172,18 +174,18 @@ def test_local_hierarchies_save_parameters_of_trees(
         # With most other seeds it is large enough, see below.
         request.applymarker(pytest.mark.xfail(reason="the page says why", strict=True))
     n_folds = {"short": SHORT, "full": FULL}[which][name]
-    found = desjardins2008_page.compression(results, name, linkage, n_folds)
-    assert found >= desjardins2008_page.LEAST_COMPRESSION
+    found = desjardins2008_figures.compression(results, name, linkage, n_folds)
+    assert found >= desjardins2008_figures.LEAST_COMPRESSION
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
 def test_local_hierarchies_save_parameters_with_most_seeds(
     results: Results, linkage: str
 ) -> None:
-    by_seed = desjardins2008_page.ratios_by_seed(
+    by_seed = desjardins2008_figures.ratios_by_seed(
         results, "parameters", "TCPT", f"TABS-L {linkage}"
     )
-    check_ratios(by_seed, desjardins2008_page.LEAST_COMPRESSION)
+    check_ratios(by_seed, desjardins2008_figures.LEAST_COMPRESSION)
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
@@ -211,13 +213,13 @@ def test_merged_leaves_halve_the_parameters_of_mushroom_at_no_loss(
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(
-    ("method", "base"), list(desjardins2008_page.REGROWN.items())[:3], ids=str
+    ("method", "base"), list(desjardins2008_figures.REGROWN.items())[:3], ids=str
 )
 def test_whole_trees_grown_anew_shorten_the_description(
     results: Results, protocol: dict[str, int], name: str, method: str, base: str
 ) -> None:
     bits, before = (
-        desjardins2008_page.of_folds(results, name, one, "bits", protocol[name])
+        desjardins2008_figures.of_folds(results, name, one, "bits", protocol[name])
         for one in (method, base)
     )
     assert len(bits) == len(before) == protocol[name]
@@ -230,7 +232,7 @@ def test_regrown_trees_are_as_likely_as_expected_but_for_a_twentieth_of_a_percen
     results: Results, protocol: dict[str, int], name: str, method: str
 ) -> None:
     found = mean(results, name, f"{method} regrown", protocol[name]).log_likelihood
-    wanted = desjardins2008_page.expected(name, method).log_likelihood
+    wanted = desjardins2008_figures.expected(name, method).log_likelihood
     assert found > wanted * 1.0005
 
 
@@ -240,12 +242,12 @@ def test_no_fold_is_more_likely_than_a_fair_model_can_make_it(
 ) -> None:
     found = results.figures("log_likelihood", set=name)
     assert len(found) >= 60
-    assert found.max() <= desjardins2008_page.HIGHEST[name]
+    assert found.max() <= desjardins2008_figures.HIGHEST[name]
 
 
 def test_the_page_shows_the_committed_figures(results: Results) -> None:
     page = RESULTS.with_suffix(".md").read_text(encoding="utf-8")
-    assert desjardins2008.page(results).rstrip() in page
+    assert desjardins2008_page.page(results).rstrip() in page
 
 
 @pytest.mark.parametrize("method", LIKELIHOODS_OF_7200)
@@ -302,7 +304,7 @@ def test_bounds_are_those_of_the_rows(data_folder: Path, name: str) -> None:
     counts, n_rows = counts_of_rows(table), table.num_rows
     # Minus the entropy of the rows, times the rows of the smallest fold.
     mean_of_rows = float(np.sum(counts * np.log(counts / n_rows))) / n_rows
-    bound = desjardins2008_page.HIGHEST[name]
+    bound = desjardins2008_figures.HIGHEST[name]
     assert bound == pytest.approx(mean_of_rows * (n_rows // 5), abs=0.5)
 
 

@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 
 from bayleaf import HNBClassifier
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.datasets import load_heart
 from bayleaf.reproduction import langseth2006
 from bayleaf.reproduction.cells import CellStore, Results
 from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Verdict
-from bayleaf.search.state_collapsing import collapse_states
+from bayleaf.search.latents.state_collapsing import collapse_states
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results" / "langseth2006.csv"

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bayleaf.reproduction import wiering2003, wiering2003_ensembles, wiering2003_page
+import wiering2003_page
+from bayleaf.reproduction import wiering2003, wiering2003_ensembles, wiering2003_figures
 from bayleaf.reproduction.cells import CellStore, Results
 from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Verdict
@@ -46,8 +47,8 @@ def results() -> Results:
 
 def difference(results: Results, cuts: str, name: str, method: str) -> float:
     """Mean accuracy less the paper's, in percentage points."""
-    found = wiering2003_page.sample(results, cuts, name, method)
-    return float(found.mean()) - wiering2003_page.printed(name, method)[0]
+    found = wiering2003_figures.sample(results, cuts, name, method)
+    return float(found.mean()) - wiering2003_figures.printed(name, method)[0]
 
 
 # ---- committed figures
@@ -58,7 +59,7 @@ def difference(results: Results, cuts: str, name: str, method: str) -> float:
 def test_averages_over_the_sets_are_those_expected(
     results: Results, method: str, cuts: str
 ) -> None:
-    found = wiering2003_page.averages(results, cuts, method)
+    found = wiering2003_figures.averages(results, cuts, method)
     assert len(found) == 50
     assert np.mean(found) == pytest.approx(AVERAGES[method], abs=0.6)
 
@@ -68,7 +69,7 @@ def test_averages_over_the_sets_are_those_expected(
 def test_mixtures_win_and_lose_as_often_as_expected(
     results: Results, method: str, cuts: str
 ) -> None:
-    found = wiering2003_page.signs(results, cuts, method)
+    found = wiering2003_figures.signs(results, cuts, method)
     assert found == pytest.approx(WINS_AND_LOSSES[method], abs=2)
 
 
@@ -88,7 +89,7 @@ def test_sets_outside_the_bounds_are_those_the_page_names(results: Results) -> N
     outside = [
         (cuts, method, name)
         for cuts in CUTS
-        for name in set(wiering2003_page.TABLES) - set(wiering2003_page.UNLIKE)
+        for name in set(wiering2003_figures.TABLES) - set(wiering2003_figures.UNLIKE)
         for method in AVERAGES
         if abs(difference(results, cuts, name, method))
         > (NBC_TOLERANCE if method == "NBC" else OTHER_TOLERANCE)
@@ -104,13 +105,13 @@ def test_sets_outside_the_bounds_are_those_the_page_names(results: Results) -> N
 def test_methods_are_near_the_paper_on_the_mean_of_the_sets_known(
     results: Results, method: str, cuts: str
 ) -> None:
-    known = set(wiering2003_page.TABLES) - set(wiering2003_page.UNLIKE)
+    known = set(wiering2003_figures.TABLES) - set(wiering2003_figures.UNLIKE)
     distances = [abs(difference(results, cuts, name, method)) for name in known]
     assert len(distances) == 15
     assert np.mean(distances) <= 0.8
 
 
-@pytest.mark.parametrize("name", wiering2003_page.UNLIKE)
+@pytest.mark.parametrize("name", wiering2003_figures.UNLIKE)
 def test_no_reading_of_the_coding_gives_the_printed_figures(
     results: Results, name: str
 ) -> None:
@@ -121,7 +122,7 @@ def test_no_reading_of_the_coding_gives_the_printed_figures(
 
 def test_the_page_shows_the_committed_figures(results: Results) -> None:
     page = RESULTS.with_suffix(".md").read_text(encoding="utf-8")
-    assert wiering2003.page(results).rstrip() in page
+    assert wiering2003_page.page(results).rstrip() in page
 
 
 @pytest.mark.parametrize("cuts", CUTS)
@@ -175,19 +176,19 @@ def test_halves_of_an_error_reduction_have_it_as_their_mean(results: Results) ->
     cuts = CUTS[0]
     errors = {
         method: [
-            100.0 - wiering2003_page.sample(results, cuts, name, method).mean()
-            for name in wiering2003_page.TABLES
+            100.0 - wiering2003_figures.sample(results, cuts, name, method).mean()
+            for name in wiering2003_figures.TABLES
         ]
         for method in ("NBC", "boosting")
     }
     shares = 1.0 - np.array(errors["boosting"]) / np.array(errors["NBC"])
-    found = wiering2003_page.reductions(results, cuts, "boosting")
+    found = wiering2003_figures.reductions(results, cuts, "boosting")
     assert len(found) == 50
     assert np.mean(found) == pytest.approx(100.0 * shares.mean(), rel=1e-9)
 
 
 def test_the_printed_signs_follow_from_the_printed_deviations() -> None:
-    t = wiering2003_page.printed_test("pima", "mixture 1-4")
+    t = wiering2003_figures.printed_test("pima", "mixture 1-4")
     # (74.2 - 75.0) / sqrt((2.3^2 + 1.4^2) / 50)
     assert t == pytest.approx(-2.101, abs=1e-3)
 

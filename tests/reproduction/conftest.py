@@ -16,7 +16,12 @@ from bayleaf.reproduction.verdicts import Comparison
 class Example(SimpleNamespace):
     """A protocol of six cells that counts how often each is run."""
 
-    PAPER = Paper("example", "An example, table 1", "Somebody (2000). Something.")
+    PAPER = Paper(
+        "example",
+        "An example, table 1",
+        "Somebody (2000). Something.",
+        labels=("model",),
+    )
 
     def __init__(self) -> None:
         super().__init__(runs=[], stop_at=None, needs="corral")
@@ -39,9 +44,6 @@ class Example(SimpleNamespace):
             Comparison((m,), 80.0, 1.0, results.figures("accuracy", model=m).tolist())
             for m in ("NB", "KDB")
         ]
-
-    def page(self, results: Results) -> str:
-        return f"{len(results)} figures."
 
 
 @pytest.fixture

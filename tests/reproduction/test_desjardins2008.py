@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from bayleaf.reproduction import desjardins2008, desjardins2008_page
+import desjardins2008_page
+from bayleaf.reproduction import desjardins2008, desjardins2008_figures
 from bayleaf.reproduction.cells import Cell, Result, Results
 from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Verdict
@@ -42,7 +43,7 @@ def test_every_printed_likelihood_is_above_its_bound(results: Results) -> None:
     assert len(found) == 9 * 3 + 4 * 5
     for one in found:
         name = one.labels[0].split(",")[0]
-        assert one.printed > desjardins2008_page.HIGHEST[name] + 1000.0
+        assert one.printed > desjardins2008_figures.HIGHEST[name] + 1000.0
 
 
 def test_fewer_parameters_are_better(results: Results) -> None:
@@ -56,20 +57,20 @@ def test_fewer_parameters_are_better(results: Results) -> None:
 
 
 def test_protocols_are_not_mixed(results: Results) -> None:
-    short = desjardins2008_page.mean(results, "adult", "FLAT", 2)
-    full = desjardins2008_page.mean(results, "adult", "FLAT", 5)
+    short = desjardins2008_figures.mean(results, "adult", "FLAT", 2)
+    full = desjardins2008_figures.mean(results, "adult", "FLAT", 5)
     assert (short.parameters, full.parameters) == (200.5, 202.0)
 
 
 def test_an_unfinished_protocol_has_no_means(results: Results) -> None:
     quick = Results(result for result in results if result.cell.quick)
-    page = desjardins2008.page(quick)
+    page = desjardins2008_page.page(quick)
     assert "| FLAT | - | - | -25169 / 173 / 7.6 |" in page
     assert "cannot be those of a distribution" in page
 
 
 def test_the_page_sets_means_beside_those_expected(results: Results) -> None:
-    page = desjardins2008.page(results)
+    page = desjardins2008_page.page(results)
     assert "| FLAT | -25002 / 202 / 10.0 | +0.66 | -25169 / 173 / 7.6 |" in page
     assert "| mushroom | +0 | 1.00 to 1.00 | 1.00 | 1.00 | 1.00 | +0 |" in page
     assert "-127.54 below" in page
@@ -79,12 +80,13 @@ def test_given_hierarchies_are_not_made_up() -> None:
     cell = _cell(set="mushroom", method="ABS-E", restarts=3, fold=0)
     figures = desjardins2008.run(cell, Sources(None))
     assert figures == {}
-    page = desjardins2008.page(Results([Result(cell, figures, "shipped")]))
+    page = desjardins2008_page.page(Results([Result(cell, figures, "shipped")]))
     assert "were not there (avh/mushroom.json of the data folder)" in page
 
 
 def test_a_page_with_all_hierarchies_misses_none(results: Results) -> None:
-    assert "hierarchies of values were not there" not in desjardins2008.page(results)
+    page = desjardins2008_page.page(results)
+    assert "hierarchies of values were not there" not in page
 
 
 def test_the_shipped_mushroom_table_has_the_complete_rows() -> None:
@@ -110,5 +112,5 @@ def test_more_rows_hold_those_of_fewer() -> None:
 
 def test_short_runs_have_one_fold_of_every_set() -> None:
     quick = [cell for cell in desjardins2008.cells() if cell.quick]
-    assert {cell["set"] for cell in quick} == set(desjardins2008_page.SETS)
+    assert {cell["set"] for cell in quick} == set(desjardins2008_figures.SETS)
     assert {cell["fold"] for cell in quick} == {0}

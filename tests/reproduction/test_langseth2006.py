@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from bayleaf.reproduction import langseth2006, langseth2006_page
+import langseth2006_page
+from bayleaf.reproduction import langseth2006, langseth2006_figures
 from bayleaf.reproduction.cells import Result, Results
+from bayleaf.reproduction.printed_tables import read_printed
 from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Verdict
 
@@ -26,15 +28,15 @@ def test_every_printed_figure_has_a_verdict() -> None:
 
 
 def test_averages_are_over_seeds_that_all_sets_have() -> None:
-    found = langseth2006_page.averages(results(), "NB")
+    found = langseth2006_figures.averages(results(), "NB")
     assert found == [80.0, 81.0, 82.0, 83.0, 84.0]
     some = Results(r for r in results() if r.cell["set"] != "chess")
-    assert langseth2006_page.averages(some, "NB") == []
+    assert langseth2006_figures.averages(some, "NB") == []
 
 
 def test_printed_averages_are_those_of_the_printed_rows() -> None:
-    for column, printed in langseth2006_page.PRINTED_AVERAGES.items():
-        rows = langseth2006_page.read_printed("langseth_nielsen_2006_table2")
+    for column, printed in langseth2006_figures.PRINTED_AVERAGES.items():
+        rows = read_printed("langseth_nielsen_2006_table2")
         mean = np.mean([float(row[column]) for row in rows])
         assert mean == pytest.approx(printed, abs=0.015)
 
@@ -51,7 +53,7 @@ def test_printed_averages_are_those_of_the_printed_rows() -> None:
 def test_the_printed_p_values_cannot_come_of_the_printed_table(
     column: str, printed: float, expected: float
 ) -> None:
-    rows = langseth2006_page.read_printed("langseth_nielsen_2006_table2")
+    rows = read_printed("langseth_nielsen_2006_table2")
     difference = [float(row["hnb"]) - float(row[column]) for row in rows]
     squares = [
         float(row["hnb_sd"]) ** 2 + float(row[f"{column}_sd"]) ** 2 for row in rows
@@ -66,7 +68,7 @@ def test_the_printed_p_values_cannot_come_of_the_printed_table(
 
 def test_a_short_run_says_what_it_leaves_out() -> None:
     quick = Results(r for r in results() if r.cell.quick)
-    page = langseth2006.page(quick)
+    page = langseth2006_page.page(quick)
     assert "Left out of this run: one hidden layer." in page
     assert "against decision tree |\n" in page
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bayleaf.reproduction import pages
+from bayleaf.reproduction import verdict_page
 from bayleaf.reproduction.runner import Reproduction
 from bayleaf.reproduction.sources import Sources
 
@@ -37,12 +37,12 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     example.stop_at = None
     whole = reproduction(tmp_path)
     whole.run(1, silent)
-    pages.write(whole)
+    verdict_page.write(whole)
     assert example.runs == example.cells()
     assert {p: p.stat().st_mtime_ns for p in times} == times
     uninterrupted = reproduction(tmp_path / "other")
     uninterrupted.run(1, silent)
-    pages.write(uninterrupted)
+    verdict_page.write(uninterrupted)
     for name in ("example.csv", "example.md"):
         again = (tmp_path / "other" / name).read_bytes()
         assert (tmp_path / name).read_bytes() == again
@@ -51,7 +51,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 def test_the_table_alone_keeps_finished_cells(example: Any, tmp_path: Path) -> None:
     first = reproduction(tmp_path)
     first.run(1, silent)
-    pages.write(first)
+    verdict_page.write(first)
     for path in (tmp_path / "cells" / "example").iterdir():
         path.unlink()
     assert reproduction(tmp_path).open_cells() == []
@@ -81,7 +81,7 @@ def test_cells_without_their_table_are_not_run(example: Any, tmp_path: Path) -> 
     run.run(1, silent)
     assert run.wanted == []
     assert run.missing == ["adult"]
-    pages.write(run)
+    verdict_page.write(run)
     page = (tmp_path / "example.md").read_text()
     assert "- adult: jbrownlee/Datasets; UCI Adult" in page
     assert "2 printed figures: 2 not run" in page
@@ -90,7 +90,7 @@ def test_cells_without_their_table_are_not_run(example: Any, tmp_path: Path) -> 
 def test_figures_of_other_data_are_not_kept(example: Any, tmp_path: Path) -> None:
     run = reproduction(tmp_path)
     run.run(1, silent)
-    pages.write(run)
+    verdict_page.write(run)
     data = tmp_path / "data"
     (data / "small").mkdir(parents=True)
     (data / "small" / "corral.csv").write_text("a,class\n")

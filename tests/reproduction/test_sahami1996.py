@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+import sahami1996_page
 from bayleaf.reproduction import sahami1996
 from bayleaf.reproduction.cells import Cell, Result, Results
 from bayleaf.reproduction.sources import Sources
@@ -28,13 +29,13 @@ def test_every_printed_figure_has_a_verdict() -> None:
 
 
 def test_a_page_of_nothing_says_that_nothing_was_run() -> None:
-    page = sahami1996.page(Results([]))
+    page = sahami1996_page.page(Results([]))
     assert page.count("not run") == 39
     assert "## Corral" not in page
 
 
 def test_the_page_tells_what_cannot_come_out() -> None:
-    page = sahami1996.page(Results(map(finished, sahami1996.cells())))
+    page = sahami1996_page.page(Results(map(finished, sahami1996.cells())))
     assert "## Corral at k = 3 without a threshold" in page
     for smoothing in sahami1996.SMOOTHINGS:
         assert f"| {smoothing} |" in page

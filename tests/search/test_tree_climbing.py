@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
-from bayleaf.search.local_hierarchies import LocalHierarchies
+from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import Constraints, SearchProgress, SearchResult
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
-from bayleaf.search.tree_shape import SplitShape, TreeShape
+from bayleaf.search.trees.shape import SplitShape, TreeShape
 from oracles import tree_networks
 
 MODEL = {

@@ -5,13 +5,13 @@ Contract tests, the command line's ``--model`` and benchmarks walk this list.
 
 from bayleaf.classifiers.aode import AODEClassifier
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
-from bayleaf.classifiers.base import BayesianClassifier
 from bayleaf.classifiers.bayesian_network import BayesianNetworkClassifier
 from bayleaf.classifiers.hierarchical_mixture import HierarchicalMixtureNBClassifier
 from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.classifiers.latent_class import LatentClassNBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
+from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.tan import TANClassifier
 
 CLASSIFIERS: dict[str, type[BayesianClassifier]] = {

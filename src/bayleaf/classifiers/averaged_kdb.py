@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,
@@ -32,18 +32,14 @@ from bayleaf.cpds.smoothing import (
     resolve_smoothing,
 )
 from bayleaf.data.codes import Codes
-from bayleaf.data.discretize import resolve_discretizer
+from bayleaf.data.cuts.discretizers import resolve_discretizer
+from bayleaf.data.cuts.random_cuts import RandomCuts, interval_map
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder import Discretizer
-from bayleaf.data.random_cuts import RandomCuts, interval_map
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.feature_shape import FeatureShape, feature_shape
-from bayleaf.search.evidence_weights import Evidence, learn_evidence_weights
-from bayleaf.search.left_out_cells import (
-    LeftOutRows,
-)
-from bayleaf.search.left_out_evidence import (
+from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     Maps,
     count_network,
@@ -52,9 +48,13 @@ from bayleaf.search.left_out_evidence import (
     scores_of,
     state_counts,
 )
-from bayleaf.search.noisy_kdb import log_information, noisy_parents
-from bayleaf.search.selection import choose_rule
-from bayleaf.search.temperature import best_temperature
+from bayleaf.search.left_out.cells import (
+    LeftOutRows,
+)
+from bayleaf.search.left_out.selection import choose_rule
+from bayleaf.search.left_out.temperature import best_temperature
+from bayleaf.search.left_out.weights import Evidence, learn_evidence_weights
+from bayleaf.search.orders.noisy_kdb import log_information, noisy_parents
 from bayleaf.wording import name_list
 
 # Numbers of left-out evidence that are held at most: 0.8 GB.

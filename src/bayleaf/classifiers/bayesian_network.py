@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import AUTO, check_generative
-from bayleaf.classifiers.structure_parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import AUTO, check_generative
+from bayleaf.classifiers.shared.structure_parameters import (
     StructureParameters,
     check_structure,
     structure_options,
@@ -19,20 +19,17 @@ from bayleaf.classifiers.structure_parameters import (
 from bayleaf.counts.source import CountSource
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.hierarchy_files import resolve_hierarchies, with_hierarchies
+from bayleaf.data.hierarchies.files import resolve_hierarchies, with_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.latent.structure_learning import (
-    LearnedStructure,
-    StructureOptions,
-    learn_structure,
-)
+from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
+from bayleaf.latent.structure_search import StructureOptions
 from bayleaf.models.local_structure_text import describe_distribution
 from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.models.row_densities import log_densities
 from bayleaf.models.structured_network import network_from_structures
+from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.structure import Move
-from bayleaf.search.temperature import best_temperature
 
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5

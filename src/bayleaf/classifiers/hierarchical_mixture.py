@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.mixture_parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.mixture_parameters import (
     BATCH,
     ONLINE,
     check_mixture,
     checked_architecture,
     is_to_grow,
 )
-from bayleaf.classifiers.mixture_progress import Reports
-from bayleaf.classifiers.parameters import check_generative
+from bayleaf.classifiers.shared.mixture_progress import Reports
+from bayleaf.classifiers.shared.parameters import check_generative
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes
@@ -51,7 +51,7 @@ from bayleaf.models.hierarchical_mixture import (
     mixture_log_posteriors,
 )
 from bayleaf.models.mixture_text import mixture_text
-from bayleaf.search.temperature import best_temperature
+from bayleaf.search.left_out.temperature import best_temperature
 
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
     check_choice,
@@ -38,11 +38,11 @@ from bayleaf.latent.hierarchical_parameters import (
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_rules import LatentReport, rules_text
 from bayleaf.models.network_model import NetworkModel
-from bayleaf.search.latent_search import (
+from bayleaf.search.latents.search import (
     LatentSearchOptions,
     search_latents,
 )
-from bayleaf.search.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 
 SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance")
 PAIR_SCORES = (AUTO, "mutual_information", "expected_kl")

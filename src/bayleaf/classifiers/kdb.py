@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,
@@ -17,9 +17,9 @@ from bayleaf.classifiers.parameters import (
 )
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
-from bayleaf.search.kdb_order import KDBRanking, kdb_parents, rank_parents
-from bayleaf.search.kdb_selection import select_kdb
-from bayleaf.search.selection import SMOOTHING_GRID
+from bayleaf.search.left_out.kdb_selection import select_kdb
+from bayleaf.search.left_out.selection import SMOOTHING_GRID
+from bayleaf.search.orders.kdb import KDBRanking, kdb_parents, rank_parents
 
 THETA_UNITS = ("nats", "bits")
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import (
     AUTO,
     GENERATIVE,
     check_count,
@@ -31,7 +31,7 @@ from bayleaf.latent.latent_class_size import (
     held_out_scores,
 )
 from bayleaf.models.latent_class import LatentClassModel
-from bayleaf.search.temperature import best_temperature
+from bayleaf.search.left_out.temperature import best_temperature
 
 
 class LatentClassNBClassifier(BayesianClassifier):

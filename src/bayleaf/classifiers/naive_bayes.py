@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.classifiers.base import Learned
-from bayleaf.classifiers.incremental import IncrementalClassifier
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.classifiers.base import BayesianClassifier, Learned
-from bayleaf.classifiers.parameters import check_threshold
+from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.parameters import check_threshold
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
-from bayleaf.search.chow_liu import tree_parents
+from bayleaf.search.orders.chow_liu import tree_parents
 
 
 class TANClassifier(BayesianClassifier):

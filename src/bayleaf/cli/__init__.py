@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 
 import bayleaf
-
-BAD_INPUT = 2
+from bayleaf.cli.exit_codes import BAD_INPUT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,21 +13,21 @@ from types import FrameType
 from cyclopts import App, CycloptsError
 
 import bayleaf
-from bayleaf.cli import BAD_INPUT
-from bayleaf.cli.compare import compare
-from bayleaf.cli.convert import convert
-from bayleaf.cli.demo import demo
-from bayleaf.cli.evaluate import evaluate
-from bayleaf.cli.explain import explain
-from bayleaf.cli.explore import explore
-from bayleaf.cli.fit import fit
-from bayleaf.cli.hierarchy import hierarchy
-from bayleaf.cli.inspect import inspect
-from bayleaf.cli.predict import predict
-from bayleaf.cli.query import query
-from bayleaf.cli.report import report
-from bayleaf.cli.reproduce import reproduce
-from bayleaf.cli.sample import sample
+from bayleaf.cli.commands.compare import compare
+from bayleaf.cli.commands.convert import convert
+from bayleaf.cli.commands.demo import demo
+from bayleaf.cli.commands.evaluate import evaluate
+from bayleaf.cli.commands.explain import explain
+from bayleaf.cli.commands.explore import explore
+from bayleaf.cli.commands.fit import fit
+from bayleaf.cli.commands.hierarchy import hierarchy
+from bayleaf.cli.commands.inspect import inspect
+from bayleaf.cli.commands.predict import predict
+from bayleaf.cli.commands.query import query
+from bayleaf.cli.commands.report import report
+from bayleaf.cli.commands.reproduce import reproduce
+from bayleaf.cli.commands.sample import sample
+from bayleaf.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from bayleaf.native.library import NativeCoreError
 
 # Paths of files are seldom longer; a column name may be.
@@ -79,7 +79,7 @@ def run(words: Sequence[str]) -> int:
         return _refuse(str(error))
     except KeyboardInterrupt:
         print("bayleaf: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     return result if isinstance(result, int) else 0
 
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from bayleaf.cli.arrow_arrays import dictionary_codes
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import Column, NumberColumn, ValueColumn
 from bayleaf.data.domain import Variable
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.columns import Column, NumberColumn, ValueColumn
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.predictor import Predictor
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import NARROW_STATES, Codes
-from bayleaf.data.columns import (
+from bayleaf.data.domain import Domain, Variable, numeric_variable
+from bayleaf.data.labels import sorted_positions
+from bayleaf.data.tables.columns import (
     Column,
     Matrix,
     Name,
@@ -18,9 +20,7 @@ from bayleaf.data.columns import (
     ValueColumn,
     iterate_names,
 )
-from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.labels import sorted_positions
-from bayleaf.data.matrix import encode_matrix, learn_matrix
+from bayleaf.data.tables.matrix import encode_matrix, learn_matrix
 from bayleaf.wording import name_list
 
 # An integer column with at most this many distinct values is taken as nominal.

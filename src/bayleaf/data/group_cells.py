@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import Column, Matrix, Name, NumberColumn, ValueColumn
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchies.files import leaf_states
+from bayleaf.data.hierarchies.ranges import has_range_leaves
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_files import leaf_states
-from bayleaf.data.hierarchy_ranges import has_range_leaves
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.tables.columns import Column, Matrix, Name, NumberColumn, ValueColumn
 
 Hierarchies = Mapping[Name, ValueHierarchy]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.columns import Matrix, ValueColumn
-from bayleaf.data.matrix import learn_matrix
-from bayleaf.data.tables import is_missing_cell, value_column
+from bayleaf.data.tables.columns import Matrix, ValueColumn
+from bayleaf.data.tables.frames import is_missing_cell, value_column
+from bayleaf.data.tables.matrix import learn_matrix
 
 
 def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:

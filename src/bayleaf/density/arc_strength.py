@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bayleaf.classifiers.parameters import random_generator
-from bayleaf.classifiers.training import TrainingTable, n_rows
-from bayleaf.data.columns import iterate_names
-from bayleaf.data.tables import take_apart
+from bayleaf.classifiers.shared.parameters import random_generator
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
+from bayleaf.classifiers.shared.training import TrainingTable, n_rows
+from bayleaf.data.tables.columns import iterate_names
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
-
-if TYPE_CHECKING:
-    from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 
 Name = str | int
 _MOST_LINES = 40
@@ -141,7 +139,7 @@ def _leads(parents: Sequence[set[int]], start: int, end: int) -> bool:
 
 
 def bootstrapped_arcs(
-    estimator: BayesianNetworkEstimator, X: Any, n_bootstraps: int, sample_weight: Any
+    estimator: TableEstimator, X: Any, n_bootstraps: int, sample_weight: Any
 ) -> ArcStrength:
     """Learn networks as an estimator would, from bootstrap samples of a table.
 

@@ -12,27 +12,27 @@ from sklearn.base import DensityMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayleaf.classifiers.parameters import (
+from bayleaf.classifiers.shared.parameters import (
     check_count,
     encoder_rules,
     random_generator,
 )
-from bayleaf.classifiers.structure_parameters import (
+from bayleaf.classifiers.shared.structure_parameters import (
     SETTINGS,
     StructureParameters,
     check_structure,
     structure_options,
 )
-from bayleaf.classifiers.table_estimator import TableEstimator
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import iterate_names
-from bayleaf.data.discretize import resolve_discretizer
+from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.encoder import TableEncoder
+from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_files import resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.columns import iterate_names
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table, read_table
 from bayleaf.density.saving import save_density

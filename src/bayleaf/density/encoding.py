@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bayleaf.classifiers.training import TrainingTable
+from bayleaf.classifiers.shared.training import TrainingTable
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import Column, Matrix
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder import (
     Discretizer,
@@ -18,9 +17,10 @@ from bayleaf.data.encoder import (
     learn_encoder,
 )
 from bayleaf.data.group_cells import put_groups_back, take_groups_out
+from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_encoding import with_value_hierarchies
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.tables.columns import Column, Matrix
 
 Name = str | int
 

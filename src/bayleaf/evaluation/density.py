@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.cross_validation import Rows, Tell, take_rows
 from bayleaf.evaluation.statistics import Floats

@@ -19,7 +19,7 @@ from bayleaf.io.atomic import replacing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bayleaf.evaluation.compare import Comparison
+    from bayleaf.evaluation.compared_scores import ComparedScores
     from bayleaf.evaluation.operating_points import OperatingPoint
 
 TERMINAL_WIDTH = 80
@@ -44,7 +44,7 @@ _COST = _Column("cost", "cost/row")
 _FIGURES = ("calib.", "clipped", "params", "arcs", "fit s", "pred. s")
 
 
-def _columns(comparison: Comparison) -> tuple[list[_Column], list[_Column]]:
+def _columns(comparison: ComparedScores) -> tuple[list[_Column], list[_Column]]:
     """Scores of the first table and those of the second, the spread left out there."""
     first = [_ACCURACY, _LOG_LOSS, _BRIER, _AUC]
     second = [_BALANCED]
@@ -57,7 +57,7 @@ def _columns(comparison: Comparison) -> tuple[list[_Column], list[_Column]]:
     )
 
 
-def title_of(comparison: Comparison) -> str:
+def title_of(comparison: ComparedScores) -> str:
     """How rows were dealt, with the seed."""
     times = f"{comparison.n_repeats} x " if comparison.n_repeats > 1 else ""
     return (
@@ -66,12 +66,14 @@ def title_of(comparison: Comparison) -> str:
     )
 
 
-def terminal_tables(comparison: Comparison, title: str | None = None) -> list[Table]:
+def terminal_tables(
+    comparison: ComparedScores, title: str | None = None
+) -> list[Table]:
     """The scores with their spread and marks, then further figures.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ComparedScores
         What to show.
     title : str, optional
         Above the first table; by default how rows were dealt.
@@ -115,7 +117,9 @@ def _bare_table(title: str | None) -> Table:
     )
 
 
-def _marked(comparison: Comparison, result: CrossValidation, column: _Column) -> str:
+def _marked(
+    comparison: ComparedScores, result: CrossValidation, column: _Column
+) -> str:
     """Mean, spread and mark of a score; one model alone needs no mark."""
     text = _with_spread(result, column)
     if len(comparison.results) == 1:
@@ -154,7 +158,7 @@ def _seconds(value: float) -> str:
     return f"{value:.3f}" if value < 10 else f"{value:.0f}"
 
 
-def legend(comparison: Comparison) -> list[str]:
+def legend(comparison: ComparedScores) -> list[str]:
     """What the marks mean, and what the means leave out."""
     lines = []
     if len(comparison.results) > 1:
@@ -183,7 +187,7 @@ def legend(comparison: Comparison) -> list[str]:
     return lines
 
 
-def plain_text(comparison: Comparison, width: int = TERMINAL_WIDTH) -> str:
+def plain_text(comparison: ComparedScores, width: int = TERMINAL_WIDTH) -> str:
     """Tables and legend as lines of plain text."""
     console = Console(file=io.StringIO(), width=width, color_system=None)
     print_tables(comparison, console)
@@ -192,7 +196,7 @@ def plain_text(comparison: Comparison, width: int = TERMINAL_WIDTH) -> str:
 
 
 def print_tables(
-    comparison: Comparison, console: Console, title: str | None = None
+    comparison: ComparedScores, console: Console, title: str | None = None
 ) -> None:
     """Print tables and legend."""
     for table in terminal_tables(comparison, title):
@@ -236,7 +240,7 @@ def points_table(
     return table
 
 
-def markdown(comparison: Comparison) -> str:
+def markdown(comparison: ComparedScores) -> str:
     """All scores with their spread and marks as a Markdown table, and the legend."""
     spread, further = _columns(comparison)
     columns = [*spread, *further]
@@ -264,7 +268,7 @@ def markdown(comparison: Comparison) -> str:
     return "\n".join([*lines, *(f"\n{note}" for note in notes)]) + "\n"
 
 
-def flat_rows(comparison: Comparison) -> list[dict[str, Any]]:
+def flat_rows(comparison: ComparedScores) -> list[dict[str, Any]]:
     """One row a model: mean, sd and p-value against the reference of every score."""
     rows = []
     for result in comparison.results:
@@ -290,7 +294,7 @@ def flat_rows(comparison: Comparison) -> list[dict[str, Any]]:
     return rows
 
 
-def csv_text(comparison: Comparison, path: str | Path | None = None) -> str:
+def csv_text(comparison: ComparedScores, path: str | Path | None = None) -> str:
     """The flat rows as CSV, written to a file if one is named."""
     rows = flat_rows(comparison)
     stream = io.StringIO()

@@ -6,13 +6,12 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain, Variable
 from bayleaf.explain.change_sets import ChangeSets, with_changes
 from bayleaf.explain.row_probability import (
     JOINT,
@@ -20,16 +19,15 @@ from bayleaf.explain.row_probability import (
     has_joint,
     row_log_probabilities,
 )
-from bayleaf.explain.subject import is_absent, predictor_of, row_of
+from bayleaf.explain.single_changes import Direction, single_changes
+from bayleaf.explain.subject import predictor_of, row_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.states import StateReader, find_variable
 from bayleaf.wording import shown_name, stated
 
 # Changed rows that are scored before the search is refused.
 MAX_CANDIDATES = 20_000_000
 _WIDTH = 80
 
-Direction = Literal["up", "down"]
 Indices = NDArray[np.intp]
 
 
@@ -203,7 +201,9 @@ def counterfactuals(
         )
     chosen = int(predictor.choose(predictor.proba(codes))[0])
     wanted = None if target is None else _target(predictor, target, chosen)
-    moves = _moves(predictor, codes, tuple(immutable), allowed or {}, directions or {})
+    moves = single_changes(
+        predictor, codes, tuple(immutable), allowed or {}, directions or {}
+    )
     sets = ChangeSets(*moves)
     found: list[tuple[Indices, Codes]] = []
     minimal: set[frozenset[int]] = set()
@@ -238,68 +238,6 @@ def _target(predictor: Predictor, target: Any, chosen: int) -> int:
     if labels.index(target) == chosen:
         raise ValueError(f"the row is predicted as {target!r} already; name another")
     return labels.index(target)
-
-
-def _moves(
-    predictor: Predictor,
-    codes: Codes,
-    immutable: tuple[str | int, ...],
-    allowed: Mapping[str | int, Collection[Any]],
-    directions: Mapping[str | int, Direction],
-) -> tuple[Indices, Indices]:
-    """Features and new states of all single changes, by column and state."""
-    domain = predictor.encoder.domain
-    fixed = {_feature(domain, name) for name in immutable}
-    limited = {_feature(domain, name): states for name, states in allowed.items()}
-    one_way = {_feature(domain, name): way for name, way in directions.items()}
-    features: list[int] = []
-    states: list[int] = []
-    for feature, variable in enumerate(domain):
-        own = int(codes.column(feature)[0])
-        order = _order(variable, one_way[feature]) if feature in one_way else None
-        if feature in fixed or is_absent(codes, domain, feature)[0]:
-            continue
-        may = set(range(variable.n_states - variable.has_missing_state)) - {own}
-        if feature in limited:
-            may &= {_state(variable, state) for state in limited[feature]}
-        if order is not None:
-            may = {state for state in may if order[state] > order[own]}
-        features += [feature] * len(may)
-        states += sorted(may)
-    return np.array(features, dtype=np.intp), np.array(states, dtype=np.intp)
-
-
-def _feature(domain: Domain, name: str | int) -> int:
-    """Position of a feature; an unknown one is refused with its neighbours."""
-    return find_variable(domain, name)
-
-
-def _state(variable: Variable, value: Any) -> int:
-    """Code of an allowed state."""
-    reader = StateReader(variable)
-    code = reader.code(value)
-    if code is None:
-        raise reader.unknown(value)
-    return code
-
-
-def _order(variable: Variable, way: str) -> list[float]:
-    """Places of the states, larger in the direction that is allowed."""
-    if way not in ("up", "down"):
-        raise ValueError(
-            f"the direction of feature {variable.name!r} must be 'up' or 'down', "
-            f"got {way!r}"
-        )
-    sign = 1.0 if way == "up" else -1.0
-    known = variable.states[: variable.n_states - variable.has_missing_state]
-    if variable.kind == "numeric":
-        return [sign * place for place in range(len(known))]
-    if all(isinstance(s, int | float | np.number) for s in known):
-        return [sign * float(state) for state in known]  # type: ignore[arg-type]
-    raise ValueError(
-        f"feature {variable.name!r} has no order, so that it cannot go {way}; name the "
-        "states that it may take in allowed"
-    )
 
 
 def _check_effort(sets: ChangeSets, size: int) -> None:

@@ -216,7 +216,7 @@ def evidence_of(model: Any) -> EvidenceRows:
     """
     kept = model.evidence if isinstance(model, Predictor) else None
     if not isinstance(model, Predictor):
-        from bayleaf.classifiers.saving import kept_evidence
+        from bayleaf.classifiers.shared.saving import kept_evidence
 
         predictor_of(model)
         kept = kept_evidence(model)

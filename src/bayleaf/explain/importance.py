@@ -16,7 +16,7 @@ from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.explain.left_out_features import left_out_losses
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.search.leave_one_out import loss_sums
+from bayleaf.search.left_out.leave_one_out import loss_sums
 from bayleaf.wording import shown_name
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.source import Family
 from bayleaf.data.codes import Codes
 from bayleaf.models.network_model import NetworkModel
-from bayleaf.search.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 
 Floats = NDArray[np.float64]
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from bayleaf.explorer.content import network_content, predictor_content
 from bayleaf.explorer.packing import script_json
 from bayleaf.io.atomic import replacing
-from bayleaf.io.native import SavedModel
+from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.predictor import Predictor
 
 if TYPE_CHECKING:
-    from bayleaf.classifiers.base import BayesianClassifier
+    from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 
     Explorable = (
@@ -129,7 +129,7 @@ def _content(model: Any) -> tuple[dict[str, Any], str]:
     if isinstance(model, Predictor):
         return predictor_content(model), "Classifier"
     # Loaded for estimators alone, which have brought scikit-learn with them.
-    from bayleaf.classifiers.base import BayesianClassifier
+    from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 
     kind = type(model).__name__

@@ -1,9 +1,9 @@
 """Files of models and networks: one file a format."""
 
 from bayleaf.io.fields import ModelFileError
-from bayleaf.io.native import SavedModel, read_model, write_model
+from bayleaf.io.formats.source_file import NetworkFileError
+from bayleaf.io.native.model_file import SavedModel, read_model, write_model
 from bayleaf.io.registry import read_network, write_network
-from bayleaf.io.source_file import NetworkFileError
 
 __all__ = [
     "ModelFileError",

@@ -11,17 +11,17 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 # Module of each suffix: it offers `read(path)`, which gives a BayesianNetwork, and
 # `write(network, path)`. Modules are loaded when a file asks for them.
 FORMATS = {
-    ".json": "bayleaf.io.network_json",
-    ".bif": "bayleaf.io.bif",
-    ".net": "bayleaf.io.net",
-    ".xdsl": "bayleaf.io.xdsl",
-    ".xml": "bayleaf.io.xmlbif",
-    ".bifxml": "bayleaf.io.xmlbif",
-    ".xmlbif": "bayleaf.io.xmlbif",
+    ".json": "bayleaf.io.native.network_json",
+    ".bif": "bayleaf.io.formats.bif",
+    ".net": "bayleaf.io.formats.net",
+    ".xdsl": "bayleaf.io.formats.xdsl",
+    ".xml": "bayleaf.io.formats.xmlbif",
+    ".bifxml": "bayleaf.io.formats.xmlbif",
+    ".xmlbif": "bayleaf.io.formats.xmlbif",
 }
 
 # Modules whose `write` leaves every distribution in its form.
-_HOLD_ALL = {"bayleaf.io.network_json"}
+_HOLD_ALL = {"bayleaf.io.native.network_json"}
 
 
 def read_network(path: str | Path, *, max_bytes: int | None = None) -> BayesianNetwork:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
 from bayleaf.models.decomposition import Product
-from bayleaf.native.junction_tree import Known
+from bayleaf.native.tree_questions import Known
 
 Floats = NDArray[np.float64]
 # The state that a variable is in, or a likelihood for each of its states.

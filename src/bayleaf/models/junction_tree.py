@@ -27,7 +27,8 @@ from bayleaf.models.findings import Findings, known_findings
 from bayleaf.models.junction_tree_observed import MANY_CELLS, ObservedTrees, Passes
 from bayleaf.models.propagation import Propagation
 from bayleaf.models.small_product import HOPELESS, small_product
-from bayleaf.native.junction_tree import CompiledTree, Known
+from bayleaf.native.junction_tree import CompiledTree
+from bayleaf.native.tree_questions import Known
 from bayleaf.wording import name_list
 
 Floats = NDArray[np.float64]

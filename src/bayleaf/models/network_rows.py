@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.codes import Codes
-from bayleaf.data.columns import Column, Matrix, NumberColumn, ValueColumn
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder import EncoderRules, TableEncoder
-from bayleaf.data.tables import column_names, take_apart, value_column
+from bayleaf.data.tables.columns import Column, Matrix, NumberColumn, ValueColumn
+from bayleaf.data.tables.frames import column_names, take_apart, value_column
 from bayleaf.models.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
 from bayleaf.models.network_trees import NetworkTrees
 from bayleaf.models.states import StateReader, find_variable

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.data.encoder import TableEncoder
-from bayleaf.data.tables import take_apart
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
 

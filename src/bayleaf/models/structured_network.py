@@ -19,7 +19,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.search.structure import GroupedParents
-from bayleaf.search.tree_shape import TreeShape
+from bayleaf.search.trees.shape import TreeShape
 
 Structure = GroupedParents | TreeShape
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 from array import array
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +11,10 @@ from numpy.typing import NDArray
 from bayleaf.native._handles import Handle
 from bayleaf.native.arrays import BOOL, F8, I8, code_arguments, readable, writable
 from bayleaf.native.library import FLAG, INTEGER, POINTER, Function
+from bayleaf.native.tree_questions import Known, Memory
 
 Whole = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-# Stands in the place of a state where likelihoods are given.
-_LIKELIHOODS = -1
-# Work memories of more numbers than this are given back after each question.
-_KEPT_CELLS = 1 << 20
 
 _KNOWN = (POINTER, INTEGER, POINTER, INTEGER)
 _CODES = (POINTER, INTEGER, POINTER, INTEGER, POINTER, INTEGER, INTEGER)
@@ -32,7 +26,6 @@ _new_tree = Function(
     *[INTEGER, POINTER, POINTER, INTEGER],
     *[POINTER, INTEGER, INTEGER, FLAG, POINTER],
 )
-_new_memory = Function("bl_junction_memory_new", *[POINTER] * 3)
 _marginals = Function(
     "bl_junction_marginals", POINTER, *_KNOWN, POINTER, INTEGER, POINTER
 )
@@ -50,60 +43,6 @@ _row_families = Function(
     *[POINTER, *_CODES, INTEGER, INTEGER, POINTER],
     *[POINTER, INTEGER, POINTER, INTEGER],
 )
-
-
-class _Memory(Handle):
-    """What one question at a time writes, and where its answer goes.
-
-    Parameters
-    ----------
-    tree : int
-        Address of the tree.
-    n_states : int
-        Number of states of all variables.
-    """
-
-    def __init__(self, tree: int, n_states: int) -> None:
-        n_cells = ctypes.c_int64()
-        free = "bl_junction_memory_free"
-        super().__init__(_new_memory, free, tree, ctypes.addressof(n_cells))
-        self.is_kept = n_cells.value <= _KEPT_CELLS
-        self.answer = np.zeros(1 + n_states)
-        self.answer_address = writable(self.answer, F8, (1 + n_states,))
-
-
-class Known:
-    """What a question is given of some variables, each named once.
-
-    Parameters
-    ----------
-    states : sequence of int
-        Pairs of a variable and its state, or -1 where likelihoods are given instead.
-    likelihoods : sequence of ndarray of shape (card,), dtype float64
-        C-contiguous; those of the variables without a state, in the same order.
-
-    Notes
-    -----
-    Whether variables and states exist, and likelihoods suffice, is checked when a tree
-    is asked.
-    """
-
-    __slots__ = ("_likelihoods", "_states", "arguments")
-
-    def __init__(self, states: Sequence[int], likelihoods: Sequence[Floats]) -> None:
-        self._states = array("q", states)
-        joined: Any = b"".join(likelihoods)  # type: ignore[arg-type]  # buffers
-        self._likelihoods = array("d", joined)
-        # The arrays' addresses hold as long as this object lives.
-        self.arguments = (
-            self._states.buffer_info()[0],
-            len(states) // 2,
-            *self._likelihoods.buffer_info(),
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A copy has arrays of its own, which lie elsewhere.
-        return Known, (self._states.tolist(), [self._likelihoods])
 
 
 class CompiledTree(Handle):
@@ -192,7 +131,7 @@ class CompiledTree(Handle):
         self.n_cells = cells.size
         self.has_prior = with_prior
         # Lists of these operations are safe under threads.
-        self._idle: list[_Memory] = []
+        self._idle: list[Memory] = []
 
     def marginals(
         self, known: Known, wanted: Sequence[int] | None = None
@@ -445,14 +384,14 @@ class CompiledTree(Handle):
         )
         self._give_back(memory)
 
-    def _memory(self) -> _Memory:
+    def _memory(self) -> Memory:
         """A work memory that no other thread uses."""
         try:
             return self._idle.pop()
         except IndexError:
-            return _Memory(self.address, self.n_states)
+            return Memory(self.address, self.n_states)
 
-    def _give_back(self, memory: _Memory) -> None:
+    def _give_back(self, memory: Memory) -> None:
         """Keep a work memory for the next question, unless it is huge.
 
         One that an error or an interrupt left behind is not given back.

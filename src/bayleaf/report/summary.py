@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,17 +10,21 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.base import BayesianClassifier
-from bayleaf.classifiers.parameters import checked_loss
+from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.evaluation.cross_validation import deal_folds, take_rows
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
-from bayleaf.explain import Importance, importance
+from bayleaf.explain import importance
 from bayleaf.explain.subject import rows_of
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.columns import column_values, quality_notes
 from bayleaf.report.density import model_columns, summarize_density
+from bayleaf.report.importance import (
+    HELD_OUT,
+    fresh_importance,
+    importance_values,
+)
 from bayleaf.report.privacy import Privacy, masked_domain, state_counts, withheld_parts
 from bayleaf.report.quality import (
     Predictions,
@@ -37,8 +40,6 @@ Tell = Callable[[str], None]
 
 # Changes whenever a key changes its name or meaning.
 SCHEMA = "bayleaf-report/1"
-# Folds that features are left out in, where that is not exact from counts.
-_IMPORTANCE_FOLDS = 3
 
 
 def summarize(
@@ -318,86 +319,22 @@ class _Case:
         self, held_out: bool, random_state: int, columns: Sequence[Values]
     ) -> Values | None:
         """What each feature is worth on rows that were not seen."""
-        found: Importance | None = None
         if held_out:
-            found, told = importance(self.model, self.X, self.labels), "held_out"
+            method, found = HELD_OUT, importance(self.model, self.X, self.labels)
         else:
-            found, told = self._fresh_importance(random_state)
-        if found is None:
-            return None
-        digits = 2 if self.privacy.withholds else 6
-        missing = {column["name"]: column["missing"] for column in columns}
-        return {
-            "method": told,
-            "log_loss": found.log_loss,
-            "features": [
-                {
-                    "feature": str(one.feature),
-                    "information_bits": round(one.information, digits),
-                    "loss_increase": round(one.loss_increase, digits),
-                    "missing": missing[str(one.feature)],
-                }
-                for one in found.ranked()
-            ],
-        }
-
-    def _importance_of(self, model: Any, rows: NDArray[np.intp]) -> Importance:
-        """Importance on some rows that a model has not seen."""
-        return importance(model, take_rows(self.X, rows), self.labels[rows])
-
-    def _fresh_importance(self, random_state: int) -> tuple[Importance | None, str]:
-        """Importance by leaving out rows one by one or, where that fails, in folds."""
-        from sklearn.base import clone
-
-        try:
-            fresh = clone(self.model).fit(self.X, self.labels)
-            return importance(fresh), "leave_one_out"
-        except AttributeError:
-            pass
-        except ValueError:
-            return None, ""
-        least = int(np.bincount(self.truth)[np.unique(self.truth)].min())
-        if least < _IMPORTANCE_FOLDS:
-            return None, ""
-        folds = deal_folds(self.truth, _IMPORTANCE_FOLDS, 1, random_state)
-        try:
-            parts = [
-                self._importance_of(
-                    clone(self.model).fit(take_rows(self.X, train), self.labels[train]),
-                    test,
-                )
-                for train, test in folds
-            ]
-        except ValueError:
-            # A column may have no value at all in the rows of a fold.
-            return None, ""
-        return _pooled(parts), "folds"
+            fresh = fresh_importance(
+                self.model, self.X, self.labels, self.truth, random_state
+            )
+            if fresh is None:
+                return None
+            method, found = fresh
+        return importance_values(method, found, columns, self.privacy)
 
     def _rows(self, found: Predictions | None) -> list[Values] | None:
         """Explained rows; None where rows may not be shown."""
         if not self.privacy.shows_rows or found is None:
             return None
         return row_values(self.model, self.predictor, self.codes, found, self.names)
-
-
-def _pooled(parts: Sequence[Importance]) -> Importance:
-    """Importances of several folds as their mean by rows."""
-    weights = np.array([part.n_rows for part in parts])
-    features = []
-    for same in zip(*(part.features for part in parts), strict=True):
-        information = np.average([one.information for one in same], weights=weights)
-        rise = np.average([one.loss_increase for one in same], weights=weights)
-        features.append(
-            replace(
-                same[0],
-                information=float(information),
-                loss_increase=float(rise),
-                missing=math.fsum(one.missing for one in same),
-            )
-        )
-    log_loss = np.average([part.log_loss for part in parts], weights=weights)
-    method = parts[0].method
-    return Importance(tuple(features), float(log_loss), method, float(weights.sum()))
 
 
 def _labels_of(

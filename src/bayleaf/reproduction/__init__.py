@@ -4,7 +4,7 @@ A protocol is a module of this package, named in `protocols.PAPERS`, that offers
 `protocols.Protocol` says:
 
 `PAPER`
-    A `Paper`: key, title and citation.
+    A `Paper`: key, title, citation, and how its figures are shown.
 `cells() -> list[Cell]`
     Every cell of the full run, in the order of the CSV file. A `Cell` has named values
     (``Cell.of(["iris"], quick=seed < 2, set="iris", model="NB", seed=seed)``), the
@@ -16,15 +16,12 @@ A protocol is a module of this package, named in `protocols.PAPERS`, that offers
     `sources.table(name)`, a pyarrow table of text whose last column is ``class`` and in
     which an empty text is a missing value (`sources.numbers` reads a column of them).
     A table that is not there is never asked for: its cells are left to `missing`.
-`page(results) -> str`
-    Markdown below the common head (title, citation, how it was run, what is missing,
-    counts of verdicts). `results.figures("accuracy", set="iris", model="NB")` are the
-    finished figures of the cells with these values, in the order of `cells()`.
 `comparisons(results) -> list[Comparison]`
     One `Comparison` for every printed figure: its labels, the figure and standard
     deviation that the paper prints, ours over seeds, or the reason why there is none.
-    Its `verdict` follows; `page` prints them by `pages.comparison_table`.
+    Its `verdict` follows. `results.figures("accuracy", set="iris", model="NB")` are the
+    finished figures of the cells with these values, in the order of `cells()`.
 
-The papers' printed tables are ``tables/*.csv``, read by `pages.read_printed`;
+The papers' printed tables are ``tables/*.csv``, read by `printed_tables.read_printed`;
 ``tables/sources.csv`` says where each data table comes from.
 """

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.reproduction.cells import Cell, Results
-from bayleaf.reproduction.desjardins2008_page import (
+from bayleaf.reproduction.desjardins2008_figures import (
     CURVE_FOLDS,
     CURVE_METHODS,
     CURVE_RESTARTS,
@@ -32,7 +32,6 @@ from bayleaf.reproduction.desjardins2008_page import (
     SHORT,
     SIZES,
     compare,
-    page_text,
 )
 from bayleaf.reproduction.protocols import Paper
 from bayleaf.reproduction.sources import TARGET, Sources
@@ -44,6 +43,7 @@ PAPER = Paper(
     "desJardins, M., Rathod, P., Getoor, L. (2008). Learning structured Bayesian "
     "networks: combining abstraction hierarchies and tree-structured conditional "
     "probability tables. Computational Intelligence 24(1), 1-22.",
+    labels=("rows of", "method", "figure"),
 )
 
 # Folds that the rows are dealt into, whether or not all of them are run.
@@ -225,8 +225,3 @@ def _hierarchies(sources: Sources, name: str) -> dict[str, Path] | None:
 def comparisons(results: Results) -> list[Comparison]:
     """Every printed figure beside ours."""
     return compare(results)
-
-
-def page(results: Results) -> str:
-    """Why likelihoods cannot come out as printed, the tables and the verdicts."""
-    return page_text(results, list(METHODS))

@@ -29,7 +29,7 @@ from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.classifiers.tan import TANClassifier
 from bayleaf.cpds.smoothing import MaximumLikelihood, MEstimate
 from bayleaf.reproduction.cells import Cell, Results
-from bayleaf.reproduction.langseth2006_page import SETS, compare, page_text
+from bayleaf.reproduction.langseth2006_figures import SETS, compare
 from bayleaf.reproduction.protocols import Paper
 from bayleaf.reproduction.sources import TARGET, Sources
 from bayleaf.reproduction.verdicts import Comparison
@@ -39,6 +39,8 @@ PAPER = Paper(
     "Langseth and Nielsen 2006, table 2",
     "Langseth, H., Nielsen, T. D. (2006). Classification using hierarchical naïve "
     "Bayes models. Machine Learning 63(2), 135-159.",
+    labels=("set", "model"),
+    digits=2,
 )
 
 ALL = "all"
@@ -244,8 +246,3 @@ def run(cell: Cell, sources: Sources) -> dict[str, float]:
 def comparisons(results: Results) -> list[Comparison]:
     """Every printed accuracy beside ours."""
     return compare(results)
-
-
-def page(results: Results) -> str:
-    """The table of all models, the verdicts, and the paper's test."""
-    return page_text(results, list(MODELS))

@@ -27,11 +27,17 @@ class Paper:
         Heading of its page.
     citation : str
         Authors, year, title and place.
+    labels : tuple of str
+        Headings of the labels of its comparisons.
+    digits : int, default=1
+        Digits after the decimal point of its figures.
     """
 
     key: str
     title: str
     citation: str
+    labels: tuple[str, ...]
+    digits: int = 1
 
 
 class Protocol(typing.Protocol):
@@ -47,9 +53,6 @@ class Protocol(typing.Protocol):
 
     def comparisons(self, results: Results) -> Sequence[Comparison]:
         """Every printed figure beside ours."""
-
-    def page(self, results: Results) -> str:
-        """Markdown below the common head of the page."""
 
 
 def protocol_of(key: str) -> Protocol:

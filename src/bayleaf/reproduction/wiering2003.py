@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.data.discretize import StandardDeviationDiscretizer
+from bayleaf.data.cuts.discretizers import StandardDeviationDiscretizer
 from bayleaf.reproduction.cells import Cell, Results
 from bayleaf.reproduction.protocols import Paper
 from bayleaf.reproduction.sources import TARGET, Sources
@@ -31,7 +31,7 @@ from bayleaf.reproduction.wiering2003_ensembles import (
     mixture,
     naive_bayes,
 )
-from bayleaf.reproduction.wiering2003_page import (
+from bayleaf.reproduction.wiering2003_figures import (
     BESIDE,
     COLUMNS,
     CUTS,
@@ -39,7 +39,6 @@ from bayleaf.reproduction.wiering2003_page import (
     TABLES,
     UNLIKE,
     compare,
-    page_text,
 )
 
 PAPER = Paper(
@@ -48,6 +47,7 @@ PAPER = Paper(
     "Wiering, M. A. (2003). Hierarchical mixtures of naive Bayesian classifiers. "
     "Technical report UU-CS-2003-003, Institute of Information and Computing Sciences, "
     "Utrecht University.",
+    labels=("figure of", "method", "cuts"),
 )
 
 N_QUICK_HALVES, N_HALVES_OF_READINGS = 3, 10
@@ -276,8 +276,3 @@ def run(cell: Cell, sources: Sources) -> dict[str, float]:
 def comparisons(results: Results) -> list[Comparison]:
     """Every printed figure beside ours, with cut points of either kind."""
     return compare(results)
-
-
-def page(results: Results) -> str:
-    """The table with cut points of either kind, and the verdicts."""
-    return page_text(results, list(METHODS), list(READINGS))

@@ -1,7 +1,7 @@
 """Search for a network of trees by splitting leaves and collapsing splits.
 
 Where neither gains, the searches of the paper stop; "regrowing" grows whole trees anew
-then, see `tree_escaping`.
+then, see `trees.escaping`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Literal, get_args
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.data.hierarchy_cuts import flat_hierarchy
 from bayleaf.scores.local_score import LocalScore
-from bayleaf.search.decision_graphs import with_joined_splits
-from bayleaf.search.leaf_merging import with_merged_leaves
+from bayleaf.search.decision_graphs.joined_splits import with_joined_splits
+from bayleaf.search.decision_graphs.leaf_merging import with_merged_leaves
 from bayleaf.search.structure import (
     Constraints,
     Deadline,
@@ -28,13 +28,13 @@ from bayleaf.search.structure import (
     restart_numbers,
     warn_if_stopped,
 )
-from bayleaf.search.tree_batches import BatchClimb
-from bayleaf.search.tree_counts import RowTable
-from bayleaf.search.tree_escaping import WaysOut
-from bayleaf.search.tree_network import TreeNetwork
-from bayleaf.search.tree_proposals import propose_until_tired
-from bayleaf.search.tree_scores import TreeTerms
-from bayleaf.search.tree_task import HierarchySource, TreeTask
+from bayleaf.search.trees.batches import BatchClimb
+from bayleaf.search.trees.escaping import WaysOut
+from bayleaf.search.trees.leaf_counts import RowTable
+from bayleaf.search.trees.network import TreeNetwork
+from bayleaf.search.trees.proposals import propose_until_tired
+from bayleaf.search.trees.scores import TreeTerms
+from bayleaf.search.trees.task import HierarchySource, TreeTask
 
 TreeSearch = Literal["regrowing", "incremental", "batch"]
 TREE_SEARCHES: tuple[TreeSearch, ...] = get_args(TreeSearch)

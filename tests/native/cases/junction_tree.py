@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.native.junction_tree import CompiledTree, Known
+from bayleaf.native.junction_tree import CompiledTree
+from bayleaf.native.tree_questions import Known
+from native.cases.tree_questions import known
 
 Arguments = tuple[Any, ...]
 
@@ -40,12 +42,8 @@ def _compiled(rng: np.random.Generator) -> CompiledTree:
     return CompiledTree(*_tree(rng))
 
 
-def _known(rng: np.random.Generator) -> Arguments:
-    return [0, int(rng.integers(300)), 1, -1], [rng.random(3)]
-
-
 def _question(rng: np.random.Generator) -> Arguments:
-    return _compiled(rng), Known(*_known(rng))
+    return _compiled(rng), Known(*known(rng))
 
 
 def _some_marginals(rng: np.random.Generator) -> Arguments:
@@ -84,7 +82,6 @@ def _row_families(rng: np.random.Generator) -> Arguments:
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "CompiledTree": _tree,
-    "Known": _known,
     "CompiledTree.marginals": _some_marginals,
     "CompiledTree.log_evidence": _question,
     "CompiledTree.families": _question,

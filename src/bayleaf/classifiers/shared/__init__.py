@@ -1,0 +1,1 @@
+"""What all classifiers share, and density models with them in part."""

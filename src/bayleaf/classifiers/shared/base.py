@@ -1,0 +1,471 @@
+"""The one fit and the one predict that all classifiers share."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayleaf.classifiers.shared.conditional import fitted_network
+from bayleaf.classifiers.shared.leave_one_out import (
+    LeavingOut,
+    fitted_temperature,
+    note_little_evidence,
+    reprior_shift,
+)
+from bayleaf.classifiers.shared.parameters import (
+    AUTO,
+    CONDITIONAL,
+    GENERATIVE,
+    check_shared,
+    checked_class_prior,
+    checked_loss,
+    encoder_rules,
+    random_generator,
+)
+from bayleaf.classifiers.shared.saving import saved_model
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
+from bayleaf.classifiers.shared.training import TrainingTable
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.threads import thread_count
+from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
+from bayleaf.cpds.table import TableCPD, learn_table_cpds
+from bayleaf.data.codes import Codes
+from bayleaf.data.cuts.discretizers import resolve_discretizer
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.encoder import Discretizer, Target, learn_encoder
+from bayleaf.data.tables.frames import column_names, take_apart
+from bayleaf.graph.dag import DAG
+from bayleaf.io.native.model_file import write_model
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.explanation import Explanation
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.predictor import Predictor
+from bayleaf.models.summary import Summary, summarize
+
+
+class Learned(NamedTuple):
+    """What `_learn` returns: the model and its training log-likelihood in nats."""
+
+    model: ClassModel
+    log_likelihood: float
+
+
+class BayesianClassifier(
+    LeavingOut,
+    ClassifierMixin,  # type: ignore[misc]
+    TableEstimator,
+):
+    """Base of the classifiers: checks, encoding, prediction, explanation.
+
+    A subclass defines `_learn` and, where it has parameters of its own, an `__init__`
+    that takes them before ``**shared``.
+
+    Parameters
+    ----------
+    smoothing : str or Smoothing, default="laplace"
+        Rule that turns counts into probabilities; "auto" takes, from a small grid, the
+        one by which left-out training rows are predicted best.
+    calibration : {"leave_one_out"}, optional
+        Divide log scores by a temperature that suits left-out training rows.
+    parameters : {"generative", "conditional"}, default="generative"
+        Tables that make the training rows probable, or tables that make their classes
+        probable once the features are known. Only single networks can have the latter.
+    pull : float, default=1.0
+        How strongly conditional tables are pulled to the generative ones.
+    discretizer : str or discretiser, default="mdlp"
+        Finds the cut points of numeric columns: "mdlp", "standard_deviation",
+        "equal_frequency", "equal_width", or an instance.
+    categorical_features : list of str, int or bool, optional
+        Columns of numbers that are nominal; all others are then numeric. By default
+        integer columns with at most ten distinct values are nominal.
+    missing : {"marginalize", "state", "error"}, default="marginalize"
+        Missing cells are left out of counts and summed out of predictions, count as
+        a state of their own, or are refused.
+    unknown : {"missing", "error"}, default="missing"
+        What becomes of values that training did not contain.
+    max_states : int, default=1000
+        Largest number of states of a nominal column.
+    max_table_cells : int, default=20_000_000
+        Largest table of counts, and of an intermediate result when missing features
+        are summed out.
+    class_prior : array-like of shape (n_classes,), optional
+        Prior probabilities in the order of `classes_`.
+    fit_prior : bool, default=True
+        Whether the prior is learned, by the smoothing rule; otherwise it is uniform.
+    loss : array-like of shape (n_classes, n_classes), optional
+        Cost of predicting the row's class where the column's is true, both in the
+        order of `classes_`; `predict` then takes the cheapest class.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness where a method draws; ignored by those that do not.
+    n_jobs : int, default=None
+        Threads for counting; -1 means all cores. The model does not depend on it.
+    verbose : int, default=0
+        Above zero, the stages of fitting are told on standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where all of them are strings.
+    encoder_ : TableEncoder
+        Domain of the features and the rules by which they are read.
+    model_ : ClassModel
+        The learned model.
+    log_likelihood_ : float
+        Log-likelihood (nats) of the training rows.
+    smoothing_ : Smoothing
+        The rule by which the tables were estimated.
+    temperature_ : float
+        What log scores are divided by, 1 without calibration.
+    selection_ : Selection
+        Leave-one-out scores of all candidates, where a parameter is "auto".
+    conditional_fit_ : ConditionalFit
+        How conditional tables were found, where `parameters` asks for them.
+    """
+
+    def __init__(
+        self,
+        *,
+        calibration: str | None = None,
+        parameters: str = GENERATIVE,
+        pull: float = 1.0,
+        discretizer: Any = "mdlp",
+        class_prior: Any = None,
+        fit_prior: bool = True,
+        loss: Any = None,
+        **shared: Any,
+    ) -> None:
+        super().__init__(discretizer=discretizer, **shared)
+        self.calibration = calibration
+        self.parameters = parameters
+        self.pull = pull
+        self.class_prior = class_prior
+        self.fit_prior = fit_prior
+        self.loss = loss
+
+    @abstractmethod
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        """Learn the model from counts over `domain`, the class last."""
+
+    def _check_parameters(self) -> None:
+        """Raise if a parameter is out of range; subclasses add their own."""
+        super()._check_parameters()
+        check_shared(self)
+
+    # ---- learning
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : data frame, ndarray or list of rows, shape (n_rows, n_features)
+            Text, numbers, truth values; missing cells as the table marks them.
+        y : array-like of shape (n_rows,)
+            Class labels of any hashable scalar type, none missing.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+            Weights that sum to 1 are shares, as boosting gives them, and are multiplied
+            by the number of rows that have any.
+
+        Returns
+        -------
+        BayesianClassifier
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a column or the target cannot be used; the sentence names
+            it and the mend.
+        """
+        with self._told_to_callbacks(X, y, sample_weight):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Encode the table, count, learn."""
+        table = self._training_table(X, y, sample_weight)
+        self.classes_ = table.classes
+        rng = random_generator(self.random_state)
+        target = Target(self._class_variable(X, y), table.class_codes)
+        with self._stage("encoded the table"):
+            self.encoder_, codes = learn_encoder(
+                table.parts,
+                target,
+                table.row_weights(),
+                self._chosen_discretizer(rng),
+                encoder_rules(self),
+            )
+        self._learn_from(self._count(codes), target.variable, rng)
+        # Kept for `loo_score_`, which is computed on demand.
+        self._training_codes = codes
+        with self._stage("calibrated the model"):
+            self.temperature_ = fitted_temperature(self, X, y, sample_weight)
+        note_little_evidence(self)
+
+    def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
+        """What finds the cut points of numeric columns in this fit."""
+        return resolve_discretizer(self.discretizer)
+
+    def _count(self, codes: Codes) -> CountSource:
+        """The source of counts over the training codes."""
+        return TableCounts(
+            codes, n_jobs=self.n_jobs, max_table_cells=self.max_table_cells
+        )
+
+    def _learn_from(
+        self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
+    ) -> None:
+        """Learn the model over the encoder's domain and the class."""
+        domain = Domain((*self.encoder_.domain.variables, class_variable))
+        self.__dict__.update(_training_codes=None, _loo_score=None, _prior_shift=None)
+        self.__dict__.pop("selection_", None)
+        self.temperature_ = 1.0
+        if self.smoothing != AUTO:
+            self.smoothing_ = resolve_smoothing(self.smoothing)
+        with self._stage("learned the model"):
+            learned = self._learn(counts, domain, rng)
+        self.model_, self.log_likelihood_ = learned
+
+    def _training_table(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        known_classes: NDArray[Any] | None = None,
+        *,
+        reset: bool = True,
+    ) -> TrainingTable:
+        """Check parameters and take the table apart; see `TrainingTable.from_arrays`.
+
+        `reset` tells whether the table sets the names and number of features or must
+        match them.
+        """
+        self._check_parameters()
+        if self.smoothing != AUTO:
+            resolve_smoothing(self.smoothing)
+        parts = take_apart(X)
+        validate_data(self, X, y, reset=reset, skip_check_array=True)
+        table = TrainingTable.from_arrays(parts, y, sample_weight, known_classes)
+        checked_loss(self.loss, table.classes)
+        if self.class_prior is not None:
+            checked_class_prior(self.class_prior, table.classes)
+        return table
+
+    def _class_variable(self, X: Any, y: Any) -> Variable:
+        """The class as a variable, named after the target and unlike any feature."""
+        name = getattr(y, "name", None)
+        name = name if isinstance(name, str) and name else "class"
+        taken = set(column_names(X) or ())
+        while name in taken:
+            name += "_"
+        return Variable(name, tuple(self.classes_.tolist()))
+
+    def _network_model(
+        self,
+        counts: CountSource,
+        domain: Domain,
+        feature_parents: Sequence[tuple[int, ...] | None],
+    ) -> Learned:
+        """Estimate the tables of a network in which the class is everyone's parent.
+
+        Parameters
+        ----------
+        counts : CountSource
+            Counts over `domain`.
+        domain : Domain
+            Features, then the class.
+        feature_parents : sequence of tuple of int
+            Parents of each feature among the features, strongest first; None for a
+            feature without even the class.
+        """
+        class_index = len(domain) - 1
+        with_class = [
+            () if parents is None else (class_index, *parents)
+            for parents in feature_parents
+        ]
+        dag = DAG((*with_class, ()))
+        self._check_family_sizes(domain, dag)
+        smoothing = self._chosen_smoothing(
+            counts, domain, lambda left_out: left_out.log_scores(dag.families[:-1])
+        )
+        cpds, log_likelihood = learn_table_cpds(counts, dag.families, smoothing)
+        prior = TableCPD((class_index,), self._class_prior(counts, smoothing))
+        log_likelihood += prior.log_likelihood(counts.class_counts())
+        log_likelihood -= cpds[-1].log_likelihood(counts.class_counts())
+        network = BayesianNetwork(domain, dag, (*cpds[:-1], prior))
+        self.__dict__.pop("conditional_fit_", None)
+        if self.parameters == CONDITIONAL:
+            network, log_likelihood = fitted_network(self, network, counts)
+        return Learned(NetworkModel(network, self.max_table_cells), log_likelihood)
+
+    def _check_family_sizes(self, domain: Domain, dag: DAG) -> None:
+        """Raise before counting if a feature's table would be too large."""
+        for family in dag.families:
+            cells = 1
+            for member in family:
+                cells *= domain[member].n_states
+            if cells > self.max_table_cells:
+                raise ValueError(
+                    f"the table of feature {domain[family[-1]].name!r} with its "
+                    f"{len(family) - 1} parents would have {cells:.3g} cells, more "
+                    f"than max_table_cells={self.max_table_cells}; use fewer parents "
+                    "or coarser columns"
+                )
+
+    def _class_prior(
+        self, counts: CountSource, smoothing: Smoothing
+    ) -> NDArray[np.float64]:
+        """Prior probabilities: given, learned, or uniform."""
+        if self.class_prior is not None:
+            return checked_class_prior(self.class_prior, self.classes_)
+        if not self.fit_prior:
+            return np.full(len(self.classes_), 1.0 / len(self.classes_))
+        return smoothing.estimate(counts.class_counts())
+
+    # ---- prediction
+
+    def _predictor(self) -> Predictor:
+        """Encoder, model and loss, without anything of how they were learned."""
+        check_is_fitted(self, "model_")
+        loss = checked_loss(self.loss, self.classes_)
+        return Predictor(
+            self.encoder_,
+            self.model_,
+            self.classes_,
+            loss,
+            self.temperature_,
+            self._prior_shift,
+            thread_count(self.n_jobs),
+        )
+
+    def _prepare(self, X: Any) -> tuple[Predictor, Codes]:
+        """The predictor and a table's codes, once it has the columns of training."""
+        predictor = self._predictor()
+        return predictor, self.encoder_.transform(self._parts_as_fitted(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row, shape (n_rows,).
+
+        The most probable class or, with `loss`, the one of least expected cost; ties
+        go to the earlier class.
+        """
+        predictor, codes = self._prepare(X)
+        return predictor.predict(codes)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Posterior probability of each class, shape (n_rows, n_classes)."""
+        predictor, codes = self._prepare(X)
+        return predictor.proba(codes)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Log posterior of each class in nats, shape (n_rows, n_classes)."""
+        predictor, codes = self._prepare(X)
+        return predictor.log_proba(codes)
+
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Log joint probability (nats) of each class and the row's observed features.
+
+        That of the model itself: no temperature is applied.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        predictor, codes = self._prepare(X)
+        return predictor.joint_log_proba(codes)
+
+    def explain(self, X: Any, *, against: Any = None) -> list[Explanation]:
+        """Split each row's log-odds into contributions of the features.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            One or more rows.
+        against : label, optional
+            The class that the predicted one is compared with; by default the
+            runner-up.
+
+        Returns
+        -------
+        list of Explanation
+            Prior and terms of each add up to its log-odds. Mixtures give a
+            `MixtureExplanation` (gates and experts) or a `LatentClassExplanation`
+            (components), which hold more.
+        """
+        predictor, codes = self._prepare(X)
+        return predictor.explain(codes, against)
+
+    def with_class_prior(self, class_prior: Any) -> Self:
+        """Return this classifier under another class prior, as met in deployment.
+
+        Parameters
+        ----------
+        class_prior : array-like of shape (n_classes,)
+            Probabilities in the order of `classes_`. Posteriors, calibrated or not,
+            change in proportion to new prior over old.
+        """
+        check_is_fitted(self, "model_")
+        prior = checked_class_prior(class_prior, self.classes_)
+        other = copy.copy(self)
+        other._prior_shift = reprior_shift(self._predictor(), prior)
+        other.model_ = self.model_.with_class_prior(prior)
+        return other
+
+    # ---- looking at the result
+
+    @property
+    def network_(self) -> BayesianNetwork:
+        """The learned Bayesian network: features, then the class; not calibrated."""
+        check_is_fitted(self, "model_")
+        network = getattr(self.model_, "network", None)
+        if network is None:
+            raise AttributeError(
+                f"{type(self).__name__} averages several networks and so is no "
+                "Bayesian network; it has no network_"
+            )
+        return cast(BayesianNetwork, network)
+
+    @property
+    def edges_(self) -> list[tuple[str | int, str | int]]:
+        """Arcs as (parent, child) names, arcs from the class included."""
+        check_is_fitted(self, "model_")
+        names = self.model_.domain.names
+        return [(names[parent], names[child]) for parent, child in self.model_.arcs]
+
+    def summary(self) -> Summary:
+        """Class, features, arcs, free parameters, log-likelihood, remarks."""
+        check_is_fitted(self, "model_")
+        return summarize(type(self).__name__, self._predictor(), self.log_likelihood_)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.
+
+        Raises
+        ------
+        TypeError
+            If a parameter or label has no place in the file, naming it.
+        ValueError
+            If a table does not hold distributions, as after a large floor.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        write_model(saved_model(self), path)

@@ -1,0 +1,55 @@
+"""What the parts of a classifier, a file each, find in the whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
+from bayleaf.data.encoder import TableEncoder
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.predictor import Predictor
+from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores
+from bayleaf.search.left_out.selection import Selection
+
+if TYPE_CHECKING:
+    from bayleaf.latent.conditional_likelihood import ConditionalFit
+
+
+class ClassifierParts:
+    """Parameters, fitted values and inner functions; see `BayesianClassifier`."""
+
+    smoothing: Any
+    calibration: str | None
+    parameters: str
+    pull: float
+    class_prior: Any
+    fit_prior: bool
+    n_jobs: int | None
+    max_table_cells: int
+    classes_: NDArray[Any]
+    encoder_: TableEncoder
+    model_: ClassModel
+    smoothing_: Smoothing
+    selection_: Selection
+    temperature_: float
+    log_likelihood_: float
+    conditional_fit_: ConditionalFit
+    _training_codes: Codes | None
+    _loo_score: LeaveOneOutScores | None
+    _prior_shift: NDArray[np.float64] | None
+
+    if TYPE_CHECKING:
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Parameters by name."""
+
+        def _class_prior(
+            self, counts: CountSource, smoothing: Smoothing
+        ) -> NDArray[np.float64]: ...
+
+        def _predictor(self) -> Predictor: ...

@@ -1,0 +1,316 @@
+"""What leaving rows out, choosing rules and calibrating ask of a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
+from bayleaf.classifiers.shared.parameters import (
+    AUTO,
+    CONDITIONAL,
+)
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.models.factors import Factor
+from bayleaf.models.inference import Eliminator
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.predictor import Predictor
+from bayleaf.search.left_out.cells import cell_rule
+from bayleaf.search.left_out.leave_one_out import (
+    AddMissing,
+    LeaveOneOut,
+    LeaveOneOutScores,
+)
+from bayleaf.search.left_out.selection import SMOOTHING_GRID, Selection, choose_rule
+from bayleaf.search.left_out.temperature import best_temperature
+from bayleaf.wording import name_list
+
+# Fewer rows than this are worth a remark.
+FEW_ROWS = 30
+# Folds that are held out where rows cannot be left out by counts.
+_N_FOLDS = 5
+
+# Scores of the left-out rows for a structure, (n_rules, n_classes, n_rows).
+LeftOutLogScores = Callable[[LeaveOneOut], NDArray[np.float64] | None]
+
+
+def leave_one_out(
+    counts: CountSource,
+    domain: Domain,
+    rules: Sequence[Smoothing],
+    fixed_prior: NDArray[np.float64] | None,
+    max_table_cells: int,
+) -> LeaveOneOut:
+    """What scores the rows of `counts` under each rule.
+
+    Raises
+    ------
+    TypeError
+        If a rule cannot tell single cells.
+    """
+    cell_rules = [cell_rule(rule) for rule in rules]
+    missing = partial(summing_out, domain, max_table_cells)
+    return LeaveOneOut(counts, cell_rules, fixed_prior, missing)
+
+
+def summing_out(
+    domain: Domain, max_table_cells: int, cpds: Sequence[TableCPD]
+) -> AddMissing:
+    """What adds to scores that which tables with missing features say of the class."""
+    features = Domain(domain.variables[:-1])
+    n_classes = domain[len(domain) - 1].n_states
+
+    def factor(cpd: TableCPD) -> Factor:
+        log_values = cpd.log_probabilities()
+        if cpd.family[0] == len(features):
+            return Factor(cpd.child, cpd.family[1:], log_values)
+        shape = (n_classes, *log_values.shape)
+        return Factor(cpd.child, cpd.family, np.broadcast_to(log_values, shape))
+
+    factors = [factor(cpd) for cpd in cpds]
+
+    def add_missing(
+        codes: Codes, scores: NDArray[np.float64], children: Collection[int]
+    ) -> None:
+        present = [factor for factor in factors if factor.child in children]
+        if present:
+            eliminator = Eliminator(present, features, max_table_cells)
+            eliminator.add_missing(codes, scores)
+
+    return add_missing
+
+
+class LeavingOut(ClassifierParts):
+    """What every classifier can do with its training rows: leave each of them out."""
+
+    def _chosen_smoothing(
+        self, counts: CountSource, domain: Domain, log_scores: LeftOutLogScores
+    ) -> Smoothing:
+        """The rule for the tables; with "auto" it is chosen here, once in a fit.
+
+        `log_scores` scores the left-out rows under each rule, the structure fixed.
+        """
+        if self.smoothing == AUTO and not hasattr(self, "selection_"):
+            left_out = self._leave_one_out(counts.rows(), domain, SMOOTHING_GRID)
+            self._adopt(choose_smoothing(left_out, log_scores))
+        return self.smoothing_
+
+    def _adopt(self, selection: Selection) -> None:
+        """Take over the best candidate's rule."""
+        self.selection_ = selection
+        self.smoothing_ = selection.best.smoothing
+
+    def _leave_one_out(
+        self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
+    ) -> LeaveOneOut:
+        """What scores each row of the codes without itself, under each rule."""
+        counts = TableCounts(
+            codes, n_jobs=self.n_jobs, max_table_cells=self.max_table_cells
+        )
+        learned = self.class_prior is None and self.fit_prior
+        prior = None if learned else self._class_prior(counts, rules[0])
+        return leave_one_out(counts, domain, rules, prior, self.max_table_cells)
+
+    def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:
+        """Scores of the left-out rows, (n_rules, n_classes, n_rows); None if unknown.
+
+        The structure is that of the fitted model.
+        """
+        if self.parameters == CONDITIONAL or not isinstance(self.model_, NetworkModel):
+            return None
+        return left_out.log_scores(self.model_.network.dag.families[:-1])
+
+    def _left_out_temperature(self) -> float | None:
+        """The temperature, if learning found it already."""
+        return None
+
+    @property
+    def loo_score_(self) -> LeaveOneOutScores:
+        """How well the training rows are predicted without themselves.
+
+        Exact leave-one-out of the probabilities: structure, cut points and temperature
+        stay those of all rows. Computed when first asked for.
+        """
+        check_is_fitted(self, "model_")
+        if self._loo_score is None:
+            self._loo_score = left_out_score(self)
+        return self._loo_score
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Neither a pickle nor a copy under another prior holds the training rows.
+        state = cast(dict[str, Any], super().__getstate__())
+        dropped = {"_training_codes", "_loo_score"} & set(state)
+        return {**state, **dict.fromkeys(dropped)}
+
+
+def choose_smoothing(left_out: LeaveOneOut, log_scores: LeftOutLogScores) -> Selection:
+    """The choice among the rules of `left_out` for the structure that is scored."""
+    scores = log_scores(left_out)
+    assert scores is not None
+    return choose_rule(left_out.rules, [left_out.scores(s) for s in scores])
+
+
+def fitted_temperature(
+    classifier: LeavingOut, X: Any, y: Any, sample_weight: Any
+) -> float:
+    """The temperature that calibration gives a fitted classifier; 1 without.
+
+    Where rows cannot be left out by counts, as under a rule that knows whole tables
+    only, five folds of the training rows are held out in turn.
+    """
+    if classifier.calibration is None:
+        return 1.0
+    learned = classifier._left_out_temperature()
+    if learned is not None:
+        return learned
+    codes = classifier._training_codes
+    assert codes is not None
+    tells_cells = isinstance(classifier.smoothing_, CellSmoothing)
+    left_out = _left_out_rows(classifier) if tells_cells else None
+    if left_out is None:
+        return _held_out_temperature(classifier, X, y, sample_weight)
+    rows, scores = left_out
+    temperature = best_temperature(scores.T, rows.rows.own, codes.weights)
+    classifier._loo_score = rows.scores(scores / temperature)
+    return temperature
+
+
+def note_little_evidence(classifier: LeavingOut) -> None:
+    """Note for the summary where a choice by leaving rows out rests on little.
+
+    That is where a class has one row, without which nothing tells of it, and where
+    there are few rows at all.
+    """
+    codes = classifier._training_codes
+    # Averaged KDB has left rows out, and so has its score, once it is learned.
+    chosen = (
+        classifier.calibration is not None
+        or hasattr(classifier, "selection_")
+        or classifier._loo_score is not None
+    )
+    if codes is None or not chosen:
+        return
+    own = codes.column(codes.n_variables - 1)
+    n_rows = np.bincount(own, minlength=len(classifier.classes_))
+    weights = np.bincount(own, codes.weights, minlength=len(classifier.classes_))
+    lone = classifier.classes_[(n_rows == 1) & (weights <= 1.0)].tolist()
+    remarks = []
+    if lone:
+        remarks.append(
+            f"only one row of class {name_list([*map(repr, lone)])}: leave-one-out "
+            "predicts it from nothing"
+        )
+    if codes.n_rows < FEW_ROWS:
+        remarks.append(
+            f"only {codes.n_rows} training rows: what leaving them out chose is rough"
+        )
+    if remarks:
+        notes = classifier.encoder_.notes
+        notes[classifier.model_.domain.names[-1]] = "; ".join(remarks)
+
+
+def left_out_score(classifier: LeavingOut) -> LeaveOneOutScores:
+    """Leave-one-out scores of a fitted classifier, after calibration.
+
+    Raises
+    ------
+    AttributeError
+        If the training rows are gone, or the model has no exact leave-one-out.
+    TypeError
+        If the smoothing rule cannot tell single cells.
+    """
+    name = type(classifier).__name__
+    if classifier._training_codes is None:
+        raise AttributeError(
+            f"loo_score_ needs the training rows, which this {name} does not hold: "
+            "they go with partial_fit, pickling, saving and a change of the prior; "
+            "call fit"
+        )
+    left_out = _left_out_rows(classifier)
+    if left_out is None:
+        raise AttributeError(
+            f"{name} has no exact leave-one-out and so no loo_score_; use "
+            "bayleaf.evaluation.cross_validate"
+        )
+    rows, scores = left_out
+    return rows.scores(scores / classifier.temperature_)
+
+
+def _left_out_rows(
+    classifier: LeavingOut,
+) -> tuple[LeaveOneOut, NDArray[np.float64]] | None:
+    """The training rows and their scores, (n_classes, n_rows), if there are any."""
+    codes = classifier._training_codes
+    assert codes is not None
+    domain, rules = classifier.model_.domain, [classifier.smoothing_]
+    left_out = classifier._leave_one_out(codes, domain, rules)
+    scores = classifier._left_out_log_scores(left_out)
+    return None if scores is None else (left_out, scores[0])
+
+
+def _held_out_temperature(
+    classifier: LeavingOut, X: Any, y: Any, sample_weight: Any
+) -> float:
+    """The temperature that suits rows held out in stratified folds."""
+    codes = classifier._training_codes
+    assert codes is not None
+    own = codes.column(codes.n_variables - 1).astype(np.intp)
+    n_classes = len(classifier.classes_)
+    kept = np.arange(codes.n_rows)
+    if sample_weight is not None:
+        # Rows of weight zero are not among the codes.
+        given = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
+        kept = np.flatnonzero(given)
+    folds = _stratified_folds(own)
+    learner = clone(classifier).set_params(calibration=None)
+    scores = np.full((codes.n_rows, n_classes), -np.inf)
+    for fold in range(_N_FOLDS):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if not len(test) or len(np.unique(own[train])) < n_classes:
+            continue
+        labels, weights = classifier.classes_[own[train]], codes.weights[train]
+        learner.fit(_safe_indexing(X, kept[train]), labels, weights)
+        held_out = _safe_indexing(X, kept[test])
+        scores[test] = learner.predict_joint_log_proba(held_out)
+    return best_temperature(scores, own, codes.weights)
+
+
+def _stratified_folds(own: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Number of the fold of each row; every class is spread over all of them."""
+    shuffled = np.random.default_rng(0).permutation(len(own))
+    folds = np.empty(len(own), dtype=np.intp)
+    folds[shuffled[np.argsort(own[shuffled], kind="stable")]] = (
+        np.arange(len(own)) % _N_FOLDS
+    )
+    return folds
+
+
+def reprior_shift(
+    predictor: Predictor, class_prior: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """What a calibrated model adds to its scores once its class prior is replaced.
+
+    The model's own prior is divided by the temperature T, and so would be the change of
+    it; ``(1 - 1/T) ln(new / old)`` makes up for that. A class whose old or new prior is
+    zero gets no such amends.
+    """
+    if predictor.temperature == 1.0:
+        return None
+    old = predictor.model.class_prior
+    known = (old > 0) & (class_prior > 0)
+    shift = np.zeros(len(old))
+    shift[known] = np.log(class_prior[known] / old[known])
+    shift *= 1.0 - 1.0 / predictor.temperature
+    return shift if predictor.prior_shift is None else shift + predictor.prior_shift

@@ -1,0 +1,86 @@
+"""Checks of the parameters of hierarchical mixtures."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from bayleaf.classifiers.shared.parameters import (
+    AUTO,
+    check_choice,
+    check_count,
+    check_flag,
+    check_threshold,
+)
+from bayleaf.latent.mixture_experts import check_expert
+
+LEARNING = ONLINE, BATCH = ("online", "batch")
+DENOMINATORS = ("rows_with_value", "all_rows")
+# Beyond this an expert that is wrong would be worth nothing at all.
+_MOST_SIGMA = 500.0
+
+
+def check_mixture(estimator: Any) -> None:
+    """Raise if a parameter of a mixture is out of range.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the parameter, its value and what is allowed.
+    """
+    if not is_to_grow(estimator.architecture):
+        checked_architecture(estimator.architecture)
+    check_choice("learning", estimator.learning, LEARNING)
+    if estimator.expert is not None:
+        check_expert(estimator.expert)
+        if estimator.learning != BATCH:
+            raise ValueError(
+                f"learning={estimator.learning!r} changes counters row by row, which "
+                f"an expert of another kind has none of; take learning={BATCH!r}"
+            )
+    check_count("n_init", estimator.n_init, 1)
+    check_count("n_passes", estimator.n_passes, 1)
+    for name in ("sigma", "gamma", "noise"):
+        check_threshold(name, getattr(estimator, name), none_too=False)
+    if estimator.sigma > _MOST_SIGMA:
+        raise ValueError(
+            f"sigma must be at most {_MOST_SIGMA:g}, got {estimator.sigma!r}"
+        )
+    if estimator.gamma == 0:
+        raise ValueError("gamma must be above 0, so that no probability is zero")
+    check_choice("missing_denominator", estimator.missing_denominator, DENOMINATORS)
+    check_flag("merge_rows", estimator.merge_rows)
+    if isinstance(estimator.smoothing, str) and estimator.smoothing == AUTO:
+        raise ValueError(
+            "smoothing='auto' leaves single rows out of counts, but a mixture's "
+            "counters remember no rows; leave smoothing alone and set gamma"
+        )
+
+
+def is_to_grow(architecture: Any) -> bool:
+    """Whether an architecture is to be found."""
+    return isinstance(architecture, str) and architecture == AUTO
+
+
+def checked_architecture(architecture: Any) -> tuple[int, ...]:
+    """An architecture as a tuple, once it is one.
+
+    Raises
+    ------
+    TypeError
+        If it is no sequence of integers.
+    ValueError
+        If a gate has no child.
+    """
+    refusal = (
+        "architecture must be a tuple of integers >= 1, the number of children of the "
+        f"gates of each level such as (2, 2), or 'auto', got {architecture!r}"
+    )
+    if not isinstance(architecture, tuple | list):
+        raise TypeError(refusal)
+    for width in architecture:
+        if not isinstance(width, numbers.Integral) or isinstance(width, bool):
+            raise TypeError(refusal)
+        if width < 1:
+            raise ValueError(refusal)
+    return tuple(int(width) for width in architecture)

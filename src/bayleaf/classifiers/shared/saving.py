@@ -1,0 +1,189 @@
+"""What model files keep of fitted classifiers, and parameters from files."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.cpds import smoothing as smoothing_rules
+from bayleaf.data.cuts import discretizers
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.io.fields import ModelFileError
+from bayleaf.io.native.model_file import SavedModel
+from bayleaf.models.evidence_rows import EvidenceRows, count_evidence
+from bayleaf.models.predictor import Predictor
+
+if TYPE_CHECKING:
+    from bayleaf.classifiers.shared.table_estimator import TableEstimator
+
+Estimator = TypeVar("Estimator", bound="TableEstimator")
+
+# What stands for a mapping, such as value hierarchies by column.
+_MAPPING = "mapping"
+# Objects that may stand as a parameter's value, by the name of their class.
+_PARAMETER_OBJECTS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        smoothing_rules.Backoff,
+        smoothing_rules.Dirichlet,
+        smoothing_rules.Lidstone,
+        smoothing_rules.MEstimate,
+        smoothing_rules.MaximumLikelihood,
+        discretizers.EqualFrequencyDiscretizer,
+        discretizers.EqualWidthDiscretizer,
+        discretizers.MDLPDiscretizer,
+        discretizers.StandardDeviationDiscretizer,
+    )
+}
+
+
+def saved_model(classifier: ClassifierParts) -> SavedModel:
+    """What a model file keeps of a fitted classifier.
+
+    Raises
+    ------
+    TypeError
+        If a parameter has a value that no file can hold, naming the parameter.
+    """
+    predictor: Predictor = classifier._predictor()
+    return SavedModel(
+        predictor=replace(predictor, evidence=kept_evidence(classifier)),
+        classifier=type(classifier).__name__,
+        parameters={
+            name: parameter_to(name, value)
+            for name, value in classifier.get_params(deep=False).items()
+        },
+        log_likelihood=classifier.log_likelihood_,
+        named_features=hasattr(classifier, "feature_names_in_"),
+    )
+
+
+def kept_evidence(classifier: ClassifierParts) -> EvidenceRows | None:
+    """The training rows behind a fitted classifier's tables.
+
+    None where they are gone, as after pickling and a change of the class prior.
+    """
+    counts: CountSource | None = getattr(classifier, "stored_counts_", None)
+    codes = classifier._training_codes
+    if codes is not None:
+        counts = TableCounts(
+            codes, n_jobs=classifier.n_jobs, max_table_cells=classifier.max_table_cells
+        )
+    if counts is None:
+        # A file told of them.
+        read: EvidenceRows | None = getattr(classifier, "_evidence", None)
+        return read
+    learned = classifier.class_prior is None and classifier.fit_prior
+    return count_evidence(
+        classifier.model_, counts, classifier.smoothing_, prior_is_learned=learned
+    )
+
+
+@contextlib.contextmanager
+def telling_wrong_parameters(path: str | Path) -> Iterator[None]:
+    """Turn what an estimator says of parameters from a file into one sentence.
+
+    Raises
+    ------
+    ModelFileError
+        If the block raises anything that a wrong parameter may bring about.
+    """
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ModelFileError(
+            f"a parameter in model file {Path(path).name} is wrong: {error}"
+        ) from error
+
+
+def unfitted(
+    kind: type[Estimator], values: Mapping[str, Any], **others: Any
+) -> Estimator:
+    """An estimator with the parameters of a file, checked.
+
+    `others` are parameters that need not be made from JSON values.
+
+    Raises
+    ------
+    ModelFileError
+        If it has no such parameter.
+    TypeError, ValueError
+        If a parameter has a value that is not allowed.
+    """
+    parameters = {str(name): parameter_from(value) for name, value in values.items()}
+    strange = sorted(set(parameters) - set(kind().get_params()))
+    if strange:
+        raise ModelFileError(
+            f"the model file has parameters that {kind.__name__} lacks: "
+            f"{', '.join(strange)}"
+        )
+    estimator = kind(**parameters, **others)
+    estimator._check_parameters()
+    return estimator
+
+
+def restore_columns(estimator: TableEstimator, named: bool) -> None:
+    """Tell an estimator from a file the columns of its training table."""
+    names = estimator.encoder_.domain.names
+    estimator.n_features_in_ = len(names)
+    if named:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def parameter_to(name: str, value: Any) -> Any:
+    """A parameter's value as a JSON value."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return parameter_to(name, value.tolist())
+    if isinstance(value, ValueHierarchy):
+        return parameter_to(name, value.to_nested())
+    if isinstance(value, Mapping):
+        inside = {str(key): parameter_to(name, item) for key, item in value.items()}
+        return {"object": _MAPPING, "parameters": inside}
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, list | tuple):
+        return [parameter_to(name, item) for item in value]
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        # The state of a generator is spent by fitting; there is nothing to keep.
+        return None
+    if type(value).__name__ in _PARAMETER_OBJECTS:
+        inner = value.get_params() if hasattr(value, "get_params") else vars(value)
+        return {
+            "object": type(value).__name__,
+            "parameters": {key: parameter_to(name, inner[key]) for key in inner},
+        }
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    raise TypeError(
+        f"parameter {name} holds a {type(value).__name__}, which has no place in a "
+        "model file; use one of the library's own, or pickle the classifier"
+    )
+
+
+def parameter_from(value: Any) -> Any:
+    """A parameter's value from a JSON value; only known classes are built."""
+    if isinstance(value, list):
+        return [parameter_from(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    inner = value.get("parameters")
+    if value.get("object") == _MAPPING and isinstance(inner, dict):
+        return {key: parameter_from(item) for key, item in inner.items()}
+    kind = _PARAMETER_OBJECTS.get(str(value.get("object")))
+    if kind is None or not isinstance(value.get("parameters"), dict):
+        raise ModelFileError("a parameter of the model file is of an unknown kind")
+    return kind(**value["parameters"])

@@ -1,0 +1,210 @@
+"""Parameters of structure searches, which density models and a classifier share."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from bayleaf.classifiers.shared.parameters import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_threshold,
+    random_generator,
+)
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.domain import Domain
+from bayleaf.latent.structure_search import (
+    ABSTRACTIONS,
+    GIVEN,
+    GLOBAL,
+    LOCAL,
+    REFRESHED,
+    StructureOptions,
+    named_edges,
+)
+from bayleaf.scores.local_score import LocalScore
+from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
+from bayleaf.search.hierarchies.clustering import check_linkage
+from bayleaf.search.structure import Constraints, SearchProgress
+from bayleaf.search.tree_climbing import TREE_SEARCHES
+
+TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
+# The names of the nine settings in desJardins, Rathod and Getoor (2008).
+SETTINGS = {
+    (TABLE, None): "FLAT",
+    (TABLE, GIVEN): "ABS-E",
+    (TABLE, GLOBAL): "ABS-G",
+    (TABLE, LOCAL): "ABS-L1",
+    (TABLE, REFRESHED): "ABS-Lf",
+    (TREE, None): "TCPT",
+    (TREE, GIVEN): "TABS-E",
+    (TREE, GLOBAL): "TABS-G",
+    (TREE, LOCAL): "TABS-L",
+}
+
+
+class StructureParameters:
+    """Parameters of estimators that search for a network's structure.
+
+    Stands before `TableEstimator` among the bases of an estimator, whose parameters
+    it passes on. `BayesianNetworkEstimator` says what each one means.
+    """
+
+    def __init__(
+        self,
+        *,
+        local_structure: str = TABLE,
+        abstraction: str | None = None,
+        local_score: str | LocalScore = "mdl",
+        hierarchies: Any = None,
+        linkage: str = "information",
+        linkage_arity: str = "binary",
+        n_restarts: int = 2,
+        tree_search: str = "regrowing",
+        merge_leaves: bool = False,
+        penalty_weight: float = 1.0,
+        max_parents: int | None = None,
+        required_edges: Any = (),
+        forbidden_edges: Any = (),
+        time_limit: float | None = None,
+        cache_size: int = 200_000,
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.local_structure = local_structure
+        self.abstraction = abstraction
+        self.local_score = local_score
+        self.hierarchies = hierarchies
+        self.linkage = linkage
+        self.linkage_arity = linkage_arity
+        self.n_restarts = n_restarts
+        self.tree_search = tree_search
+        self.merge_leaves = merge_leaves
+        self.penalty_weight = penalty_weight
+        self.max_parents = max_parents
+        self.required_edges = required_edges
+        self.forbidden_edges = forbidden_edges
+        self.time_limit = time_limit
+        self.cache_size = cache_size
+
+
+def check_structure(estimator: Any) -> None:
+    """Raise if a parameter of the structure search is out of range.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the parameter, its value and what is allowed.
+    """
+    check_choice("local_structure", estimator.local_structure, LOCAL_STRUCTURES)
+    if estimator.abstraction is not None:
+        check_choice("abstraction", estimator.abstraction, ABSTRACTIONS)
+    if (estimator.local_structure, estimator.abstraction) not in SETTINGS:
+        raise ValueError(
+            "abstraction='local_refreshed' is not defined for trees, which keep a "
+            "hierarchy until its last split goes; take abstraction='local', or "
+            "local_structure='table'"
+        )
+    if isinstance(estimator.local_score, str):
+        check_choice("local_score", estimator.local_score, tuple(LOCAL_SCORES))
+    check_linkage(estimator.linkage, estimator.linkage_arity)
+    check_choice("tree_search", estimator.tree_search, TREE_SEARCHES)
+    check_flag("merge_leaves", estimator.merge_leaves)
+    check_count("n_restarts", estimator.n_restarts, 1)
+    if estimator.max_parents is not None:
+        check_count("max_parents", estimator.max_parents, 0)
+    check_threshold("penalty_weight", estimator.penalty_weight, none_too=False)
+    check_threshold("time_limit", estimator.time_limit)
+    check_count("cache_size", estimator.cache_size, 0)
+    _check_belongings(estimator)
+    for name in ("required_edges", "forbidden_edges"):
+        check_edges(name, getattr(estimator, name))
+
+
+def structure_options(
+    estimator: Any, domain: Domain, smoothing: Smoothing
+) -> StructureOptions:
+    """How an estimator's parameters say that a structure is learned.
+
+    Raises
+    ------
+    ValueError
+        If an edge names no variable of the domain.
+    """
+    return StructureOptions(
+        local_structure=estimator.local_structure,
+        abstraction=estimator.abstraction,
+        score=resolve_score(
+            estimator.local_score, penalty_weight=estimator.penalty_weight
+        ),
+        constraints=Constraints(
+            named_edges("required_edges", estimator.required_edges, domain.names),
+            named_edges("forbidden_edges", estimator.forbidden_edges, domain.names),
+            estimator.max_parents,
+            estimator.time_limit,
+        ),
+        smoothing=smoothing,
+        linkage=estimator.linkage,
+        linkage_arity=estimator.linkage_arity,
+        tree_search=estimator.tree_search,
+        merge_leaves=bool(estimator.merge_leaves),
+        n_restarts=estimator.n_restarts,
+        seed=_seed(estimator.random_state),
+        n_jobs=estimator.n_jobs,
+        max_table_cells=estimator.max_table_cells,
+        cache_size=int(estimator.cache_size),
+        progress=partial(_tell, resolve_score(estimator.local_score).unit)
+        if estimator.verbose > 1
+        else None,
+    )
+
+
+def _tell(unit: str, progress: SearchProgress) -> None:
+    """Print on standard error how far a search has come."""
+    print(
+        f"search {progress.restart + 1}: {progress.n_moves} moves, "
+        f"{progress.moves_per_second:.0f} a second, score {progress.score:.8g} {unit}",
+        file=sys.stderr,
+    )
+
+
+def _seed(random_state: Any) -> int:
+    """The number that seeds restarts; a whole number stands for itself."""
+    if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
+        return int(random_state)
+    return int(random_generator(random_state).integers(2**31 - 1))
+
+
+def check_edges(name: str, edges: Any) -> None:
+    """Raise unless a parameter is a collection of pairs."""
+    refusal = f"{name} must be a list of (parent, child) pairs of names, got {edges!r}"
+    if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
+        raise TypeError(refusal)
+    for edge in edges:
+        if not isinstance(edge, tuple | list) or len(edge) != 2:
+            raise TypeError(refusal)
+
+
+def _check_belongings(estimator: Any) -> None:
+    """Raise if a parameter was set that the setting does not look at."""
+    if estimator.abstraction == GIVEN and not estimator.hierarchies:
+        raise ValueError(
+            "abstraction='given' needs hierarchies={column: hierarchy}; give one, or "
+            "take abstraction='global' to learn them"
+        )
+    if estimator.local_structure != TREE:
+        if estimator.merge_leaves:
+            raise ValueError("merge_leaves=True needs local_structure='tree'")
+        if estimator.tree_search != "regrowing":
+            raise ValueError(
+                f"tree_search={estimator.tree_search!r} needs local_structure='tree'"
+            )
+    if estimator.tree_search == "batch" and estimator.abstraction is not None:
+        raise ValueError(
+            "tree_search='batch' is defined without abstraction only; leave "
+            f"abstraction={estimator.abstraction!r} out, or take 'incremental'"
+        )

@@ -1,0 +1,178 @@
+"""What an estimator is fitted to: table, target and weights, checked."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+
+from bayleaf.classifiers.shared.parameters import numbers_of
+from bayleaf.data.labels import encode_labels, label_codes
+from bayleaf.data.tables.columns import Column, Matrix, select_rows
+
+# n log n of a larger total could overflow.
+_MOST_WEIGHT = 1e300
+
+
+class TrainingTable(NamedTuple):
+    """A training table taken apart: features, classes, and positive row weights."""
+
+    parts: Matrix | list[Column]
+    classes: NDArray[Any]
+    class_codes: NDArray[np.intp]
+    weights: NDArray[np.float64] | None
+
+    def row_weights(self) -> NDArray[np.float64]:
+        """Weight of each row; ones that cost no memory where none were given."""
+        if self.weights is not None:
+            return self.weights
+        return np.broadcast_to(np.float64(1.0), (len(self.class_codes),))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        parts: Matrix | list[Column],
+        y: Any,
+        sample_weight: Any,
+        known_classes: NDArray[Any] | None = None,
+    ) -> TrainingTable:
+        """Check target and weights, and drop the rows of weight zero.
+
+        Parameters
+        ----------
+        parts : Matrix or list of Column
+            The features.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,) or None
+            Row weights >= 0.
+        known_classes : ndarray of shape (n_classes,), optional
+            Labels by which rows are numbered; by default those that occur.
+
+        Raises
+        ------
+        ValueError
+            If target or weights do not fit the table or cannot be used.
+        """
+        labels = _one_dimensional(y)
+        length = n_rows(parts)
+        if len(labels) != length:
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: the table "
+                f"has {length} rows, the target {len(labels)}; give one label a row"
+            )
+        weights = _checked_weights(sample_weight, length)
+        if weights is not None and not weights.all():
+            keep = weights > 0
+            parts, weights = select_rows(parts, keep), weights[keep]
+            labels = _select(labels, keep)
+        if known_classes is None:
+            classes, codes = encode_labels(labels)
+        else:
+            classes, codes = known_classes, label_codes(labels, known_classes)
+        return cls(parts, classes, codes, weights)
+
+    @classmethod
+    def without_target(
+        cls, parts: Matrix | list[Column], sample_weight: Any
+    ) -> TrainingTable:
+        """A table all of whose rows have the class 0, see `from_arrays`."""
+        same = np.zeros(n_rows(parts), dtype=np.intp)
+        return cls.from_arrays(parts, same, sample_weight)
+
+
+class Stage:
+    """A stage of fitting whose duration is told when it ends."""
+
+    def __init__(self, what: str, *, told: bool) -> None:
+        self._what, self._told = what, told
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        if self._told:
+            seconds = time.perf_counter() - self._start
+            print(f"{self._what} in {seconds:.3f} s", file=sys.stderr)
+
+
+def n_rows(parts: Matrix | list[Column]) -> int:
+    """Number of rows of a table that was taken apart."""
+    if isinstance(parts, Matrix):
+        return len(parts.values)
+    first = parts[0]
+    return len(first.values if hasattr(first, "missing") else first.indices)
+
+
+def _one_dimensional(y: Any) -> Any:
+    """The target as a column; a matrix of one column is taken with a warning."""
+    if hasattr(y, "__array__") and not hasattr(y, "shape"):
+        y = np.asarray(y)
+    shape = getattr(y, "shape", None)
+    if shape is None or not isinstance(shape, tuple):
+        if not hasattr(y, "__len__"):
+            raise ValueError(f"y should be a 1d array, got {y!r}; pass one label a row")
+        return y
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change "
+            "the shape of y to (n_rows,), for example by y.ravel().",
+            DataConversionWarning,
+            stacklevel=6,
+        )
+        return np.asarray(y).ravel()
+    if len(shape) != 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {shape} instead."
+        )
+    return y
+
+
+def _select(labels: Any, keep: NDArray[np.bool_]) -> Any:
+    """Labels of the rows kept, in a container that keeps their type."""
+    if isinstance(labels, np.ndarray):
+        return labels[keep]
+    if hasattr(labels, "filter") and not hasattr(labels, "iloc"):
+        return labels.filter(keep)
+    if hasattr(labels, "iloc"):
+        return labels[keep]
+    return [label for label, kept in zip(labels, keep, strict=True) if kept]
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Row weights as float64; None where every row counts one."""
+    if sample_weight is None:
+        return None
+    weights = numbers_of("sample_weight", sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_rows},), got {weights.shape}: "
+            "one weight a row"
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight holds NaN or infinity; give finite weights")
+    if (weights < 0).any():
+        raise ValueError("sample_weight holds negative values; give weights >= 0")
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > _MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}, too much to count with; divide all "
+            "weights by one number"
+        )
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for every row; give at least one row a weight > 0"
+        )
+    # Boosting hands out shares of the table; as counts they would be one row in all.
+    if math.isclose(total, 1.0, rel_tol=1e-6):
+        weights = weights * (np.count_nonzero(weights) / total)
+    return weights

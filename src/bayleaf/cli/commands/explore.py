@@ -1,0 +1,76 @@
+"""``bayleaf explore``: a page to play with a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from bayleaf.explorer.page import Explorable
+
+
+def explore(
+    model: Path,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    title: str | None = None,
+) -> int:
+    """Write one page that shows a model and computes what it says, and open it.
+
+    Example: `bayleaf explore heart.json -o explorer.html`
+
+    Parameters
+    ----------
+    model
+        Model file, or network file (bif, net, xdsl, xml).
+    output
+        File to write; without it, a temporary one that the browser opens.
+    title
+        Heading of the page; the file's name and kind of model by default.
+    """
+    from bayleaf.explorer import explorer_html
+    from bayleaf.io.atomic import check_writable, replacing
+
+    if output is not None:
+        check_writable(output)
+    found, kind = _read(model)
+    page = explorer_html(found, f"{model.stem}: {kind}" if title is None else title)
+    written = _temporary(model.stem) if output is None else output
+    with replacing(written) as temporary:
+        temporary.write_text(page, encoding="utf-8", errors="replace")
+    print(written)
+    if output is None:
+        import webbrowser
+
+        webbrowser.open(written.as_uri())
+    return 0
+
+
+def _read(path: Path) -> tuple[Explorable, str]:
+    """The model in a file of any kind, and what kind that is."""
+    from bayleaf.io import ModelFileError, read_model, read_network
+    from bayleaf.io.native.density import is_density, read_density
+
+    if path.suffix.lower() == ".json":
+        if is_density(path):
+            saved = read_density(path)
+            return saved.network, saved.estimator
+        try:
+            model = read_model(path)
+        except ModelFileError as error:
+            try:
+                return read_network(path), "Bayesian network"
+            except ValueError:
+                raise error from None
+        return model, model.classifier
+    return read_network(path), "Bayesian network"
+
+
+def _temporary(stem: str) -> Path:
+    """A new file that stays when the program has ended, for the browser."""
+    import tempfile
+
+    folder = Path(tempfile.mkdtemp(prefix="bayleaf-"))
+    return folder / f"{stem}.html"

@@ -1,0 +1,269 @@
+"""``bayleaf hierarchy``: value hierarchies learned from a table, or checked."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from cyclopts import App, Parameter
+
+from bayleaf.cli.exit_codes import BAD_INPUT
+from bayleaf.cli.options import Source, Strings, print_json
+from bayleaf.wording import name_list
+
+if TYPE_CHECKING:
+    from bayleaf.data.domain import Variable
+    from bayleaf.data.hierarchy import ValueHierarchy
+    from bayleaf.data.tables.columns import Column
+
+# Larger numbers of cuts are told as powers of two.
+_MANY_CUTS = 1_000_000
+
+hierarchy = App(
+    name="hierarchy",
+    help="""Learn or check value hierarchies, which name groups of a column's values.
+
+    Example: `bayleaf hierarchy learn heart.csv --drop disease -o hierarchies.json`
+    """,
+)
+
+
+@hierarchy.command
+def learn(
+    data: Source,
+    *,
+    output: Annotated[
+        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
+    ] = "-",
+    column: Strings = (),
+    drop: Strings = (),
+    weight: str | None = None,
+    na: Strings = (),
+    linkage: Literal["information", "hamming"] = "information",
+    linkage_arity: Literal["binary", "multiway"] = "binary",
+    discretizer: Literal[
+        "equal_frequency", "equal_width", "standard_deviation"
+    ] = "equal_frequency",
+) -> int:
+    """Learn which values of a column say the same of the other columns.
+
+    Example: `bayleaf hierarchy learn heart.csv --drop disease -o hierarchies.json`
+
+    Parameters
+    ----------
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    output
+        File of hierarchies to write; - for standard output.
+    column
+        Column whose hierarchy is wanted; may be repeated. By default all with more
+        than two values.
+    drop
+        Column to leave out; may be repeated.
+    weight
+        Column of row weights.
+    na
+        Cell that counts as empty, such as ?; may be repeated.
+    linkage
+        Join values that lose least information on the other columns, or those whose
+        most frequent values of the other columns differ least.
+    linkage_arity
+        Join two groups in each step, or all that are about as close.
+    discretizer
+        How columns of numbers are cut.
+    """
+    from bayleaf.data.hierarchies.files import hierarchies_text
+    from bayleaf.io.atomic import check_writable, replacing
+
+    if output != "-":
+        check_writable(output)
+    trees = _learned(
+        _table(data, drop, weight, na), column, linkage, linkage_arity, discretizer
+    )
+    text = hierarchies_text(trees)
+    if output == "-":
+        print(text, end="")
+    else:
+        with replacing(output) as path:
+            path.write_text(text, encoding="utf-8")
+    return 0
+
+
+@hierarchy.command
+def check(
+    hierarchies: Path,
+    data: Source,
+    *,
+    na: Strings = (),
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Tell whether value hierarchies fit the columns of a table.
+
+    Example: `bayleaf hierarchy check hierarchies.json heart.csv`
+
+    Parameters
+    ----------
+    hierarchies
+        File of hierarchies: an object with {root: what is below it} for each column.
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    na
+        Cell that counts as empty, such as ?; may be repeated.
+    json
+        Print JSON.
+    """
+    from bayleaf.cli.tables import read_table
+    from bayleaf.data.hierarchies.files import resolve_hierarchies
+    from bayleaf.data.tables.frames import take_apart
+
+    parts = take_apart(read_table(data, na))
+    assert isinstance(parts, list)
+    columns = {one.name: one for one in parts}
+    trees = resolve_hierarchies(hierarchies, columns)
+    reports = [_report(columns[name], tree) for name, tree in trees.items()]
+    if json:
+        print_json(reports)
+    else:
+        for report in reports:
+            print("\n".join(_lines(report)))
+    return BAD_INPUT if any("error" in report for report in reports) else 0
+
+
+def _table(
+    data: str, drop: tuple[str, ...], weight: str | None, na: tuple[str, ...]
+) -> tuple[list[Column], np.ndarray[Any, np.dtype[np.float64]]]:
+    """The columns and weights of the rows that count."""
+    from bayleaf.cli.tables import read_table, select_columns
+    from bayleaf.cli.training import row_weights
+    from bayleaf.data.tables.columns import select_rows
+    from bayleaf.data.tables.frames import take_apart
+
+    table = read_table(data, na)
+    special = [*drop, *([weight] if weight else [])]
+    select_columns(table, special, data)
+    features = table.drop_columns(list(dict.fromkeys(special)))
+    if not features.num_columns:
+        raise ValueError(f"{data} has no column left; drop fewer")
+    given = row_weights(table, weight)
+    weights = np.ones(table.num_rows) if given is None else given
+    if not (weights >= 0).all() or not np.isfinite(weights).all() or not weights.any():
+        raise ValueError(
+            f"the weight column {weight!r} must hold finite numbers >= 0, not all zero"
+        )
+    parts = select_rows(take_apart(features), weights > 0)
+    assert isinstance(parts, list)
+    return parts, weights[weights > 0]
+
+
+def _learned(
+    table: tuple[list[Column], np.ndarray[Any, np.dtype[np.float64]]],
+    wanted: tuple[str, ...],
+    linkage: Any,
+    linkage_arity: Any,
+    discretizer: str,
+) -> dict[str | int, ValueHierarchy]:
+    """The hierarchies of the wanted columns."""
+    from bayleaf.counts.unclassed import UnclassedCounts
+    from bayleaf.data.cuts.discretizers import resolve_discretizer
+    from bayleaf.data.domain import Variable
+    from bayleaf.data.encoder import EncoderRules, Target, learn_encoder
+    from bayleaf.search.hierarchies.clustering import learn_hierarchies
+    from bayleaf.wording import near_names
+
+    parts, weights = table
+    names = [str(part.name) for part in parts]
+    for name in wanted:
+        if name not in names:
+            raise ValueError(f"there is no column {name!r}; {near_names(name, names)}")
+    one_class = np.zeros(len(weights), dtype=np.intp)
+    encoder, codes = learn_encoder(
+        parts,
+        Target(Variable("class", (0,)), one_class),
+        weights,
+        resolve_discretizer(discretizer),
+        EncoderRules(),
+    )
+    trees = learn_hierarchies(
+        UnclassedCounts(codes.without_last()), encoder.domain, linkage, linkage_arity
+    )
+    return {
+        variable.name: tree
+        for variable, tree in zip(encoder.domain, trees, strict=True)
+        if (variable.name in wanted if wanted else variable.n_states > 2)
+    }
+
+
+def _report(column: Column, tree: ValueHierarchy) -> dict[str, Any]:
+    """What there is to say of one column and its hierarchy."""
+    from bayleaf.data.hierarchies.cuts import n_cuts
+    from bayleaf.data.hierarchies.files import fit_hierarchy, leaf_states
+
+    groups = set(tree.inner_nodes)
+    cells = _cells(column)
+    try:
+        variable = _variable(column, [v for v in cells if v not in groups], tree)
+        with warnings.catch_warnings():
+            # What is left out is told in the report.
+            warnings.simplefilter("ignore")
+            fitted = fit_hierarchy(tree, variable)
+    except ValueError as error:
+        return {"column": column.name, "error": str(error)}
+    meant = leaf_states(tree, variable)
+    return {
+        "column": column.name,
+        "states": len(fitted.states),
+        "groups": len(fitted.inner_nodes),
+        "cuts": n_cuts(fitted),
+        "left_out": [s for s in variable.states if s not in set(meant.values())],
+        "not_in_table": [leaf for leaf in tree.states if leaf not in meant],
+        "cells_naming_groups": sum(cells[v] for v in cells if v in groups),
+    }
+
+
+def _cells(column: Column) -> dict[Any, int]:
+    """How often each value stands in a column."""
+    from bayleaf.data.tables.columns import NumberColumn
+
+    values = column.distinct() if isinstance(column, NumberColumn) else column
+    present = values.indices[values.indices >= 0]
+    counts = np.bincount(present, minlength=len(values.values))
+    return {
+        value: int(count)
+        for value, count in zip(values.values, counts, strict=True)
+        if count
+    }
+
+
+def _variable(column: Column, values: list[Any], tree: ValueHierarchy) -> Variable:
+    """The variable that a column becomes beside its hierarchy."""
+    from bayleaf.data.domain import Variable, numeric_variable
+    from bayleaf.data.hierarchies.ranges import has_range_leaves, range_cut_points
+    from bayleaf.data.labels import sorted_positions
+
+    if not any(isinstance(value, str | bool) for value in values) and (
+        has_range_leaves(tree)
+    ):
+        return numeric_variable(column.name, range_cut_points(tree))
+    states = tuple(values[i] for i in sorted_positions(values))
+    return Variable(column.name, states)
+
+
+def _lines(report: dict[str, Any]) -> list[str]:
+    """A report as a person reads it."""
+    name = report["column"]
+    if "error" in report:
+        return [f"{name}: does not fit", f"  {report['error']}"]
+    cuts = report["cuts"]
+    told = f"{cuts}" if cuts <= _MANY_CUTS else f"about 2^{cuts.bit_length() - 1}"
+    lines = [
+        f"{name}: states: {report['states']}, groups: {report['groups']}, cuts: {told}"
+    ]
+    if report["left_out"]:
+        lines.append(f"  right below the root: {name_list(report['left_out'])}")
+    if report["not_in_table"]:
+        lines.append(f"  not in the table: {name_list(report['not_in_table'])}")
+    if report["cells_naming_groups"]:
+        lines.append(f"  cells that name groups: {report['cells_naming_groups']}")
+    return lines

@@ -1,0 +1,1 @@
+"""Where numeric columns are cut into intervals."""

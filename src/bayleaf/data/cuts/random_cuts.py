@@ -1,0 +1,102 @@
+"""Random quantile cut points: a coding of the numeric columns for every network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.cuts.cut_points import distinct_values, midpoints
+from bayleaf.data.domain import Variable
+
+# A column with at most this many distinct values is cut between all of them.
+FEW_VALUES = 10
+
+
+@dataclass
+class RandomCuts:
+    """A discretiser that draws several codings of a column and returns their union.
+
+    A state of the union lies in one interval of every coding, so that a table is
+    encoded once and each coding is a map of states (`interval_map`).
+
+    Parameters
+    ----------
+    generator : Generator
+        Source of randomness; asked once a column, in column order.
+    n_codings : int
+        Number of codings to draw.
+    max_bins : int, optional
+        Largest number of quantiles. By default the cube root of the total weight,
+        rounded, between 4 and 16.
+
+    Attributes
+    ----------
+    drawn : list of list of tuple of float
+        For each column so far, the cut points of each coding.
+    """
+
+    generator: np.random.Generator
+    n_codings: int
+    max_bins: int | None = None
+    drawn: list[list[tuple[float, ...]]] = field(default_factory=list)
+
+    def cut_points(
+        self,
+        values: NDArray[np.float64],
+        class_codes: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64],
+    ) -> tuple[float, ...]:
+        """Draw the codings of one column; NaN marks missing cells.
+
+        Coding m cuts at the quantiles (k + u) / b of the observed weight, k = 0 to
+        b - 1, with b uniform on 2 to the largest number of quantiles and u uniform on
+        0 to 1; equal cut points count once.
+        """
+        distinct, counts = distinct_values(values, weights)
+        if len(distinct) <= FEW_VALUES:
+            every = midpoints(distinct[:-1], distinct[1:])
+            self.drawn.append([every] * self.n_codings)
+            return every
+        most = self.max_bins or _default_bins(float(weights.sum()))
+        below = np.cumsum(counts)
+        codings = []
+        for _ in range(self.n_codings):
+            n_quantiles = int(self.generator.integers(2, most + 1))
+            shares = (np.arange(n_quantiles) + self.generator.random()) / n_quantiles
+            last = np.unique(np.searchsorted(below, shares * below[-1]))
+            last = last[last < len(distinct) - 1]
+            codings.append(midpoints(distinct[last], distinct[last + 1]))
+        self.drawn.append(codings)
+        return tuple(sorted(set().union(*codings)))
+
+
+def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint16]:
+    """Code under a coarser coding of each code of a numeric variable.
+
+    Parameters
+    ----------
+    variable : Variable
+        Numeric, its cut points a superset of `cuts`.
+    cuts : tuple of float
+        Cut points of the coarser coding.
+
+    Returns
+    -------
+    ndarray of shape (n_states + 1,), dtype uint16
+        Missing keeps a state of its own where the variable has one; the reserved
+        code past the last state maps to the reserved code.
+    """
+    lower = np.array([-np.inf, *variable.cut_points])
+    intervals = np.searchsorted(np.array(cuts), lower, side="right")
+    n_states = len(cuts) + 1
+    states = [*intervals.tolist(), *([n_states] if variable.has_missing_state else [])]
+    n_states += variable.has_missing_state
+    return np.array([*states, n_states], dtype=np.uint16)
+
+
+def _default_bins(total: float) -> int:
+    """Cube root of the number of rows, between 4 and 16."""
+    return int(np.clip(round(total ** (1 / 3)), 4, 16))

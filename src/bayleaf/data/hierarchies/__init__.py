@@ -1,0 +1,1 @@
+"""Value hierarchies from files and ranges, cut and fitted to columns."""

@@ -1,0 +1,339 @@
+"""Value hierarchies from files and nested values, fitted to the columns of a table."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchies.ranges import has_range_leaves, states_of_ranges
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.wording import name_list, near_names
+
+Name = str | int
+PathLike = str | os.PathLike[str]
+# What a caller may give for one column.
+HierarchyLike = ValueHierarchy | Mapping[Any, Any] | PathLike
+# What a caller may give for a table: columns by name, or a file with all of them.
+HierarchiesLike = Mapping[Any, Any] | PathLike
+
+
+def read_hierarchies(path: PathLike) -> dict[str, ValueHierarchy]:
+    """Read the value hierarchies of several columns from a JSON file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that holds an object: for each column ``{root: what is below it}``,
+        where a list holds states, and an object holds nodes by name, a state with
+        ``null``.
+
+    Returns
+    -------
+    dict of str to ValueHierarchy
+        By column, in the file's order.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If the file is no JSON, or a column's value no tree; the sentence names the
+        file, the column and the node.
+    """
+    values = _read_json(path)
+    return {
+        column: _from_json(nested, f"column {column!r} of {os.fspath(path)}")
+        for column, nested in values.items()
+    }
+
+
+def read_hierarchy(path: PathLike, column: Name) -> ValueHierarchy:
+    """Read the value hierarchy of one column from a file of several or of it alone.
+
+    Raises
+    ------
+    OSError, ValueError
+        See `read_hierarchies`; also if the file holds several columns but not this.
+    """
+    values = _read_json(path)
+    name, place = str(column), os.fspath(path)
+    if name in values:
+        return _from_json(values[name], f"column {name!r} of {place}")
+    if len(values) == 1:
+        return _from_json(values, place)
+    raise ValueError(
+        f"{place} holds no value hierarchy of column {name!r}; "
+        f"{near_names(name, values)}"
+    )
+
+
+def hierarchies_text(hierarchies: Mapping[Any, ValueHierarchy]) -> str:
+    """Value hierarchies as the text of a file that `read_hierarchies` reads."""
+    values = {str(name): tree.to_nested() for name, tree in hierarchies.items()}
+    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+
+
+def resolve_hierarchies(
+    hierarchies: HierarchiesLike | None, names: Iterable[Name]
+) -> dict[Name, ValueHierarchy]:
+    """What a caller gives as hierarchies, as trees by the name of the column.
+
+    Parameters
+    ----------
+    hierarchies : mapping or path, optional
+        For each column a `ValueHierarchy`, nested mappings and lists, or the path of
+        a file; or the path of one file for all columns.
+    names : iterable of str or int
+        The table's columns.
+
+    Raises
+    ------
+    TypeError
+        If something of another type is given.
+    ValueError
+        If a column is not among `names`; or see `read_hierarchies`.
+    OSError
+        If a file cannot be read.
+    """
+    if hierarchies is None:
+        return {}
+    if isinstance(hierarchies, str | os.PathLike):
+        hierarchies = read_hierarchies(hierarchies)
+    if not isinstance(hierarchies, Mapping):
+        raise TypeError(
+            "hierarchies must be a mapping from columns to value hierarchies or the "
+            f"path of a file, got {type(hierarchies).__name__}"
+        )
+    by_text = {str(name): name for name in names}
+    resolved: dict[Name, ValueHierarchy] = {}
+    for column, given in hierarchies.items():
+        if str(column) not in by_text:
+            raise ValueError(
+                f"hierarchies names column {column!r}, which the table lacks; "
+                f"{near_names(str(column), by_text)}"
+            )
+        resolved[by_text[str(column)]] = _resolve(given, column)
+    return {name: resolved[name] for name in by_text.values() if name in resolved}
+
+
+def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarchy:
+    """The part of a hierarchy that a variable needs, with the variable's states.
+
+    Parameters
+    ----------
+    hierarchy : ValueHierarchy
+        Its leaves name states, or ranges where the variable is numeric.
+    variable : Variable
+        The variable; its own hierarchy is not looked at.
+
+    Returns
+    -------
+    ValueHierarchy
+        Leaves that are no states are left out, and so are nodes with nothing below
+        them; a node with one child is replaced by it. A state that stands for missing
+        cells hangs right below the root.
+
+    Raises
+    ------
+    ValueError
+        If no leaf is a state, two are the same state, a group has the name of a
+        state, or ranges do not fit the variable's intervals.
+
+    Warns
+    -----
+    UserWarning
+        If the hierarchy leaves out states; they hang right below the root.
+    """
+    meant = leaf_states(hierarchy, variable)
+    if not meant:
+        raise ValueError(
+            f"no leaf of the value hierarchy with the root {hierarchy.root!r} is a "
+            f"state of variable {variable.name!r}; its states are "
+            f"{name_list(_known_states(variable))}"
+        )
+    absent = [
+        state for state in _known_states(variable) if state not in set(meant.values())
+    ]
+    if absent:
+        warnings.warn(
+            f"the value hierarchy of variable {variable.name!r} leaves out "
+            f"{name_list(absent)}, which will hang right below its root",
+            UserWarning,
+            stacklevel=2,
+        )
+    missing = [None] if variable.has_missing_state else []
+    below = _items_below(hierarchy, hierarchy.root, meant) + absent + missing
+    (top,) = below if len(below) == 1 else [{hierarchy.root: below}]
+    return ValueHierarchy.from_nested(top if isinstance(top, dict) else {top: None})
+
+
+def with_hierarchies(
+    domain: Domain, hierarchies: Mapping[Name, ValueHierarchy]
+) -> Domain:
+    """A domain whose variables have the given hierarchies, fitted to their states.
+
+    Raises
+    ------
+    ValueError
+        See `fit_hierarchy`.
+    """
+    return Domain(
+        tuple(
+            replace(variable, hierarchy=fit_hierarchy(given, variable))
+            if (given := hierarchies.get(variable.name)) is not None
+            else variable
+            for variable in domain
+        )
+    )
+
+
+def _resolve(given: Any, column: Name) -> ValueHierarchy:
+    """The tree that a caller gives for one column."""
+    if isinstance(given, ValueHierarchy):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return read_hierarchy(given, column)
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"the value hierarchy of column {column!r} must be a ValueHierarchy, a "
+            f"mapping or the path of a file, got {type(given).__name__}"
+        )
+    try:
+        return ValueHierarchy.from_nested(given)
+    except ValueError as error:
+        raise ValueError(f"column {column!r}: {error}") from None
+
+
+def _read_json(path: PathLike) -> dict[str, Any]:
+    """The object that a file holds."""
+    place = os.fspath(path)
+    content = Path(path).read_bytes()
+    try:
+        values = json.loads(content, object_pairs_hook=_object_of_different_names)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{place} is no JSON: line {error.lineno}, column {error.colno}: "
+            f"{error.msg}"
+        ) from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{place} is no text in UTF-8; save it as UTF-8") from None
+    except RecursionError:
+        raise ValueError(f"{place} is nested too deeply for a hierarchy") from None
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    if not isinstance(values, dict) or not values:
+        raise ValueError(
+            f"{place} holds no value hierarchies; write an object with one entry a "
+            "column, such as {column: {root: [states]}}"
+        )
+    return values
+
+
+def _object_of_different_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, in which Python would keep the last of equal names only."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(
+            f"the name {twice!r} stands twice in one object; give every node a name "
+            "of its own"
+        )
+    return values
+
+
+def _from_json(nested: Any, place: str) -> ValueHierarchy:
+    """A tree from JSON values, with checks of what only JSON can get wrong."""
+    try:
+        tree = ValueHierarchy.from_nested(nested)
+        for name in tree.nodes:
+            if name is None:
+                raise ValueError(
+                    f"a list below node {tree.parent_of(name)!r} of the value "
+                    "hierarchy holds null; name a state, or leave the entry out"
+                )
+            if isinstance(name, float) and not isfinite(name):
+                raise ValueError(f"state {name!r} of the value hierarchy is not finite")
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    return tree
+
+
+def _known_states(variable: Variable) -> tuple[Hashable, ...]:
+    """States without the one that stands for missing cells."""
+    n_known = variable.n_states - variable.has_missing_state
+    return variable.states[:n_known]
+
+
+def leaf_states(
+    hierarchy: ValueHierarchy, variable: Variable
+) -> dict[Hashable, Hashable]:
+    """The state that each leaf means; leaves without one are left out.
+
+    Raises
+    ------
+    ValueError
+        If a group has the name of a state, two leaves are the same state, or ranges
+        do not fit the variable's intervals.
+    """
+    states = set(_known_states(variable))
+    is_numeric = variable.kind == "numeric"
+    if is_numeric and not states.issuperset(hierarchy.states):
+        if not has_range_leaves(hierarchy):
+            strange = [leaf for leaf in hierarchy.states if leaf not in states]
+            raise ValueError(
+                f"leaf {strange[0]!r} of the value hierarchy is no interval of the "
+                f"numeric variable {variable.name!r}; write ranges such as '0-9' or "
+                "'<= 9'"
+            )
+        return states_of_ranges(hierarchy, variable)
+    # Names in files are text, whatever the type of the states.
+    by_text = {str(state): state for state in _known_states(variable)}
+    meant: dict[Hashable, Hashable] = {}
+    for leaf in hierarchy.states:
+        if leaf in states or str(leaf) in by_text:
+            meant[leaf] = leaf if leaf in states else by_text[str(leaf)]
+    _check_names(hierarchy, variable, meant)
+    return meant
+
+
+def _check_names(
+    hierarchy: ValueHierarchy, variable: Variable, meant: dict[Hashable, Hashable]
+) -> None:
+    """Raise if a group has a state's name, or two leaves are one state."""
+    states = set(_known_states(variable))
+    groups = [name for name in hierarchy.inner_nodes if name in states]
+    if groups:
+        raise ValueError(
+            f"node {groups[0]!r} of the value hierarchy is a group, but variable "
+            f"{variable.name!r} has a state of this name; rename the group"
+        )
+    first: dict[Hashable, Hashable] = {}
+    for leaf, state in meant.items():
+        if state in first:
+            raise ValueError(
+                f"leaves {first[state]!r} below {hierarchy.parent_of(first[state])!r} "
+                f"and {leaf!r} below {hierarchy.parent_of(leaf)!r} are the same state "
+                f"of variable {variable.name!r}; keep one of them"
+            )
+        first[state] = leaf
+
+
+def _items_below(
+    hierarchy: ValueHierarchy, name: Hashable, meant: Mapping[Hashable, Hashable]
+) -> list[Any]:
+    """What is left below a node: states, and mappings for nodes of several children."""
+    if not hierarchy.children_of(name):
+        return [meant[name]] if name in meant else []
+    items: list[Any] = []
+    for child in hierarchy.children_of(name):
+        below = _items_below(hierarchy, child, meant)
+        items += below if len(below) <= 1 else [{child: below}]
+    return items

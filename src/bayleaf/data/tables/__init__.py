@@ -1,0 +1,1 @@
+"""Tables of any make, taken apart into columns."""

@@ -1,0 +1,376 @@
+"""Tables of any make, taken apart into columns of numbers or of distinct values."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Hashable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.data.tables.columns import Column, Matrix, Name, NumberColumn, ValueColumn
+from bayleaf.wording import name_list
+
+# What Arrow raises for a column whose cells have no common type.
+_NO_ARROW_TYPE = (
+    pa.ArrowInvalid,
+    pa.ArrowTypeError,
+    pa.ArrowNotImplementedError,
+    OverflowError,
+)
+
+
+def take_apart(table: Any) -> Matrix | list[Column]:
+    """Split a data frame, array or list of rows into its columns.
+
+    Parameters
+    ----------
+    table : data frame (pandas, polars, pyarrow, ...), ndarray or list of lists
+        Two-dimensional, dense. Frames go through narwhals.
+
+    Returns
+    -------
+    Matrix or list of NumberColumn or ValueColumn
+        A `Matrix` for an array of whole numbers, columns otherwise. Columns of an
+        array are called ``x0``, ``x1``, ...
+
+    Raises
+    ------
+    TypeError
+        If the table is sparse, lazy or no table, or a column holds something other
+        than text, numbers and truth values.
+    ValueError
+        If the table has no rows or columns, two columns share a name, or a number
+        is infinite or complex.
+    """
+    if hasattr(table, "tocsr") or (hasattr(table, "sparse") and hasattr(table, "nnz")):
+        raise TypeError(
+            "a sparse matrix was passed, but dense data is required; "
+            "use X.toarray() to convert it"
+        )
+    if hasattr(table, "iloc") or isinstance(table, pa.Table):
+        # pandas and Arrow allow what narwhals refuses with an error of its own.
+        _check_names(table)
+    frame = _wrapped(table, eager_only=False)
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError("the table is lazy; call .collect() on it first")
+    _check_names(table)
+    if isinstance(frame, nw.DataFrame):
+        _check_shape(frame.shape)
+        return _frame_columns(frame)
+    return _take_array_apart(table)
+
+
+def column_names(table: Any) -> tuple[Name, ...] | None:
+    """Names of a frame's columns; None for arrays and lists, which have none."""
+    if hasattr(table, "column_names"):
+        return tuple(table.column_names)
+    if hasattr(table, "columns") and not callable(table.columns):
+        return tuple(_plain_name(name) for name in table.columns)
+    return None
+
+
+def _plain_name(name: Any) -> Any:
+    """A column's name, NumPy's integers as Python's."""
+    return int(name) if isinstance(name, np.integer) else name
+
+
+def value_column(values: Any, name: Name) -> ValueColumn:
+    """Take one column (series, array or list), such as a target, as distinct values."""
+    series = _wrapped(values, series_only=True)
+    if isinstance(series, nw.Series):
+        column = _series_column(series.alias(str(name)))
+    elif isinstance(values, pa.Array | pa.ChunkedArray):
+        column = _arrow_column(name, values)
+    else:
+        column = _array_column(name, _as_array(values))
+    return column.distinct() if isinstance(column, NumberColumn) else column
+
+
+def _wrapped(native: Any, **options: bool) -> Any:
+    """A frame or series of narwhals; what it does not know as it is.
+
+    It searches all installed packages for one that knows an array, which takes longer
+    than to fit a small table.
+    """
+    if isinstance(native, np.ndarray | list | tuple):
+        return native
+    return nw.from_native(native, pass_through=True, **options)
+
+
+def _check_names(table: Any) -> None:
+    """Raise unless the column names are strings or integers, each used once."""
+    names = column_names(table)
+    if names is None:
+        return
+    strange = [
+        n for n in names if not isinstance(n, str | int) or n is True or n is False
+    ]
+    if strange:
+        raise TypeError(
+            f"column names must be strings or integers, got {name_list(strange)}; "
+            "rename the columns"
+        )
+    if len(set(names)) < len(names):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"several columns are called {name_list(twice)}; "
+            "give every column a name of its own"
+        )
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    """Raise unless there is at least one row and one column."""
+    if len(shape) != 2:
+        hint = (
+            "Reshape your data either using array.reshape(-1, 1) if it has a single "
+            "feature or array.reshape(1, -1) if it contains a single sample."
+        )
+        raise ValueError(f"Expected 2D array, got {len(shape)}D array instead. {hint}")
+    for count, thing in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"Found array with 0 {thing}(s) (shape={shape}) while a minimum of 1 "
+                f"is required."
+            )
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """An array in which mixed lists keep the types of their cells."""
+    if isinstance(values, np.ma.MaskedArray):
+        cells: NDArray[Any] = np.array(values.data, dtype=object)
+        cells[np.ma.getmaskarray(values)] = None
+        return cells
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            "the rows of the table differ in length; give every row the same columns"
+        ) from error
+    return np.array(values, dtype=object) if array.dtype.kind in "USO" else array
+
+
+def _take_array_apart(table: Any) -> Matrix | list[Column]:
+    """Columns of an array or a list of rows."""
+    array = _as_array(table)
+    _check_shape(array.shape)
+    names = tuple(f"x{j}" for j in range(array.shape[1]))
+    if array.dtype.kind in "iu" and array.dtype != np.uint64:
+        return Matrix(array.astype(np.int64, copy=False), names)
+    return [_array_column(name, array[:, j]) for j, name in enumerate(names)]
+
+
+def _array_column(name: Name, values: NDArray[Any]) -> Column:
+    """One column of an array."""
+    kind = values.dtype.kind
+    if kind in "iu":
+        # Differences of narrower integers would wrap round.
+        wide = np.uint64 if values.dtype == np.uint64 else np.int64
+        return NumberColumn(name, np.ascontiguousarray(values, dtype=wide), None)
+    if kind == "f":
+        return _float_column(name, np.ascontiguousarray(values, dtype=np.float64))
+    if kind == "b":
+        return ValueColumn(name, values.astype(np.int32), [False, True])
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported: column {name!r} holds complex numbers; "
+            "split them into real and imaginary parts"
+        )
+    if kind not in "OU":
+        raise _unsupported(name, str(values.dtype))
+    try:
+        return _arrow_column(name, pa.array(values, from_pandas=True))
+    except _NO_ARROW_TYPE:
+        return _object_column(name, values)
+
+
+def _float_column(name: Name, values: NDArray[np.float64]) -> NumberColumn:
+    """A column of floats whose NaN are missing cells."""
+    missing = np.isnan(values)
+    if np.isinf(values).any():
+        raise _infinite(name)
+    return NumberColumn(name, values, missing if missing.any() else None)
+
+
+def _frame_columns(frame: nw.DataFrame[Any]) -> list[Column]:
+    """All columns of a data frame."""
+    if not frame.implementation.is_pandas():
+        return [_series_column(series) for series in frame.iter_columns()]
+    # To wrap each column of pandas costs more than to read it.
+    return [
+        _numbered_column(_plain_name(name), column, dtype)
+        or _series_column(nw.from_native(column, series_only=True))
+        for (name, column), dtype in zip(
+            frame.to_native().items(), frame.schema.values(), strict=True
+        )
+    ]
+
+
+def _numbered_column(name: Name, column: Any, dtype: nw.dtypes.DType) -> Column | None:
+    """A column of pandas whose texts it numbers itself; None for others.
+
+    The way through Arrow would take twice as long.
+    """
+    if isinstance(dtype, nw.String):
+        codes, values = column.factorize()
+        return ValueColumn(name, codes.astype(np.int32), values.tolist())
+    if isinstance(dtype, nw.Categorical | nw.Enum):
+        numbered = column.array
+        values = numbered.categories.tolist()
+        if all(isinstance(value, str) for value in values):
+            codes = np.array(numbered.codes, dtype=np.int32)
+            return ValueColumn(name, codes, values, isinstance(dtype, nw.Enum))
+    return None
+
+
+def _series_column(series: nw.Series[Any]) -> Column:
+    """One column of a data frame."""
+    name = _plain_name(series.name)
+    dtype = series.dtype
+    if series.implementation.is_pandas():
+        numbered = _numbered_column(name, series.to_native(), dtype)
+        if numbered is not None:
+            return numbered
+    if isinstance(dtype, nw.Int128 | nw.UInt128):
+        # Neither NumPy nor Arrow has integers that wide.
+        series, dtype = series.cast(nw.Float64), nw.Float64()
+    # What polars has no type for, such as a column of nulls, Arrow may know.
+    unknown = isinstance(dtype, nw.Unknown) and not series.implementation.is_polars()
+    if isinstance(dtype, nw.Object) or unknown:
+        return _array_column(name, series.to_numpy())
+    if dtype.is_numeric() and not dtype.is_decimal() and series.null_count() == 0:
+        return _array_column(name, series.to_numpy())
+    try:
+        return _arrow_column(
+            name, series.to_arrow(), ordered=isinstance(dtype, nw.Enum)
+        )
+    except _NO_ARROW_TYPE:
+        return _array_column(name, series.to_numpy())
+
+
+def _arrow_column(
+    name: Name, array: pa.Array | pa.ChunkedArray, *, ordered: bool = False
+) -> Column:
+    """One column of an Arrow table."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+    kind = array.type
+    if pa.types.is_null(kind):
+        return ValueColumn(name, np.full(len(array), -1, dtype=np.int32), [])
+    if pa.types.is_dictionary(kind):
+        return _dictionary_column(name, array, ordered=ordered or kind.ordered)
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        array, kind = array.cast(pa.float64()), pa.float64()
+    if pa.types.is_integer(kind):
+        missing = np.asarray(array.is_null()) if array.null_count else None
+        values = np.asarray(array.fill_null(0) if array.null_count else array)
+        wide = np.uint64 if values.dtype == np.uint64 else np.int64
+        return NumberColumn(name, values.astype(wide, copy=False), missing)
+    if pa.types.is_floating(kind):
+        floats = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return _float_column(name, floats)
+    if pa.types.is_boolean(kind) or _is_text(kind):
+        return _dictionary_column(name, array.dictionary_encode())
+    raise _unsupported(name, "dates" if pa.types.is_temporal(kind) else str(kind))
+
+
+def _dictionary_column(
+    name: Name, array: pa.DictionaryArray, *, ordered: bool = False
+) -> ValueColumn:
+    """A dictionary-encoded column; nulls in indices or dictionary are missing."""
+    values = array.dictionary.to_pylist()
+    for value in [value for value in values if value is not None][:1]:
+        if not isinstance(value, str | bool | numbers.Real):
+            raise _unsupported(name, type(value).__name__)
+    indices = array.indices
+    if indices.null_count:
+        indices = (
+            indices.fill_null(-1)
+            if _is_signed(indices.type)
+            else (indices.cast(pa.int64()).fill_null(-1))
+        )
+    codes = np.asarray(indices).astype(np.int32, copy=False)
+    if any(isinstance(value, float) and math.isinf(value) for value in values):
+        raise _infinite(name)
+    absent = [i for i, value in enumerate(values) if value is None or value != value]
+    if absent:
+        codes = np.where(np.isin(codes, absent), np.int32(-1), codes)
+    return ValueColumn(name, codes, values, ordered)
+
+
+def _object_column(name: Name, values: NDArray[Any]) -> Column:
+    """A column of Python objects that Arrow finds no common type for."""
+    index: dict[Hashable, int] = {}
+    indices = np.empty(len(values), dtype=np.int32)
+    for row, value in enumerate(values.tolist()):
+        if is_missing_cell(value):
+            indices[row] = -1
+            continue
+        if not isinstance(value, str | bool | np.bool_ | numbers.Real):
+            raise _unsupported(name, type(value).__name__)
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, float) and math.isinf(value):
+            raise _infinite(name)
+        indices[row] = index.setdefault(value, len(index))
+    if index and all(isinstance(value, numbers.Real) for value in index):
+        known: Any = [*index, np.nan]
+        try:
+            floats = np.array([float(value) for value in known])
+        except OverflowError as error:
+            raise ValueError(
+                f"column {name!r} holds a number too large for a float; "
+                "pass such identifiers as text"
+            ) from error
+        if not all(isinstance(value, bool | np.bool_) for value in index):
+            return _float_column(name, floats[indices])
+    return ValueColumn(name, indices, list(index))
+
+
+def is_missing_cell(value: Any) -> bool:
+    """Whether a Python object stands for an empty cell."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        # pandas.NA refuses to be compared; it is the only scalar that does.
+        return type(value).__name__ == "NAType"
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds text."""
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+    )
+
+
+def _is_signed(kind: pa.DataType) -> bool:
+    """Whether an Arrow integer type can hold -1."""
+    return bool(pa.types.is_signed_integer(kind))
+
+
+def _infinite(name: Name) -> ValueError:
+    """The error for a column with an infinite number."""
+    return ValueError(
+        f"column {name!r} holds infinity; replace infinite values by numbers "
+        "or leave the cells empty"
+    )
+
+
+def _unsupported(name: Name, what: str) -> TypeError:
+    """The error for a cell that is neither text nor number."""
+    return TypeError(
+        f"column {name!r} holds {what}, but every argument must be a string or a real "
+        "number; convert the column to text or numbers"
+    )

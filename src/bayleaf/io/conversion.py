@@ -1,0 +1,64 @@
+"""From one file into another, formats that can only be written included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bayleaf.io.atomic import replacing
+from bayleaf.io.registry import FORMATS, read_network, write_network
+
+
+def convert_file(source: str | Path, target: str | Path) -> None:
+    """Convert a network file into the format that the other file's suffix names.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file that `read_network` reads; for PMML, the model file of a classifier.
+    target : str or Path
+        A file that `write_network` writes, or ``.dot`` for Graphviz, or ``.pmml``.
+
+    Raises
+    ------
+    NetworkFileError, ModelFileError
+        If the source cannot be used: one sentence.
+    ValueError
+        If a suffix is none of a known format, or the target's format cannot hold the
+        network.
+    OSError
+        If a file cannot be read or written.
+    """
+    suffix = Path(target).suffix.lower()
+    if suffix not in FORMATS and suffix not in _WRITE_ONLY:
+        raise ValueError(
+            f"{Path(target).name} has no suffix of a known format; use one of "
+            f"{', '.join([*FORMATS, *_WRITE_ONLY])}"
+        )
+    if suffix in _WRITE_ONLY:
+        _WRITE_ONLY[suffix](source, target)
+    else:
+        write_network(read_network(source), target)
+
+
+def _write_dot(source: str | Path, target: str | Path) -> None:
+    """Write a network's graph for Graphviz."""
+    from bayleaf.io.formats.dot import to_dot
+
+    text = to_dot(read_network(source))
+    with replacing(target) as path:
+        path.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _write_pmml(source: str | Path, target: str | Path) -> None:
+    """Write a naive Bayes classifier for scoring engines."""
+    from bayleaf.io.formats.pmml import write_pmml
+    from bayleaf.io.native.model_file import read_model
+
+    write_pmml(read_model(source), target)
+
+
+_WRITE_ONLY: dict[str, Callable[[str | Path, str | Path], None]] = {
+    ".dot": _write_dot,
+    ".pmml": _write_pmml,
+}

@@ -1,0 +1,335 @@
+"""Networks from what a file declares, with every check that a file can fail."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.graph.dag import DAG
+from bayleaf.io.distributions import SUM_TOLERANCE
+from bayleaf.io.formats.safe_names import restored_variable
+from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.wording import near_names
+
+# NumPy's arrays have no more.
+MAX_AXES = 64
+
+
+@dataclass(frozen=True)
+class DeclaredVariable:
+    """A variable as a file declares it.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the file.
+    states : sequence of str
+        Names of its states in the file.
+    line : int or None
+        Where it is declared.
+    notes : mapping of str to str
+        What `SafeNames.notes` gave when the file was written; empty in other files.
+    """
+
+    name: str
+    states: Sequence[str]
+    line: int | None
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DeclaredTable:
+    """A conditional probability table as a file declares it.
+
+    Parameters
+    ----------
+    child : str
+        Name of the child in the file.
+    parents : sequence of str
+        Names of the parents in the order of the axes.
+    values : ndarray of any shape, dtype float64
+        Probabilities, parents in order with the first slowest, the child fastest.
+    line : int or None
+        Where it is declared.
+    row_lines : sequence of int, optional
+        Line of each distribution, if they stand on lines of their own.
+    experience : ndarray of any shape, dtype float64, optional
+        How many rows each distribution is worth, in the order of the distributions.
+    """
+
+    child: str
+    parents: Sequence[str]
+    values: NDArray[np.float64]
+    line: int | None
+    row_lines: Sequence[int] | None = None
+    experience: NDArray[np.float64] | None = None
+
+
+class Variables:
+    """The variables that a file declares, each checked against the others.
+
+    Parameters
+    ----------
+    declared : sequence of DeclaredVariable
+        In the order of the file, which is that of the domain.
+    file : str
+        The file's name, for errors.
+
+    Raises
+    ------
+    NetworkFileError
+        If there is none, one is declared twice, a state is listed twice, or a note
+        cannot be read.
+    """
+
+    def __init__(self, declared: Sequence[DeclaredVariable], file: str) -> None:
+        self.declared = declared
+        self.file = file
+        self._index: dict[str, int] = {}
+        self._codes: dict[int, dict[str, int]] = {}
+        if not declared:
+            raise NetworkFileError(
+                file, None, "the file declares no variable; give one that does"
+            )
+        for i, variable in enumerate(declared):
+            if variable.name in self._index:
+                raise NetworkFileError(
+                    file,
+                    variable.line,
+                    f"variable {quoted(variable.name)} is declared twice; give each "
+                    "variable a name of its own",
+                )
+            self._index[variable.name] = i
+        self.domain = self._restored_domain()
+
+    def _restored_domain(self) -> Domain:
+        """The domain with the names that the notes tell."""
+        restored: dict[str | int, Variable] = {}
+        for declared in self.declared:
+            self._check_states(declared)
+            try:
+                variable = restored_variable(
+                    declared.name, declared.states, declared.notes
+                )
+            except ValueError as error:
+                raise NetworkFileError(self.file, declared.line, str(error)) from error
+            if variable.name in restored:
+                raise NetworkFileError(
+                    self.file,
+                    declared.line,
+                    f"two variables have the name {quoted(variable.name)}; give each "
+                    "a name of its own",
+                )
+            restored[variable.name] = variable
+        return Domain(tuple(restored.values()))
+
+    def _check_states(self, variable: DeclaredVariable) -> None:
+        """Raise unless a variable has states, each listed once."""
+        known: set[str] = set()
+        for state in variable.states:
+            if state in known:
+                raise NetworkFileError(
+                    self.file,
+                    variable.line,
+                    f"variable {quoted(variable.name)} lists state {quoted(state)} "
+                    "twice; give each state a name of its own",
+                )
+            known.add(state)
+        if not known:
+            raise NetworkFileError(
+                self.file,
+                variable.line,
+                f"variable {quoted(variable.name)} has no states; list at least one",
+            )
+
+    def index(self, name: str, line: int | None, role: str) -> int:
+        """Position of a variable by its name in the file.
+
+        Parameters
+        ----------
+        role : str
+            What it is there, such as ``'a parent of "x"'``, for the error.
+
+        Raises
+        ------
+        NetworkFileError
+            If there is none.
+        """
+        if name not in self._index:
+            raise NetworkFileError(
+                self.file,
+                line,
+                f"{quoted(name)}, {role}, is no declared variable; "
+                f"{near_names(name[:100], self._some_names())}",
+            )
+        return self._index[name]
+
+    def _some_names(self) -> list[str]:
+        """Names to suggest; hostile files hold more, and longer ones."""
+        return [name[:100] for name in itertools.islice(self._index, 1000)]
+
+    def codes(self, index: int) -> dict[str, int]:
+        """Code of each state of a variable by its name in the file."""
+        if index not in self._codes:
+            states = self.declared[index].states
+            self._codes[index] = {state: code for code, state in enumerate(states)}
+        return self._codes[index]
+
+    def family(
+        self, child: str, parents: Sequence[str], line: int | None
+    ) -> tuple[int, ...]:
+        """Positions of the parents, then of the child.
+
+        Raises
+        ------
+        NetworkFileError
+            If one is not declared or occurs twice.
+        """
+        node = self.index(child, line, "which has a table")
+        role = f"a parent of {quoted(child)}"
+        family = (*(self.index(name, line, role) for name in parents), node)
+        if len(family) > MAX_AXES:
+            raise NetworkFileError(
+                self.file,
+                line,
+                f"variable {quoted(child)} has {len(parents)} parents; a table can "
+                f"have at most {MAX_AXES - 1}",
+            )
+        if len(set(family)) < len(family):
+            raise NetworkFileError(
+                self.file,
+                line,
+                f"the table of variable {quoted(child)} names a variable twice; each "
+                "parent occurs once, and the child is none of them",
+            )
+        return family
+
+    def cards(self, family: Sequence[int]) -> tuple[int, ...]:
+        """Number of states of each member of a family."""
+        return tuple(len(self.declared[member].states) for member in family)
+
+
+def assembled_network(
+    variables: Variables, tables: Sequence[DeclaredTable]
+) -> BayesianNetwork:
+    """Build the network that a file declares.
+
+    Raises
+    ------
+    NetworkFileError
+        If a table names an unknown variable, has another size than its variables ask
+        for, or holds anything but distributions; if a variable has no table or two;
+        or if the arcs close a cycle.
+    """
+    by_child: dict[int, tuple[DeclaredTable, TableCPD]] = {}
+    for table in tables:
+        family = variables.family(table.child, table.parents, table.line)
+        if family[-1] in by_child:
+            raise NetworkFileError(
+                variables.file,
+                table.line,
+                f"variable {quoted(table.child)} has a second table here; leave one",
+            )
+        by_child[family[-1]] = table, _checked_cpd(variables, table, family)
+    for node, variable in enumerate(variables.declared):
+        if node not in by_child:
+            raise NetworkFileError(
+                variables.file,
+                variable.line,
+                f"variable {quoted(variable.name)} has no table; add its probabilities",
+            )
+    cpds = tuple(by_child[node][1] for node in range(len(variables.declared)))
+    parents = tuple(cpd.parents for cpd in cpds)
+    try:
+        dag = DAG(parents)
+    except ValueError:
+        cycle = _a_cycle(parents)
+        names = " -> ".join(quoted(variables.declared[node].name) for node in cycle)
+        raise NetworkFileError(
+            variables.file,
+            by_child[cycle[-1]][0].line,
+            f"the arcs {names} close a cycle; remove one of them",
+        ) from None
+    return BayesianNetwork(variables.domain, dag, cpds)
+
+
+def _checked_cpd(
+    variables: Variables, table: DeclaredTable, family: tuple[int, ...]
+) -> TableCPD:
+    """The table once its size and its distributions have been checked."""
+    file, cards = variables.file, variables.cards(family)
+    what = f"the table of variable {quoted(table.child)}"
+    if table.values.size != prod(cards):
+        raise NetworkFileError(
+            file,
+            table.line,
+            f"{what} holds {table.values.size} numbers, but its states and those of "
+            f"its parents ask for {counted(prod(cards))}",
+        )
+    rows = table.values.reshape(-1, cards[-1])
+    _check_rows(rows, table, file, what)
+    experience = table.experience
+    if experience is None:
+        return TableCPD(family, rows.reshape(cards))
+    fits = experience.size == len(rows) and np.isfinite(experience).all()
+    if not fits or (experience < 0).any():
+        raise NetworkFileError(
+            file,
+            table.line,
+            f"the experience of variable {quoted(table.child)} should be one count of "
+            f"at least 0 for each of {len(rows)} configurations of its parents",
+        )
+    return TableCPD(family, rows.reshape(cards), experience.reshape(cards[:-1]))
+
+
+def _check_rows(
+    rows: NDArray[np.float64], table: DeclaredTable, file: str, what: str
+) -> None:
+    """Raise unless every row is a distribution, naming the first that is none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = rows.sum(axis=1)
+        sums_to_one = np.abs(sums - 1.0) <= SUM_TOLERANCE
+    wrong = np.flatnonzero(~sums_to_one | (rows < 0).any(axis=1))
+    if not wrong.size:
+        return
+    first = int(wrong[0])
+    row = rows[first]
+    if not np.isfinite(row).all():
+        problem = "a number that is not finite; give probabilities from 0 to 1"
+    elif (row < 0).any():
+        problem = f"the negative probability {row.min():.6g}; give numbers from 0 to 1"
+    else:
+        problem = f"probabilities that sum to {sums[first]:.9g}; they should sum to 1"
+    line = table.line if table.row_lines is None else table.row_lines[first]
+    raise NetworkFileError(file, line, f"{what} holds {problem}")
+
+
+def _a_cycle(parents: Sequence[Sequence[int]]) -> list[int]:
+    """Nodes of a cycle, from parent to child, the first again at the end."""
+    n_open = [len(nodes) for nodes in parents]
+    children: list[list[int]] = [[] for _ in parents]
+    for child, nodes in enumerate(parents):
+        for parent in nodes:
+            children[parent].append(child)
+    ready = [node for node, count in enumerate(n_open) if count == 0]
+    while ready:
+        for child in children[ready.pop()]:
+            n_open[child] -= 1
+            if n_open[child] == 0:
+                ready.append(child)
+    # Whoever is left has a parent that is left too: the walk up must come round.
+    node = next(node for node, count in enumerate(n_open) if count > 0)
+    path: list[int] = []
+    while node not in path:
+        path.append(node)
+        node = next(parent for parent in parents[node] if n_open[parent] > 0)
+    start = path.index(node)
+    return [node, *reversed(path[start:])]

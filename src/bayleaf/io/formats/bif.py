@@ -1,0 +1,318 @@
+"""BIF, the interchange format for Bayesian networks.
+
+Cozman (1998), "The interchange format for Bayesian networks", version 0.15.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from bayleaf.io.atomic import replacing
+from bayleaf.io.formats.assemble import (
+    DeclaredVariable,
+    Variables,
+    assembled_network,
+)
+from bayleaf.io.formats.bif_tables import ProbabilityBlock, TableFiller
+from bayleaf.io.formats.full_tables import (
+    MAX_TABLE_CELLS,
+    FullTable,
+    full_tables,
+    number_texts,
+)
+from bayleaf.io.formats.lexer import Lexer, Token, split_numbers, token_patterns
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
+from bayleaf.io.formats.source_file import (
+    MAX_BYTES,
+    decoded,
+    quoted,
+    read_content,
+)
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+_TOKENS = token_patterns("(){}[]|;", ["//"])
+_PIECE = re.compile(r",|[^\s,]+")
+_NOTE = re.compile(
+    rf'\s*{NOTE_PREFIX}({"|".join(NOTES)})\s*=\s*"?([^"]*?)"?\s*', re.DOTALL
+)
+
+
+def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
+    """Read a network from a BIF file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; names in it may stand in quotes, numbers may have commas between.
+    max_bytes : int, default=2**28
+        Larger files are refused.
+
+    Raises
+    ------
+    NetworkFileError
+        If the file cannot be used: one sentence with file and line.
+    OSError
+        If the file cannot be opened.
+
+    Notes
+    -----
+    `table` entries of a variable with parents have the child slowest and the last
+    parent fastest, as JavaBayes wrote them and pyAgrum and pgmpy read them. Where only
+    the other order, child fastest, gives distributions, that one is taken.
+    """
+    file = Path(path).name
+    return parsed(decoded(read_content(path, max_bytes), file), file)
+
+
+def parsed(text: str, file: str) -> BayesianNetwork:
+    """The network in the text of a BIF file; `file` is named in errors.
+
+    Raises
+    ------
+    NetworkFileError
+        If the text cannot be used: one sentence with file and line.
+    """
+    reader = _Reader(text, file)
+    reader.read_blocks()
+    variables = Variables(reader.variables, file)
+    filler = TableFiller(variables)
+    tables = [filler.declared_table(block) for block in reader.blocks]
+    return assembled_network(variables, tables)
+
+
+def write(
+    network: BayesianNetwork,
+    path: str | Path,
+    *,
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> None:
+    """Write a network to a BIF file.
+
+    Names that are no identifiers are replaced; properties keep them, and `read` brings
+    them back. Experience is left out: the format has no place for it.
+
+    Raises
+    ------
+    ValueError
+        If a distribution would take more than `max_table_cells` cells as a table, or
+        a state is of a type that files cannot hold; the variable is named.
+    OSError
+        If the file cannot be written.
+    """
+    names = SafeNames.for_network(network.domain)
+    tables = full_tables(network, max_table_cells)
+    with (
+        replacing(path) as temporary,
+        temporary.open("w", encoding="ascii", newline="\n") as out,
+    ):
+        out.write("network unknown {\n}\n")
+        for index in range(len(network.domain)):
+            out.writelines(_variable_lines(names, index))
+        for table in tables:
+            out.writelines(_table_lines(names, table))
+
+
+class _Reader:
+    """Takes a BIF text apart into its blocks."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.lexer = Lexer(text, file, _TOKENS)
+        self.variables: list[DeclaredVariable] = []
+        self.blocks: list[ProbabilityBlock] = []
+
+    def read_blocks(self) -> None:
+        """Read all blocks of the file."""
+        lexer = self.lexer
+        readers = {
+            "network": self._network,
+            "variable": self._variable,
+            "probability": self._probability,
+        }
+        while lexer.ahead.kind != "end":
+            token = lexer.ahead
+            if token.kind != "word" or token.text not in readers:
+                wanted = '"network", "variable" or "probability"'
+                raise lexer.unexpected(token, wanted)
+            lexer.take()
+            readers[token.text](token)
+
+    def _network(self, start: Token) -> None:
+        """Read the network block, whose properties mean nothing here."""
+        if not self.lexer.at_sign("{"):
+            self._items("{", single=True)
+        self.lexer.expect("{", "after the network's name")
+        while not self.lexer.skip_sign("}"):
+            self._skip_property()
+
+    def _variable(self, start: Token) -> None:
+        """Read a variable block."""
+        lexer = self.lexer
+        name = self._one_item("{", "the name of a variable")
+        lexer.expect("{", f"after the name of variable {quoted(name)}")
+        states: list[str] | None = None
+        notes: dict[str, str] = {}
+        while not lexer.skip_sign("}"):
+            if lexer.ahead.text != "type":
+                notes.update(self._skip_property())
+            elif states is not None:
+                problem = f"variable {quoted(name)} has a second type here; leave one"
+                raise lexer.error(lexer.ahead.start, problem)
+            else:
+                states = self._type(name)
+        line = lexer.line(start.start)
+        self.variables.append(DeclaredVariable(name, states or (), line, notes))
+
+    def _type(self, name: str) -> list[str]:
+        """Read the states of a variable."""
+        lexer = self.lexer
+        start = lexer.take()
+        kind = lexer.name("the type of the variable")
+        if kind.text != "discrete":
+            raise lexer.error(
+                kind.start,
+                f"variable {quoted(name)} is of type {quoted(kind.text)}; only "
+                "discrete variables can be read",
+            )
+        count = None
+        if lexer.skip_sign("["):
+            count = lexer.name("the number of states").text
+            lexer.expect("]", "after the number of states")
+        lexer.expect("{", "before the states")
+        states = self._items("}", single=count == "1")
+        lexer.expect("}", "after the states")
+        lexer.expect(";", "after the states")
+        if count is not None and count != str(len(states)):
+            raise lexer.error(
+                start.start,
+                f"variable {quoted(name)} should have {count[:20]} states, but "
+                f"{len(states)} are listed",
+            )
+        return states
+
+    def _probability(self, start: Token) -> None:
+        """Read a probability block."""
+        lexer = self.lexer
+        lexer.expect("(", 'after "probability"')
+        names = self._items("|)")
+        if not names:
+            raise lexer.unexpected(lexer.ahead, "the name of a variable")
+        parents = self._items(")") if lexer.skip_sign("|") else None
+        block = ProbabilityBlock(names, parents, lexer.line(start.start))
+        lexer.expect(")", "after the variables of the table")
+        lexer.expect("{", "before the probabilities")
+        while not lexer.skip_sign("}"):
+            self._entry(block)
+        self.blocks.append(block)
+
+    def _entry(self, block: ProbabilityBlock) -> None:
+        """Read one entry of a probability block."""
+        lexer = self.lexer
+        start = lexer.ahead
+        if lexer.skip_sign("("):
+            key = self._items(")")
+            lexer.expect(")", "after the states of the parents")
+            block.rows.append((key, self._numbers(), lexer.line(start.start)))
+        elif start.text in {"table", "default"}:
+            lexer.take()
+            if block.table is not None or (start.text == "default" and block.default):
+                problem = f"the table of {quoted(block.names[0])} is given twice"
+                raise lexer.error(start.start, f"{problem}; leave one")
+            if start.text == "table":
+                block.table = np.array(self._numbers())
+            else:
+                block.default = self._numbers()
+        else:
+            self._skip_property()
+
+    def _numbers(self) -> list[float]:
+        """Read numbers up to a semicolon."""
+        lexer = self.lexer
+        numbers: list[float] = []
+        while not lexer.skip_sign(";"):
+            if lexer.ahead.kind != "numbers" and not lexer.at_sign(","):
+                raise lexer.unexpected(lexer.ahead, 'a number or ";"')
+            numbers += map(float, split_numbers(lexer.take().text))
+        return numbers
+
+    def _skip_property(self) -> dict[str, str]:
+        """Skip a property; a note of ours is returned by its name."""
+        lexer = self.lexer
+        if lexer.ahead.text != "property":
+            raise lexer.unexpected(lexer.ahead, '"}" or an entry of the block')
+        start = lexer.take()
+        lexer.skip_statement()
+        end = lexer.text.rfind(";", start.end, lexer.ahead.start)
+        note = _NOTE.fullmatch(lexer.text, start.end, end)
+        return {note[1]: note[2]} if note else {}
+
+    def _one_item(self, closers: str, what: str) -> str:
+        """Read one name, which may be several words, up to one of some signs."""
+        items = self._items(closers, single=True)
+        if not items:
+            raise self.lexer.unexpected(self.lexer.ahead, what)
+        return items[0]
+
+    def _items(self, closers: str, *, single: bool = False) -> list[str]:
+        """Read names up to one of some signs, which is left.
+
+        Commas separate names of several words, as other programs write them; without
+        commas each word is a name, or all are one if it must be a `single` one.
+        """
+        lexer = self.lexer
+        groups: list[list[tuple[str, int, int]]] = [[]]
+        while not (lexer.ahead.kind == "sign" and lexer.ahead.text in closers):
+            token = lexer.ahead
+            if token.kind == "end" or (token.kind == "sign" and token.text != ","):
+                wanted = " or ".join(f'"{closer}"' for closer in closers)
+                raise lexer.unexpected(token, wanted)
+            for text, start, end in _pieces(lexer.take()):
+                if text == "," and token.kind != "string":
+                    groups.append([])
+                else:
+                    groups[-1].append((text, start, end))
+        if len(groups) == 1 and not single:
+            return [text for text, _, _ in groups[0]]
+        return [
+            group[0][0] if len(group) == 1 else lexer.text[group[0][1] : group[-1][2]]
+            for group in groups
+            if group
+        ]
+
+
+def _pieces(token: Token) -> Iterator[tuple[str, int, int]]:
+    """The names and commas in a token, each with its place."""
+    if token.kind != "numbers":
+        yield token.text, token.start, token.end
+        return
+    for match in _PIECE.finditer(token.text):
+        yield match[0], token.start + match.start(), token.start + match.end()
+
+
+def _variable_lines(names: SafeNames, index: int) -> Iterator[str]:
+    """The block of a variable."""
+    states = names.states[index]
+    yield f"variable {names.variable(index)} {{\n"
+    yield f"  type discrete [ {len(states)} ] {{ {', '.join(states)} }};\n"
+    for key, note in names.notes(index).items():
+        yield f'  property {NOTE_PREFIX}{key} = "{note}" ;\n'
+    yield "}\n"
+
+
+def _table_lines(names: SafeNames, table: FullTable) -> Iterator[str]:
+    """The probability block of a variable."""
+    child = names.variable(table.child)
+    if not table.parents:
+        yield f"probability ( {child} ) {{\n"
+        yield f"  table {', '.join(number_texts(table.rows))};\n}}\n"
+        return
+    parents = ", ".join(names.variable(parent) for parent in table.parents)
+    yield f"probability ( {child} | {parents} ) {{\n"
+    keys = itertools.product(*(names.states[parent] for parent in table.parents))
+    for key, row in zip(keys, table.rows, strict=True):
+        yield f"  ({', '.join(key)}) {', '.join(number_texts(row))};\n"
+    yield "}\n"

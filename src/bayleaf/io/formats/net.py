@@ -1,0 +1,380 @@
+"""HUGIN's net language for networks of discrete variables.
+
+Jensen and Kjærulff, "HUGIN API reference manual", chapter "The NET language".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.io.atomic import replacing
+from bayleaf.io.formats.assemble import (
+    MAX_AXES,
+    DeclaredTable,
+    DeclaredVariable,
+    Variables,
+    assembled_network,
+)
+from bayleaf.io.formats.full_tables import (
+    MAX_TABLE_CELLS,
+    FullTable,
+    full_tables,
+    number_texts,
+)
+from bayleaf.io.formats.lexer import (
+    Lexer,
+    Token,
+    number_array,
+    split_numbers,
+    token_patterns,
+)
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
+from bayleaf.io.formats.source_file import (
+    MAX_BYTES,
+    NetworkFileError,
+    decoded,
+    quoted,
+    read_content,
+)
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+_TOKENS = token_patterns("(){};=|", ["%", "//"])
+_NOTE_NAMES = {f"{NOTE_PREFIX}{key}": key for key in NOTES}
+# What only influence diagrams, mixed and object-oriented networks hold.
+_REFUSED = {"decision", "utility", "function", "instance", "continuous"}
+_MOST_LETTERS_OF_A_LABEL = 200
+
+
+def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
+    """Read a network from a file in HUGIN's net language.
+
+    Parameters
+    ----------
+    path : str or Path
+        A plain network, or a class without instances in it.
+    max_bytes : int, default=2**28
+        Larger files are refused.
+
+    Raises
+    ------
+    NetworkFileError
+        If the file cannot be used: one sentence with file and line.
+    OSError
+        If the file cannot be opened.
+
+    Notes
+    -----
+    A node without names of states gets them from its `state_values`. Intervals of
+    other programs stay names, for those are closed on the left and ours on the right.
+    """
+    file = Path(path).name
+    return parsed(decoded(read_content(path, max_bytes), file), file)
+
+
+def parsed(text: str, file: str) -> BayesianNetwork:
+    """The network in the text of a net file; `file` is named in errors.
+
+    Raises
+    ------
+    NetworkFileError
+        If the text cannot be used: one sentence with file and line.
+    """
+    reader = _Reader(text, file)
+    reader.read_blocks()
+    return assembled_network(Variables(reader.variables, file), reader.tables)
+
+
+def write(
+    network: BayesianNetwork,
+    path: str | Path,
+    *,
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> None:
+    """Write a network to a file in HUGIN's net language.
+
+    Names that are no identifiers are replaced; attributes keep them, and `read` brings
+    them back.
+
+    Raises
+    ------
+    ValueError
+        If a distribution would take more than `max_table_cells` cells as a table, or
+        a state is of a type that files cannot hold; the variable is named.
+    OSError
+        If the file cannot be written.
+    """
+    names = SafeNames.for_network(network.domain)
+    tables = full_tables(network, max_table_cells)
+    with (
+        replacing(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as out,
+    ):
+        out.write("net\n{\n}\n")
+        for index in range(len(network.domain)):
+            out.writelines(_node_lines(names, index))
+        cards = network.domain.cards
+        for table in tables:
+            out.writelines(_potential_lines(names, table, cards))
+
+
+class _Reader:
+    """Takes a net file apart into its nodes and potentials."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.lexer = Lexer(text, file, _TOKENS)
+        self.variables: list[DeclaredVariable] = []
+        self.tables: list[DeclaredTable] = []
+
+    def read_blocks(self) -> None:
+        """Read all blocks of the file."""
+        lexer = self.lexer
+        in_class = False
+        while lexer.ahead.kind != "end":
+            start = lexer.ahead
+            if in_class and lexer.skip_sign("}"):
+                in_class = False
+            elif start.text == "net" and start.kind == "word" and not in_class:
+                lexer.take()
+                lexer.expect("{", 'after "net"')
+                self._skip_attributes()
+            elif start.text == "class" and start.kind == "word" and not in_class:
+                lexer.take()
+                lexer.name("the name of the class")
+                lexer.expect("{", "after the name of the class")
+                in_class = True
+            else:
+                self._block(in_class)
+        if in_class:
+            raise lexer.unexpected(lexer.ahead, 'a "}" that closes the class')
+
+    def _block(self, in_class: bool) -> None:
+        """Read one node or potential, or an attribute of a class."""
+        lexer = self.lexer
+        start = lexer.ahead
+        if start.kind != "word":
+            raise lexer.unexpected(start, '"net", "node" or "potential"')
+        lexer.take()
+        if in_class and lexer.skip_sign("="):
+            lexer.skip_statement()
+            return
+        kind = start
+        if start.text in {"discrete", "continuous"}:
+            kind = lexer.name('"node"')
+        if start.text in _REFUSED or kind.text in _REFUSED:
+            refused = start if start.text in _REFUSED else kind
+            raise lexer.error(
+                start.start,
+                f"a block of kind {quoted(refused.text)} stands here, but only "
+                "networks of discrete nodes can be read",
+            )
+        if kind.text == "node":
+            self._node(start)
+        elif kind.text == "potential":
+            self._potential(start)
+        else:
+            raise lexer.unexpected(kind, '"net", "node" or "potential"')
+
+    def _attributes(self, readers: dict[str, Callable[[], None]]) -> None:
+        """Read attributes up to a closing brace; those without a reader are skipped."""
+        lexer = self.lexer
+        while not lexer.skip_sign("}"):
+            name = lexer.name('an attribute or "}"')
+            lexer.expect("=", f"after attribute {quoted(name.text)}")
+            if name.text not in readers:
+                lexer.skip_statement()
+                continue
+            readers[name.text]()
+            lexer.expect(";", f"after the value of {quoted(name.text)}")
+
+    def _skip_attributes(self) -> None:
+        """Skip the attributes of the whole network."""
+        self._attributes({})
+
+    def _node(self, start: Token) -> None:
+        """Read a node."""
+        lexer = self.lexer
+        name = lexer.name("the name of a node").text
+        lexer.expect("{", f"after the name of node {quoted(name)}")
+        lists: dict[str, list[str]] = {}
+        texts: dict[str, str] = {}
+
+        def reads_list(key: str) -> Callable[[], None]:
+            return lambda: lists.update({key: self._name_list()})
+
+        def reads_text(key: str) -> Callable[[], None]:
+            return lambda: texts.update({key: lexer.name("a value").text})
+
+        self._attributes(
+            {
+                **{key: reads_list(key) for key in ("states", "state_values")},
+                **{key: reads_text(key) for key in ("subtype", *_NOTE_NAMES)},
+            }
+        )
+        states = lists.get("states")
+        line = lexer.line(start.start)
+        if states is None:
+            subtype = texts.pop("subtype", "")
+            states = _value_names(subtype, lists.get("state_values", []))
+        notes = {key: texts[note] for note, key in _NOTE_NAMES.items() if note in texts}
+        self.variables.append(DeclaredVariable(name, states, line, notes))
+
+    def _name_list(self) -> list[str]:
+        """Read names in parentheses."""
+        lexer = self.lexer
+        names: list[str] = []
+        lexer.expect("(", "before the list")
+        while not lexer.skip_sign(")"):
+            names += self._names()
+        return names
+
+    def _names(self) -> list[str]:
+        """Read a name, several numbers that serve as names, or a comma."""
+        lexer = self.lexer
+        if lexer.skip_sign(","):
+            return []
+        if lexer.ahead.kind == "numbers":
+            return split_numbers(lexer.take().text)
+        return [lexer.name('a name or ")"').text]
+
+    def _potential(self, start: Token) -> None:
+        """Read a potential."""
+        lexer = self.lexer
+        lexer.expect("(", 'after "potential"')
+        children: list[str] = []
+        parents: list[str] = []
+        names = children
+        while not lexer.skip_sign(")"):
+            if names is children and lexer.skip_sign("|"):
+                names = parents
+            names += self._names() if not lexer.at_sign(")") else []
+        if len(children) != 1:
+            raise lexer.error(
+                start.start,
+                f"the potential is over {len(children)} nodes; only conditional "
+                "probabilities of one node can be read",
+            )
+        lexer.expect("{", "after the nodes of the potential")
+        numbers: dict[str, NDArray[np.float64]] = {}
+
+        def reads_numbers(key: str) -> Callable[[], None]:
+            return lambda: numbers.update({key: self._nested_numbers()})
+
+        self._attributes({key: reads_numbers(key) for key in ("data", "experience")})
+        line = lexer.line(start.start)
+        if "data" not in numbers:
+            raise NetworkFileError(
+                lexer.file,
+                line,
+                f"the potential of node {quoted(children[0])} has no data; compute "
+                "its table from the expression before saving",
+            )
+        self.tables.append(
+            DeclaredTable(
+                children[0],
+                parents,
+                numbers["data"],
+                line,
+                experience=numbers.get("experience"),
+            )
+        )
+
+    def _nested_numbers(self) -> NDArray[np.float64]:
+        """Read numbers in nested parentheses up to a semicolon, which is left."""
+        lexer = self.lexer
+        runs: list[str] = []
+        opened: list[Token] = []
+        while not lexer.at_sign(";"):
+            token = lexer.ahead
+            if token.kind == "numbers":
+                runs.append(token.text)
+            elif lexer.at_sign("(") and len(opened) < MAX_AXES:
+                opened.append(token)
+            elif lexer.at_sign(")") and opened:
+                opened.pop()
+            elif not lexer.at_sign(","):
+                raise lexer.unexpected(token, 'a number, a parenthesis or ";"')
+            lexer.take()
+        if opened:
+            problem = "a parenthesis is opened here and never closed"
+            raise lexer.error(opened[-1].start, problem)
+        return number_array(" ".join(runs))
+
+
+def _value_names(subtype: str, values: Sequence[str]) -> list[str]:
+    """Names of states that are known by their values alone."""
+    if subtype == "boolean":
+        return ["false", "true"]
+    if subtype == "interval":
+        return [f"[{low}, {high})" for low, high in pairwise(values)]
+    return list(values)
+
+
+def _node_lines(names: SafeNames, index: int) -> Iterator[str]:
+    """The block of a node."""
+    variable = names.domain[index]
+    notes = names.notes(index)
+    yield f"node {names.variable(index)}\n{{\n"
+    if "name" in notes:
+        yield f'    label = "{_label(str(variable.name))}";\n'
+    states = " ".join(f'"{state}"' for state in names.states[index])
+    yield f"    states = ({states});\n"
+    for key, note in notes.items():
+        yield f'    {NOTE_PREFIX}{key} = "{note}";\n'
+    yield "}\n"
+
+
+def _label(name: str) -> str:
+    """A name for people to read, without what could end a string early.
+
+    Some readers look for `node ` and `data =` inside of strings too.
+    """
+    text = re.sub(r'["\\;{}()=]', "'", name[:_MOST_LETTERS_OF_A_LABEL])
+    text = "".join(c if c.isprintable() else " " for c in text)
+    return text.replace("node ", "node\N{NO-BREAK SPACE}")
+
+
+def _potential_lines(
+    names: SafeNames, table: FullTable, cards: Sequence[int]
+) -> Iterator[str]:
+    """The block of a potential."""
+    child = names.variable(table.child)
+    parents = " ".join(names.variable(parent) for parent in table.parents)
+    yield (
+        f"potential ({child} | {parents})\n{{\n"
+        if parents
+        else (f"potential ({child})\n{{\n")
+    )
+    parent_cards = [cards[parent] for parent in table.parents]
+    rows = (" ".join(number_texts(row)) for row in table.rows)
+    yield "    data = "
+    yield from _nested((f"({row})" for row in rows), parent_cards)
+    yield ";\n"
+    if table.experience is not None:
+        counts = iter(number_texts(table.experience))
+        yield "    experience = "
+        yield from _nested(counts, parent_cards or [1], between=" ")
+        yield ";\n"
+    yield "}\n"
+
+
+def _nested(
+    items: Iterator[str], cards: Sequence[int], between: str = "\n            "
+) -> Iterator[str]:
+    """Items in the parentheses of a table with some axes, the last one fastest."""
+    yield "(" * len(cards)
+    for position, item in enumerate(items):
+        closed = 0
+        step = 1
+        for card in reversed(cards):
+            step *= card
+            closed += position % step == 0
+        if position:
+            yield ")" * closed + between + "(" * closed
+        yield item
+    yield ")" * len(cards)

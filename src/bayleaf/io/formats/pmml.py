@@ -1,0 +1,336 @@
+"""Naive Bayes for scoring engines: PMML 4.4, written only.
+
+A PMML scorer multiplies the count of a class with count[x, class] / sum of
+count[., class] for every field that is not missing (Data Mining Group, PMML 4.4,
+"Naive Bayes Models"). The counts written here are shares of one row: P(class) for a
+class and P(class) P(x | class) for a pair, so that scorers that divide by the count of
+the class and those that divide by the sum of the pairs find the same probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.encoder import EncoderRules
+from bayleaf.io.atomic import replacing
+from bayleaf.io.formats.xml_writing import xml_attributes, xml_holds
+from bayleaf.io.native.model_file import SavedModel
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.predictor import Predictor
+from bayleaf.wording import name_list
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+# Stands for missing cells where training counted them as a state.
+_MISSING = "missing"
+
+
+def write_pmml(model: Predictor | SavedModel, path: str | Path) -> None:
+    """Write naive Bayes as PMML 4.4, which scoring engines read.
+
+    Parameters
+    ----------
+    model : Predictor or SavedModel
+        What `read_model` gives, or the predictor of a fitted classifier.
+    path : str or Path
+        Where to; an older file is replaced only when all is written.
+
+    Raises
+    ------
+    ValueError
+        If the model is no naive Bayes, predicts under a loss matrix or with a
+        temperature, or has names that PMML cannot hold: PMML has no words for these.
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    Missing values are left out by the scorer as they are here, or replaced where
+    training counted them as a state. Values unknown in training become missing if
+    the encoder says so. A probability of zero stays zero: the threshold is 0.
+    """
+    predictor = model.predictor if isinstance(model, SavedModel) else model
+    network_model = _naive_bayes(predictor)
+    text = "\n".join(_document(predictor, network_model))
+    with replacing(path) as temporary:
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _naive_bayes(predictor: Predictor) -> NetworkModel:
+    """The model of a predictor if PMML's naive Bayes says all that it does."""
+    model = predictor.model
+    if not isinstance(model, NetworkModel):
+        raise ValueError(
+            "only naive Bayes can be written as PMML, but this model averages over "
+            "networks; fit NaiveBayesClassifier"
+        )
+    for feature in range(len(model.domain) - 1):
+        parents = model.feature_parents(feature)
+        if parents:
+            name = model.domain[feature].name
+            above = name_list([model.domain[parent].name for parent in parents])
+            raise ValueError(
+                f"only naive Bayes can be written as PMML, but feature {name!r} "
+                f"depends on {above}; fit NaiveBayesClassifier"
+            )
+    if predictor.temperature != 1.0:
+        raise ValueError(
+            f"PMML's naive Bayes knows no temperature (here "
+            f"{predictor.temperature:.6g}); fit without calibration"
+        )
+    if predictor.loss is not None:
+        raise ValueError(
+            "PMML's naive Bayes predicts the most probable class, but this model has a "
+            "loss matrix; fit without loss"
+        )
+    _check_names(model.domain)
+    return model
+
+
+def _check_names(domain: Domain) -> None:
+    """Raise unless PMML can hold and tell apart all names and values."""
+    numeric = [variable for variable in domain if variable.kind == "numeric"]
+    made = {_interval_name(v) for v in numeric} | {_input_name(v) for v in numeric}
+    _check_texts([*map(str, domain.names), *sorted(made)], "the table has columns")
+    for variable in domain:
+        where = f"variable {variable.name!r} has states"
+        _check_texts(_labels(variable), where)
+
+
+def _check_texts(texts: list[str], where: str) -> None:
+    """Raise unless texts differ and XML can hold them."""
+    lost = [repr(text) for text in texts if not xml_holds(text)]
+    twice = sorted({repr(text) for text in texts if texts.count(text) > 1})
+    if lost or twice:
+        what = "XML cannot hold" if lost else "are the same once written as text"
+        which = name_list(lost or twice)
+        raise ValueError(f"{where} that {what}: {which}; rename them")
+
+
+def _labels(variable: Variable) -> list[str]:
+    """States of a variable as PMML writes them."""
+    return [_label(state) for state in variable.states]
+
+
+def _input_name(variable: Variable) -> str:
+    """The field that holds a feature's states."""
+    if variable.kind != "numeric":
+        return str(variable.name)
+    if variable.has_missing_state:
+        return f"interval or missing of {variable.name}"
+    return _interval_name(variable)
+
+
+def _interval_name(variable: Variable) -> str:
+    """The field that holds the intervals of a numeric feature."""
+    return f"interval of {variable.name}"
+
+
+def _label(state: object) -> str:
+    """A state as PMML writes it."""
+    if state is None:
+        return _MISSING
+    if isinstance(state, bool | np.bool_):
+        return "true" if state else "false"
+    if isinstance(state, float):
+        return repr(float(state))
+    return str(state)
+
+
+def _data_type(variable: Variable) -> str:
+    """PMML's type for the values of a variable's column."""
+    if variable.kind == "numeric":
+        return "double"
+    states = [state for state in variable.states if state is not None]
+    # A replacement for missing cells is text, so the other values are too.
+    if variable.has_missing_state or not states:
+        return "string"
+    if all(isinstance(state, bool | np.bool_) for state in states):
+        return "boolean"
+    numbers = int | float | np.integer | np.floating
+    if any(isinstance(s, bool) or not isinstance(s, numbers) for s in states):
+        return "string"
+    whole = all(isinstance(state, int | np.integer) for state in states)
+    return "integer" if whole else "double"
+
+
+def _tag(
+    name: str, attributes: dict[str, str], inside: Iterator[str] | None = None
+) -> Iterator[str]:
+    """Lines of an element."""
+    opened = f"<{name}{xml_attributes(attributes)}"
+    if inside is None:
+        yield f"{opened}/>"
+        return
+    yield f"{opened}>"
+    yield from (f"  {line}" for line in inside)
+    yield f"</{name}>"
+
+
+def _document(predictor: Predictor, model: NetworkModel) -> Iterator[str]:
+    """Lines of the whole file."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+
+    def content() -> Iterator[str]:
+        application = {"name": "bayleaf"}
+        header = {"description": "naive Bayes"}
+        yield from _tag("Header", header, _tag("Application", application))
+        fields = {"numberOfFields": str(len(model.domain))}
+        yield from _tag("DataDictionary", fields, _data_fields(model.domain))
+        attributes = {
+            "modelName": "naive Bayes",
+            "functionName": "classification",
+            "threshold": "0",
+        }
+        yield from _tag("NaiveBayesModel", attributes, _model(predictor, model))
+
+    yield from _tag("PMML", {"xmlns": NAMESPACE, "version": "4.4"}, content())
+
+
+def _data_fields(domain: Domain) -> Iterator[str]:
+    """Lines that describe the columns."""
+    for variable in domain:
+        numeric = variable.kind == "numeric"
+        attributes = {
+            "name": str(variable.name),
+            "optype": "continuous" if numeric else "categorical",
+            "dataType": _data_type(variable),
+        }
+        labels = [] if numeric else _labels(variable)
+        values = (line for label in labels for line in _tag("Value", {"value": label}))
+        yield from _tag("DataField", attributes, values if labels else None)
+
+
+def _model(predictor: Predictor, model: NetworkModel) -> Iterator[str]:
+    """Lines inside the model."""
+    prior = np.array(model.class_prior)
+    if predictor.prior_shift is not None:
+        prior = prior * np.exp(predictor.prior_shift)
+        prior /= prior.sum()
+    domain, rules = model.domain, predictor.encoder.rules
+    yield from _tag("MiningSchema", {}, _mining_fields(domain, rules))
+    yield from _tag("Output", {}, _output_fields(domain[-1]))
+    if any(variable.kind == "numeric" for variable in domain):
+        yield from _tag("LocalTransformations", {}, _transformations(domain))
+    yield from _tag("BayesInputs", {}, _inputs(model, prior))
+    output = {"fieldName": str(domain[-1].name)}
+    yield from _tag("BayesOutput", output, _class_counts(domain[-1], prior))
+
+
+def _mining_fields(domain: Domain, rules: EncoderRules) -> Iterator[str]:
+    """Lines that say how cells are read."""
+    for variable in domain.variables[:-1]:
+        attributes = {"name": str(variable.name), "usageType": "active"}
+        if rules.missing == "error":
+            attributes["missingValueTreatment"] = "returnInvalid"
+        elif variable.has_missing_state and variable.kind == "nominal":
+            attributes["missingValueReplacement"] = _MISSING
+            attributes["missingValueTreatment"] = "asValue"
+        open_to_all = rules.unknown == "missing"
+        if variable.kind == "nominal":
+            treatment = "asMissing" if open_to_all else "returnInvalid"
+            attributes["invalidValueTreatment"] = treatment
+        yield from _tag("MiningField", attributes)
+    yield from _tag(
+        "MiningField", {"name": str(domain[-1].name), "usageType": "target"}
+    )
+
+
+def _output_fields(target: Variable) -> Iterator[str]:
+    """Lines that name the results."""
+    common = {"optype": "categorical", "dataType": _data_type(target)}
+    predicted = {"name": f"predicted_{target.name}", **common}
+    yield from _tag("OutputField", {**predicted, "feature": "predictedValue"})
+    for label in _labels(target):
+        attributes = {
+            "name": f"probability_{label}",
+            "optype": "continuous",
+            "dataType": "double",
+            "feature": "probability",
+            "value": label,
+        }
+        yield from _tag("OutputField", attributes)
+
+
+def _inputs(model: NetworkModel, prior: NDArray[np.float64]) -> Iterator[str]:
+    """Lines with the tables of all features."""
+    target = model.domain[-1]
+    for variable, cpd in zip(model.domain.variables[:-1], model.network.cpds):
+        shape = (target.n_states, variable.n_states)
+        table = np.broadcast_to(cpd.probabilities, shape)
+        # A class that never occurs has no share to split; any counts will do.
+        weight = np.where(prior > 0, prior, 1.0)
+        shares = table * weight[:, None]
+        attributes = {"fieldName": _input_name(variable)}
+        inside = _feature(variable, target, shares)
+        yield from _tag("BayesInput", attributes, inside)
+
+
+def _feature(
+    variable: Variable, target: Variable, shares: NDArray[np.float64]
+) -> Iterator[str]:
+    """Lines with the counts of one feature."""
+    for code, label in enumerate(_labels(variable)):
+        counts = _tag("TargetValueCounts", {}, _counts(target, shares[:, code]))
+        yield from _tag("PairCounts", {"value": label}, counts)
+
+
+def _transformations(domain: Domain) -> Iterator[str]:
+    """Lines that turn the numbers of each numeric column into interval labels."""
+    for variable in domain.variables[:-1]:
+        if variable.kind != "numeric":
+            continue
+        interval = _interval_name(variable)
+        intervals = _intervals(variable)
+        yield from _tag("DerivedField", _derived(interval), intervals)
+        if variable.has_missing_state:
+            # Discretize can map missing cells too, but not every scorer heeds that.
+            reference = {"field": interval, "mapMissingTo": _MISSING}
+            name = _derived(_input_name(variable))
+            yield from _tag("DerivedField", name, _tag("FieldRef", reference))
+
+
+def _derived(name: str) -> dict[str, str]:
+    """Attributes of a field that is made from another."""
+    return {"name": name, "optype": "categorical", "dataType": "string"}
+
+
+def _intervals(variable: Variable) -> Iterator[str]:
+    """Lines that turn numbers into interval labels, and name all labels."""
+    source = {"field": str(variable.name)}
+    yield from _tag("Discretize", source, _bins(variable))
+    # Scorers check labels against this list.
+    for label in _labels(variable):
+        yield from _tag("Value", {"value": label})
+
+
+def _bins(variable: Variable) -> Iterator[str]:
+    """Lines with the intervals between cut points, closed on the right."""
+    cuts = [repr(float(cut)) for cut in variable.cut_points]
+    labels = _labels(variable)
+    if not cuts:
+        # An interval needs a margin, so all numbers are two intervals of one name.
+        cuts, labels = ["0.0"], [labels[0], labels[0]]
+    for i, label in enumerate(labels[: len(cuts) + 1]):
+        interval = {"closure": "openClosed" if i < len(cuts) else "openOpen"}
+        if i > 0:
+            interval["leftMargin"] = cuts[i - 1]
+        if i < len(cuts):
+            interval["rightMargin"] = cuts[i]
+        margins = _tag("Interval", interval)
+        yield from _tag("DiscretizeBin", {"binValue": label}, margins)
+
+
+def _class_counts(target: Variable, prior: NDArray[np.float64]) -> Iterator[str]:
+    """Lines with the share of each class."""
+    yield from _tag("TargetValueCounts", {}, _counts(target, prior))
+
+
+def _counts(target: Variable, shares: NDArray[np.float64]) -> Iterator[str]:
+    """Lines with a number for each class."""
+    for label, share in zip(_labels(target), shares.tolist(), strict=True):
+        yield from _tag("TargetValueCount", {"value": label, "count": repr(share)})

@@ -1,0 +1,1 @@
+"""The library's own files of models and networks."""

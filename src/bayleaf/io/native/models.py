@@ -1,0 +1,137 @@
+"""Models as plain values, and back with every check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bayleaf.data.domain import Domain
+from bayleaf.io.distributions import check_distributions
+from bayleaf.io.fields import Fields, ModelFileError
+from bayleaf.io.native.averaged_kdb import averaged_kdb_from, averaged_kdb_to
+from bayleaf.io.native.hierarchical_mixture import mixture_from, mixture_to
+from bayleaf.io.native.hierarchical_naive_bayes import (
+    hierarchical_from,
+    hierarchical_to,
+)
+from bayleaf.io.native.latent_class import latent_class_from, latent_class_to
+from bayleaf.io.native.network_posterior import (
+    network_posterior_from,
+    network_posterior_to,
+)
+from bayleaf.io.native.networks import network_from, network_to
+from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
+from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.network_posterior import NetworkPosteriorModel
+from bayleaf.models.one_dependence import AveragedOneDependenceModel
+
+
+def model_to(model: ClassModel, arrays: ArrayWriter) -> dict[str, Any]:
+    """A model as plain values; its tables go to `arrays`.
+
+    Raises
+    ------
+    ModelFileError
+        If a table does not hold distributions, so that no reader would take it.
+    """
+    if isinstance(model, NetworkModel):
+        return {
+            "type": "network",
+            **network_to(model.network, arrays),
+            "max_table_cells": int(model.max_table_cells),
+        }
+    if isinstance(model, AveragedOneDependenceModel):
+        _check_one_dependence(model)
+        return {
+            "type": "averaged_one_dependence",
+            "prior": arrays.add(model.prior),
+            "parent_probabilities": arrays.add(model.parent_probabilities),
+            "child_probabilities": arrays.add(model.child_probabilities),
+            "usable": model.usable.astype(int).tolist(),
+        }
+    if isinstance(model, AveragedKDBModel):
+        return averaged_kdb_to(model, arrays)
+    if isinstance(model, HierarchicalNaiveBayesModel):
+        return hierarchical_to(model, arrays)
+    if isinstance(model, HierarchicalMixtureModel):
+        return mixture_to(model, arrays)
+    if isinstance(model, LatentClassModel):
+        return latent_class_to(model, arrays)
+    if isinstance(model, NetworkPosteriorModel):
+        return network_posterior_to(model, arrays)
+    raise TypeError(f"a model of type {type(model).__name__} has no file format")
+
+
+def model_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> ClassModel:
+    """A model from plain values."""
+    read: dict[str, Callable[[Fields, Domain, ArrayReader], ClassModel]] = {
+        "network": _network_from,
+        "averaged_one_dependence": _one_dependence_from,
+        "averaged_kdb": averaged_kdb_from,
+        "hierarchical_naive_bayes": hierarchical_from,
+        "hierarchical_mixture": mixture_from,
+        "latent_class": latent_class_from,
+        "network_posterior": network_posterior_from,
+    }
+    return read[fields.choice("type", tuple(read))](fields, domain, arrays)
+
+
+def _network_from(fields: Fields, domain: Domain, arrays: ArrayReader) -> NetworkModel:
+    """A network model from plain values."""
+    network = network_from(fields, domain, arrays)
+    return NetworkModel(network, fields.count("max_table_cells"))
+
+
+def _one_dependence_from(
+    fields: Fields, domain: Domain, arrays: ArrayReader
+) -> AveragedOneDependenceModel:
+    """An averaged one-dependence model from plain values."""
+    *cards, n_classes = domain.cards
+    width = sum(cards) + len(cards)
+    prior = arrays.get(fields.values.get("prior"), (n_classes,), "the class prior")
+    parents = arrays.get(
+        fields.values.get("parent_probabilities"),
+        (n_classes, width),
+        "parent_probabilities",
+    )
+    children = arrays.get(
+        fields.values.get("child_probabilities"),
+        (n_classes, width, width),
+        "child_probabilities",
+    )
+    usable = fields.list("usable")
+    if len(usable) != width or not all(flag in (0, 1) for flag in usable):
+        raise ModelFileError(f"usable should be a list of {width} zeros and ones")
+    model = AveragedOneDependenceModel(
+        domain, prior, parents, children, np.array(usable, dtype=bool)
+    )
+    _check_one_dependence(model)
+    return model
+
+
+def _check_one_dependence(model: AveragedOneDependenceModel) -> None:
+    """Raise unless every block of an averaged model is a set of distributions."""
+    check_distributions(model.prior, "the class prior")
+    cards = model.domain.cards[:-1]
+    for i, (start, card) in enumerate(zip(model.offsets, cards, strict=True)):
+        states = slice(start, start + card)
+        what = f"the tables of feature {model.domain[i].name!r}"
+        check_distributions(model.parent_probabilities[:, states], what)
+        for j, (parent, parent_card) in enumerate(
+            zip(model.offsets, cards, strict=True)
+        ):
+            block = model.child_probabilities[:, parent : parent + parent_card, states]
+            if i != j:
+                check_distributions(block, what)
+            elif not (block == 1.0).all():
+                raise ModelFileError(f"{what} should hold ones on the diagonal")
+        for table in (model.parent_probabilities, model.child_probabilities):
+            if not (table[..., start + card] == 1.0).all():
+                raise ModelFileError(f"{what} should hold ones for missing cells")

@@ -1,0 +1,1 @@
+"""Native loops of searches, under the names of their sources."""

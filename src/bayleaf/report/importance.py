@@ -1,0 +1,112 @@
+"""What features are worth on rows that a model has not seen, as plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.evaluation.cross_validation import deal_folds, take_rows
+from bayleaf.explain import Importance, importance
+from bayleaf.report.privacy import Privacy
+
+Values = dict[str, Any]
+
+# How importance was found, as a report says it.
+HELD_OUT, LEAVE_ONE_OUT, FOLDS = "held_out", "leave_one_out", "folds"
+# Folds that features are left out in, where that is not exact from counts.
+_IMPORTANCE_FOLDS = 3
+
+
+def importance_values(
+    method: str, found: Importance, columns: Sequence[Values], privacy: Privacy
+) -> Values:
+    """Importance as plain values, beside how often each feature is missing."""
+    digits = 2 if privacy.withholds else 6
+    missing = {column["name"]: column["missing"] for column in columns}
+    return {
+        "method": method,
+        "log_loss": found.log_loss,
+        "features": [
+            {
+                "feature": str(one.feature),
+                "information_bits": round(one.information, digits),
+                "loss_increase": round(one.loss_increase, digits),
+                "missing": missing[str(one.feature)],
+            }
+            for one in found.ranked()
+        ],
+    }
+
+
+def fresh_importance(
+    model: Any,
+    X: Any,
+    labels: NDArray[Any],
+    truth: NDArray[np.intp],
+    random_state: int,
+) -> tuple[str, Importance] | None:
+    """Importance by leaving out rows one by one or, where that fails, in folds.
+
+    Parameters
+    ----------
+    model : BayesianClassifier
+        It is fitted anew.
+    X : data frame of shape (n_rows, n_features)
+        The features.
+    labels : ndarray of shape (n_rows,)
+        Classes of the rows.
+    truth : ndarray of shape (n_rows,), dtype intp
+        Their positions.
+    random_state : int
+        Deals the folds.
+
+    Returns
+    -------
+    tuple of str and Importance, or None
+        How it was found, and what; None where rows are too few.
+    """
+    from sklearn.base import clone
+
+    try:
+        return LEAVE_ONE_OUT, importance(clone(model).fit(X, labels))
+    except AttributeError:
+        pass
+    except ValueError:
+        return None
+    least = int(np.bincount(truth)[np.unique(truth)].min())
+    if least < _IMPORTANCE_FOLDS:
+        return None
+    parts = []
+    try:
+        for train, test in deal_folds(truth, _IMPORTANCE_FOLDS, 1, random_state):
+            learned = clone(model).fit(take_rows(X, train), labels[train])
+            parts.append(importance(learned, take_rows(X, test), labels[test]))
+    except ValueError:
+        # A column may have no value at all in the rows of a fold.
+        return None
+    return FOLDS, _pooled(parts)
+
+
+def _pooled(parts: Sequence[Importance]) -> Importance:
+    """Importances of several folds as their mean by rows."""
+    weights = np.array([part.n_rows for part in parts])
+    features = []
+    for same in zip(*(part.features for part in parts), strict=True):
+        information = np.average([one.information for one in same], weights=weights)
+        rise = np.average([one.loss_increase for one in same], weights=weights)
+        features.append(
+            replace(
+                same[0],
+                information=float(information),
+                loss_increase=float(rise),
+                missing=math.fsum(one.missing for one in same),
+            )
+        )
+    log_loss = np.average([part.log_loss for part in parts], weights=weights)
+    method = parts[0].method
+    return Importance(tuple(features), float(log_loss), method, float(weights.sum()))

@@ -1,0 +1,1 @@
+"""Trees whose leaves share distributions, made from finished trees."""

@@ -1,0 +1,328 @@
+"""One variable's decision graph: a tree whose leaves may share distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayleaf.scores.local_score import log_likelihood
+from bayleaf.search.decision_graphs.leaf_merging import LeafMerge, merge_leaves
+from bayleaf.search.decision_graphs.nodes import (
+    GraphNode,
+    Groups,
+    graph_of,
+    shape_of,
+)
+from bayleaf.search.trees.leaf_counts import Counts, RowTable
+from bayleaf.search.trees.scores import TreeTerms
+from bayleaf.search.trees.shape import TreeShape
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A leaf, or a split into leaves, in the place of a node and all below it.
+
+    Parameters
+    ----------
+    node : GraphNode
+    variable : int or None
+        What the split asks for; None for a leaf.
+    groups : tuple of tuple of int
+        States of each branch; of a leaf, an empty one.
+    distributions : tuple of int
+        Number of the distribution of each branch, or of the leaf. Those that the
+        rest of the graph has none of are new.
+    gain : float
+        How much the score of the network grows.
+    worth : float
+        The same, with the surcharge on distributions.
+    """
+
+    node: GraphNode
+    variable: int | None
+    groups: Groups
+    distributions: tuple[int, ...]
+    gain: float
+    worth: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A graph, or what is left of one without the subtree at a node.
+
+    Parameters
+    ----------
+    numbers : list of int
+        Its distributions.
+    counts, shares, terms : ndarray of shape (n distributions, ...), dtype float64
+        Of each: weight of each state, part of the configurations, score.
+    n_leaves : int
+        Number of leaves.
+    n_base : list of int
+        Of each split, the number of variables at a single state above.
+    parents : frozenset of int
+        Variables that its splits ask for.
+    """
+
+    numbers: list[int]
+    counts: Counts
+    shares: Counts
+    terms: Counts
+    n_leaves: int
+    n_base: list[int]
+    parents: frozenset[int]
+
+
+class DecisionGraph:
+    """Changes of one variable's decision graph and what they gain.
+
+    Parameters
+    ----------
+    shape : TreeShape
+        The graph.
+    rows : RowTable
+        The rows.
+    terms : TreeTerms
+        The score.
+    surcharge : float, default=0.0
+        By which part more than in the score the parameters of a distribution weigh
+        where changes and merges are chosen.
+    """
+
+    def __init__(
+        self,
+        shape: TreeShape,
+        rows: RowTable,
+        terms: TreeTerms,
+        surcharge: float = 0.0,
+    ) -> None:
+        self.child = shape.child
+        self.root = graph_of(shape, rows)
+        self._rows = rows
+        self._terms = terms
+        # A distribution without rows scores what its parameters cost.
+        empty = terms.leaves(np.zeros((1, rows.cards[shape.child])), np.ones(1))
+        self._empty = float(empty[0])
+        self._surcharge = surcharge * -self._empty
+        self._whole = self._part()
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Variables that splits ask for, increasing."""
+        return tuple(sorted(self._whole.parents))
+
+    @property
+    def score(self) -> float:
+        """Score of the variable, summed up anew."""
+        whole = self._whole
+        shape = self._shape_score(whole, len(whole.numbers))
+        return float(whole.terms.sum()) + shape
+
+    def shape(self) -> TreeShape:
+        """The graph as it stands, distributions numbered by first occurrence."""
+        numbers: dict[int, int] = {}
+        for leaf in self._leaves():
+            numbers.setdefault(leaf.distribution, len(numbers))
+        return TreeShape(self.child, self.parents, shape_of(self.root, numbers))
+
+    def merge(self) -> list[LeafMerge]:
+        """Merge distributions while that gains, see `merge_leaves`."""
+        whole = self._whole
+        rows, merges = merge_leaves(
+            whole.counts, whole.shares, whole.n_leaves, self._terms, self._surcharge
+        )
+        new = dict(zip(whole.numbers, rows.tolist(), strict=True))
+        for leaf in self._leaves():
+            leaf.distribution = new[leaf.distribution]
+        self._whole = self._part()
+        return merges
+
+    def best_change(
+        self,
+        node: GraphNode,
+        splits: Iterable[tuple[int, Groups]],
+        required: frozenset[int] = frozenset(),
+        max_parents: int | None = None,
+    ) -> Change | None:
+        """The best change of a node, the first of equal ones; None if none gains.
+
+        Parameters
+        ----------
+        node : GraphNode
+        splits : iterable of (int, tuple of tuple of int)
+            Variables that it may ask for, with the states of each branch.
+        required : frozenset of int
+            Variables that stay parents.
+        max_parents : int, optional
+            Most parents.
+
+        Notes
+        -----
+        Branches, those of most weight first, take the distribution of the graph that
+        scores best, or one of their own. No change leaves more distributions than
+        there were. Splits that would not gain if all branches fitted without loss are
+        passed over.
+        """
+        rest, before = self._part(but=node), self.score
+        counts = self._rows.count(self.child, node.rows)
+        candidates: list[tuple[int | None, Groups]] = [(None, ((),)), *splits]
+        best: Change | None = None
+        for variable, groups in candidates:
+            after = _with_split(rest, node, variable, len(groups))
+            limit = len(after.parents) if max_parents is None else max_parents
+            if not required <= after.parents or len(after.parents) > limit:
+                continue
+            own, shares = self._branches(node, counts, variable, groups)
+            least = self._terms.least_gain + (best.worth if best else 0.0)
+            change = self._change(before, after, own, shares, least)
+            if change is not None:
+                numbers, gain, worth = change
+                best = Change(node, variable, groups, numbers, gain, worth)
+        return best
+
+    def apply(self, change: Change) -> None:
+        """Make a change."""
+        node = change.node
+        if change.variable is None:
+            node.become_leaf(change.distributions[0])
+        else:
+            node.branch(change.variable, change.groups, self._rows, self.child)
+            new = zip(node.branches, change.distributions, strict=True)
+            for branch, number in new:
+                branch.distribution = number
+        self._whole = self._part()
+
+    def _leaves(self) -> list[GraphNode]:
+        """Leaves from left to right."""
+        return [node for node in self.root.preorder() if not node.branches]
+
+    def _part(self, *, but: GraphNode | None = None) -> _Part:
+        """The graph without a node and all below it."""
+        nodes = list(self.root.preorder(but=but))
+        leaves = [node for node in nodes if not node.branches]
+        splits = [node for node in nodes if node.branches]
+        numbers = sorted({leaf.distribution for leaf in leaves})
+        place = {number: i for i, number in enumerate(numbers)}
+        counts = np.zeros((len(numbers), self._rows.cards[self.child]))
+        shares = np.zeros(len(numbers))
+        for leaf in leaves:
+            counts[place[leaf.distribution]] += leaf.counts
+            shares[place[leaf.distribution]] += leaf.share
+        return _Part(
+            numbers,
+            counts,
+            shares,
+            self._terms.leaves(counts, shares),
+            len(leaves),
+            [split.n_base for split in splits],
+            frozenset(split.variable for split in splits),
+        )
+
+    def _shape_score(self, part: _Part, n_distributions: int) -> float:
+        """Score all of a graph but the data and parameters."""
+        merges = (part.n_leaves - n_distributions) * self._merge_score(part.n_leaves)
+        costs = self._terms.split_scores(len(part.parents))[part.n_base].sum()
+        parents = self._terms.parents[len(part.parents)]
+        return float(part.n_leaves * self._terms.leaf + merges + costs + parents)
+
+    def _merge_score(self, n_leaves: int) -> float:
+        """Score naming the distribution that a leaf shares."""
+        return self._terms.score.merge_score(n_leaves) if n_leaves > 1 else 0.0
+
+    def _branches(
+        self, node: GraphNode, counts: Counts, variable: int | None, groups: Groups
+    ) -> tuple[Counts, Counts]:
+        """Counts and shares of the branches of a split, or of a leaf."""
+        if variable is None:
+            return node.counts[None], np.array([node.share])
+        start = self._rows.offsets[variable]
+        sizes = np.array([len(group) for group in groups])
+        states = start + np.array([code for group in groups for code in group])
+        own = np.add.reduceat(counts[states], np.cumsum(sizes) - sizes)
+        return own, node.share * sizes / sizes.sum()
+
+    def _change(
+        self, before: float, after: _Part, own: Counts, shares: Counts, least: float
+    ) -> tuple[tuple[int, ...], float, float] | None:
+        """Distributions of some branches, the gain and its worth; None if too little.
+
+        Parameters
+        ----------
+        before : float
+            Score of the graph.
+        after : _Part
+            The shape that is left, and the distributions of what is not replaced.
+        own, shares : ndarray of shape (n_branches, ...), dtype float64
+            Of the branches.
+        least : float
+            What the worth has to be above.
+        """
+        n_before = len(self._whole.numbers)
+        vanished = n_before - len(after.numbers)
+        fitted = float(log_likelihood(own))
+        fitted /= math.log(2) if self._terms.score.unit == "bits" else 1.0
+        dearest = max(self._empty - self._surcharge, self._merge_score(after.n_leaves))
+        bound = float(after.terms.sum()) + fitted + len(own) * dearest
+        n_others = after.n_leaves - len(own) - len(after.numbers)
+        bound += n_others * self._merge_score(after.n_leaves)
+        bound += self._shape_score(after, after.n_leaves)
+        if bound - before + vanished * self._surcharge <= least:
+            return None
+        numbers, data, n_after = self._joined(after, own, shares)
+        gain = data + self._shape_score(after, n_after) - before
+        worth = gain + (n_before - n_after) * self._surcharge
+        return (numbers, gain, worth) if worth > least else None
+
+    def _joined(
+        self, after: _Part, own: Counts, shares: Counts
+    ) -> tuple[tuple[int, ...], float, int]:
+        """The distribution of each branch, the score of all, and their number."""
+        terms, end = self._terms, len(after.numbers)
+        most = len(self._whole.numbers)
+        joining = self._merge_score(after.n_leaves)
+        counts = np.concatenate([after.counts, np.zeros_like(own)])
+        parts = np.concatenate([after.shares, np.zeros_like(shares)])
+        values = np.concatenate([after.terms, np.zeros_like(shares)])
+        alone = terms.leaves(own, shares)
+        places = [0] * len(own)
+        weights = own.sum(axis=1)
+        # A branch without rows changes no term but for its share of the prior.
+        joins_any = terms.score.adds_over_rows
+        joins_any &= joining >= self._empty - self._surcharge
+        for branch in np.argsort(-weights, kind="stable").tolist():
+            if weights[branch] == 0 and end > 0 and joins_any:
+                continue
+            sums = counts[:end] + own[branch], parts[:end] + shares[branch]
+            together = np.append(terms.leaves(*sums), alone[branch])
+            gains = together - np.append(values[:end], 0.0)
+            gains[:end] += joining
+            gains[end] -= self._surcharge if end < most else np.inf
+            place = int(np.argmax(gains >= gains.max() - terms.least_gain))
+            values[place] = together[place]
+            counts[place] += own[branch]
+            parts[place] += shares[branch]
+            places[branch] = place
+            end = max(end, place + 1)
+        n_new = end - len(after.numbers)
+        first = 1 + max(after.numbers, default=-1)
+        names = [*after.numbers, *range(first, first + n_new)]
+        return tuple(names[place] for place in places), float(values.sum()), end
+
+
+def _with_split(
+    rest: _Part, node: GraphNode, variable: int | None, n_branches: int
+) -> _Part:
+    """The shape with a node put back as a leaf or a split, its data left out."""
+    n_base: Sequence[int] = [] if variable is None else [node.n_base]
+    return _Part(
+        rest.numbers,
+        rest.counts,
+        rest.shares,
+        rest.terms,
+        rest.n_leaves + n_branches,
+        [*rest.n_base, *n_base],
+        rest.parents if variable is None else rest.parents | {variable},
+    )

@@ -1,0 +1,1 @@
+"""Value hierarchies learned from counts."""

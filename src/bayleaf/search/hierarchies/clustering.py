@@ -1,0 +1,207 @@
+"""Value hierarchies learned by joining values that say the same of other variables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.hierarchies.cuts import flat_hierarchy
+from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
+from bayleaf.native.search.tree_rows import join_values
+from bayleaf.wording import format_number
+
+Linkage = Literal["information", "hamming"]
+LinkageArity = Literal["binary", "multiway"]
+Counts = NDArray[np.float64]
+
+# Share of the least loss within which "multiway" joins clusters in the same step.
+_MULTIWAY_MARGIN = 0.1
+# States that the name of a group lists.
+_LISTED_STATES = 3
+
+
+def check_linkage(linkage: str, linkage_arity: str) -> None:
+    """Raise a ValueError unless both settings are known."""
+    for name, value, known in (
+        ("linkage", linkage, get_args(Linkage)),
+        ("linkage_arity", linkage_arity, get_args(LinkageArity)),
+    ):
+        if value not in known:
+            raise ValueError(
+                f"{name} must be {' or '.join(map(repr, known))}, got {value!r}"
+            )
+
+
+def build_hierarchy(
+    variable: Variable,
+    tables: Sequence[Counts],
+    linkage: Linkage = "information",
+    linkage_arity: LinkageArity = "binary",
+) -> ValueHierarchy:
+    """Learn a value hierarchy from counts of each value with other variables.
+
+    Parameters
+    ----------
+    variable : Variable
+        The variable; a missing state is a value as any other.
+    tables : sequence of ndarray of shape (n_states, n_context_states), dtype float64
+        One table a context variable: weight of the rows with each pair of states.
+    linkage : {"information", "hamming"}, default="information"
+        "information" joins the clusters that lose least mutual information with the
+        context variables, added over these, in other words with the least
+        count-weighted Jensen-Shannon divergence. "hamming" joins those whose most
+        frequent states of the context variables differ for the fewest variables.
+    linkage_arity : {"binary", "multiway"}, default="binary"
+        "multiway" joins in one step all clusters that losses within a tenth of the
+        least one tie to the cheapest pair.
+
+    Returns
+    -------
+    ValueHierarchy
+        Over all states of the variable; without context variables the trivial one.
+        Groups are named after their states, siblings stand in the order of codes.
+
+    Raises
+    ------
+    ValueError
+        If a setting is unknown or a table has another number of rows.
+
+    Notes
+    -----
+    BuildAVH of desJardins, Rathod and Getoor (2008), figure 6. A joined cluster goes
+    to the end of the list of clusters; of pairs with equal losses the first in the
+    list is joined; of equally frequent states the one with the smallest code is the
+    most frequent. Levels deeper than a hierarchy may have are left out.
+    """
+    check_linkage(linkage, linkage_arity)
+    n_values = variable.n_states
+    if any(len(table) != n_values for table in tables):
+        raise ValueError(
+            f"every table of variable {variable.name!r} needs {n_values} rows, one for "
+            "each state"
+        )
+    if n_values <= 2 or not tables:
+        return flat_hierarchy(variable.states)
+    cells = [table.reshape(n_values, -1) for table in tables]
+    starts = np.cumsum([0, *(table.shape[1] for table in cells)])
+    shares = np.empty((n_values, int(starts[-1])))
+    np.concatenate(cells, axis=1, out=shares)
+    # Losses grow in proportion to weights, so that their order stays the same.
+    largest = shares.max()
+    total = max((table / (largest or 1.0)).sum() for table in cells)
+    shares /= largest or 1.0
+    shares /= total or 1.0
+    by_modes = linkage == "hamming"
+    margin = _MULTIWAY_MARGIN if linkage_arity == "multiway" else -1.0
+    parents = np.empty(2 * n_values - 1, dtype=np.int64)
+    join_values(shares, starts.astype(np.int64), by_modes, margin, parents)
+    return _tree(variable, parents)
+
+
+def learn_hierarchies(
+    counts: CountSource,
+    domain: Domain,
+    linkage: Linkage = "information",
+    linkage_arity: LinkageArity = "binary",
+) -> tuple[ValueHierarchy, ...]:
+    """Learn a value hierarchy for each variable, all others being its context.
+
+    Parameters
+    ----------
+    counts : CountSource
+        Of a table with one variable for each of the domain.
+    domain : Domain
+        The variables.
+    linkage, linkage_arity : str
+        See `build_hierarchy`.
+
+    Returns
+    -------
+    tuple of ValueHierarchy
+        By variable. Rows that miss one of two variables are left out of the counts
+        of the two.
+
+    Notes
+    -----
+    desJardins, Rathod and Getoor (2008), section 7.1, global clustering. Pairs are
+    counted for one variable at a time, so that memory grows with the number of
+    variables, not its square.
+    """
+    check_linkage(linkage, linkage_arity)
+
+    def learn(index: int) -> ValueHierarchy:
+        others = [other for other in range(len(domain)) if other != index]
+        tables: list[Counts] = []
+        if domain[index].n_states > 2:
+            tables = counts.family_counts([(index, other) for other in others])
+        return build_hierarchy(domain[index], tables, linkage, linkage_arity)
+
+    return tuple(learn(index) for index in range(len(domain)))
+
+
+def _tree(variable: Variable, parents: NDArray[np.int64]) -> ValueHierarchy:
+    """The hierarchy of clusters that went into one another."""
+    n_values = variable.n_states
+    last = int(parents.max())
+    values: list[list[int]] = [[i] if i < n_values else [] for i in range(last + 1)]
+    children: list[list[int]] = [[] for _ in values]
+    for node in range(last):
+        children[parents[node]].append(node)
+        values[parents[node]] += values[node]
+    nodes: list[Hashable] = []
+    above: list[int] = []
+    taken: set[Hashable] = set(variable.states)
+    waiting = [(last, -1, 1)]
+    while waiting:
+        node, parent, depth = waiting.pop()
+        above.append(parent)
+        if node < n_values:
+            nodes.append(variable.states[node])
+            continue
+        position = len(nodes)
+        nodes.append(_group_name(variable, sorted(values[node]), taken))
+        taken.add(nodes[-1])
+        below = values[node] if depth == MAX_DEPTH - 1 else children[node]
+        ordered = sorted(below, key=lambda i: min(values[i]), reverse=True)
+        waiting += [(child, position, depth + 1) for child in ordered]
+    return ValueHierarchy(tuple(nodes), tuple(above))
+
+
+def _group_name(variable: Variable, states: Sequence[int], taken: set[Hashable]) -> str:
+    """A name for a group that no other node has."""
+    if len(states) == variable.n_states:
+        name = "any"
+    elif _is_interval(variable, states):
+        name = _interval_name(variable.cut_points, states)
+    else:
+        listed = states[: len(states) if len(states) <= _LISTED_STATES else 2]
+        parts = [variable.label(state) for state in listed]
+        if len(listed) < len(states):
+            parts.append(f"{len(states) - len(listed)} more")
+        name = " | ".join(parts)
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _is_interval(variable: Variable, states: Sequence[int]) -> bool:
+    """Whether states are adjoining intervals of a numeric variable."""
+    return (
+        variable.kind == "numeric"
+        and states[-1] - states[0] == len(states) - 1
+        and variable.states[states[-1]] is not None
+    )
+
+
+def _interval_name(cut_points: Sequence[float], states: Sequence[int]) -> str:
+    """The interval that adjoining ones make up, in the form of their own names."""
+    low = format_number(cut_points[states[0] - 1]) if states[0] else ""
+    if states[-1] == len(cut_points):
+        return f"> {low}"
+    high = format_number(cut_points[states[-1]])
+    return f"({low}, {high}]" if low else f"<= {high}"

@@ -1,0 +1,1 @@
+"""Search for latent variables between the class and its children."""

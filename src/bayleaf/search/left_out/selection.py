@@ -1,0 +1,125 @@
+"""A record of what was tried and how well each candidate predicts left-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bayleaf.cpds.smoothing import (
+    Backoff,
+    Dirichlet,
+    Lidstone,
+    MEstimate,
+    Smoothing,
+)
+from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores
+
+# The rules among which smoothing="auto" chooses, the simplest first.
+SMOOTHING_GRID: tuple[Smoothing, ...] = (
+    Lidstone(1.0),
+    Lidstone(0.5),
+    Lidstone(0.1),
+    Lidstone(0.01),
+    Dirichlet(1.0),
+    Dirichlet(5.0),
+    MEstimate(1.0),
+    MEstimate(5.0),
+    Backoff(0.5),
+    Backoff(2.0),
+    Backoff(5.0),
+)
+# Log-losses that agree to this many decimals count as equal.
+_TIE_DECIMALS = 12
+# Candidates that a record shows.
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One choice and its leave-one-out scores.
+
+    Parameters
+    ----------
+    smoothing : Smoothing
+        Rule.
+    log_loss, error, rmse : float
+        See `LeaveOneOutScores`.
+    k, n_features : int, optional
+        Number of parents and of features used, where these were chosen too.
+    """
+
+    smoothing: Smoothing
+    log_loss: float
+    error: float
+    rmse: float
+    k: int | None = None
+    n_features: int | None = None
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: LeaveOneOutScores,
+        smoothing: Smoothing,
+        k: int | None = None,
+        n_features: int | None = None,
+    ) -> Candidate:
+        """A candidate with these scores."""
+        return cls(smoothing, scores.log_loss, scores.error, scores.rmse, k, n_features)
+
+    def __str__(self) -> str:
+        places = [
+            f"{name}={value}"
+            for name, value in (("k", self.k), ("n_features", self.n_features))
+            if value is not None
+        ]
+        return (
+            f"log-loss {self.log_loss:.4f}  error {self.error:.4f}  "
+            f"rmse {self.rmse:.4f}  {', '.join([*places, str(self.smoothing)])}"
+        )
+
+
+@dataclass(frozen=True)
+class Selection:
+    """All candidates of a choice by leave-one-out, in the order of their simplicity.
+
+    Parameters
+    ----------
+    candidates : tuple of Candidate
+        By k, number of features and rule.
+    """
+
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate of least log-loss; the first of equal ones."""
+        return min(self.candidates, key=lambda c: round(c.log_loss, _TIE_DECIMALS))
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
+
+    def __getitem__(self, position: int) -> Candidate:
+        return self.candidates[position]
+
+    def __str__(self) -> str:
+        ranked = sorted(self.candidates, key=lambda c: round(c.log_loss, _TIE_DECIMALS))
+        lines = [
+            f"best {min(_SHOWN, len(ranked))} of {len(ranked)} candidates by "
+            "leave-one-out log-loss (nats)"
+        ]
+        return "\n".join([*lines, *(f"  {candidate}" for candidate in ranked[:_SHOWN])])
+
+
+def choose_rule(
+    rules: Sequence[Smoothing], scores: Sequence[LeaveOneOutScores]
+) -> Selection:
+    """The choice among rules alone."""
+    return Selection(
+        tuple(
+            Candidate.from_scores(score, rule)
+            for rule, score in zip(rules, scores, strict=True)
+        )
+    )

@@ -1,0 +1,267 @@
+"""How much of each piece of evidence is new: weights learned on left-out rows.
+
+Generative log-probabilities get weights that minimise a conditional loss, as in
+WANBIA-C (Zaidi, Cerquides, Carman & Webb 2013); here the log-probabilities of every row
+leave the row itself out, so that the weights cannot reward a table for remembering it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.threads import (
+    processor_count,
+    run_tasks,
+    stretches,
+    worthwhile,
+)
+from bayleaf.native.search.weights import (
+    contrast_width,
+    evidence_descent,
+    evidence_loss,
+)
+
+# Strengths of the pull towards equal weights, the strongest first.
+PENALTIES = (256.0, 64.0, 16.0, 4.0, 1.0)
+# Rows above which one held-out quarter takes the place of three folds.
+_FOLD_ROWS = 2000
+_N_FOLDS = 3
+# Fewer rows than this cannot tell one penalty from another.
+MIN_ROWS = 12
+# Most steps of a descent, and the relative gain of a step below which it ends: what a
+# trial is for, telling one penalty from another, needs no more.
+_TRIAL, _FINAL = (40, 1e-5), (100, 1e-6)
+# Rows whose losses are added up at a time, whatever the number of threads.
+_BLOCK_ROWS = 512
+# Products, about a tenth of a millisecond's work, for which a thread is started.
+_LEAST_WORK = 100_000
+
+Floats = NDArray[np.float64]
+Ranges = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What left-out rows say of the classes, piece by piece.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_classes, 1 + n_pieces), dtype float32
+        Log-probabilities in nats, the log prior first. Rows in random order. Single
+        precision halves what each step of the search has to read.
+    own : ndarray of shape (n_rows,), dtype int64
+        True class of each row.
+    weights : ndarray of shape (n_rows,)
+        Row weights.
+    n_threads : int
+        Threads that may be used; the result does not depend on it.
+    """
+
+    values: NDArray[np.float32]
+    own: NDArray[np.int64]
+    weights: Floats
+    n_threads: int = 1
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.own)
+
+    def log_scores(self, weights: Floats) -> Floats:
+        """Weighted sums of the evidence, shape (n_rows, n_classes), nats.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (1 + n_pieces,)
+            The prior's weight first.
+        """
+        scores = np.empty(self.values.shape[:2])
+
+        def add_up(first: int, last: int) -> None:
+            for start in range(first, last, _BLOCK_ROWS):
+                rows = slice(start, min(start + _BLOCK_ROWS, last))
+                scores[rows] = self.values[rows] @ weights
+
+        self._by_rows(add_up)
+        return scores
+
+    @cached_property
+    def contrasts(self) -> NDArray[np.float32]:
+        """What speaks for each class against the first.
+
+        Shape (n_rows, n_classes - 1, 1 + n_pieces), filled up with zeros to whole lanes
+        of the native loops; all that a loss depends on.
+        """
+        n_rows, n_classes, n_weights = self.values.shape
+        shape = n_rows, n_classes - 1, contrast_width(n_weights)
+        found = np.zeros(shape, dtype=np.float32)
+
+        def subtract(first: int, last: int) -> None:
+            rows = slice(first, last)
+            out = found[rows, :, :n_weights]
+            np.subtract(self.values[rows, 1:], self.values[rows, :1], out=out)
+
+        self._by_rows(subtract)
+        return found
+
+    @property
+    def useful_threads(self) -> int:
+        """Threads that find enough to do at each point of a descent."""
+        return worthwhile(self.n_threads, self.values.size, _LEAST_WORK)
+
+    def _by_rows(self, task: Callable[[int, int], None]) -> None:
+        """Run a task on stretches of rows, side by side where there are many."""
+        threads = self.useful_threads
+        run_tasks(
+            [partial(task, *ends) for ends in stretches(self.n_rows, threads)],
+            threads,
+        )
+
+    def loss(self, parameters: Floats, ranges: Ranges) -> tuple[float, Floats]:
+        """Log-loss (nats, weighted sum) of some rows, and its gradient.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (1 + n_pieces + n_classes,)
+            Weights, then a bias for each class.
+        ranges : sequence of (first, last)
+            Which rows.
+        """
+        gradient = np.empty(len(parameters))
+        loss = evidence_loss(*self._native_rows(ranges), parameters, gradient)
+        return loss, gradient
+
+    def descend(
+        self,
+        ranges: Ranges,
+        start: Floats,
+        centre: Floats,
+        penalty: float,
+        patience: tuple[int, float],
+    ) -> Floats:
+        """Weights, none negative, and biases of least penalised loss.
+
+        Parameters
+        ----------
+        ranges : sequence of (first, last)
+            Which rows.
+        start : ndarray of shape (1 + n_pieces + n_classes,)
+            Where the descent begins.
+        centre : ndarray of the same shape
+            Where the penalty pulls to.
+        penalty : float
+            Strength of the pull on weights; biases are pulled with strength 1.
+        patience : (int, float)
+            Most steps, and the relative gain of a step below which the descent ends.
+        """
+        n_weights = self.values.shape[2]
+        pull = np.append(np.full(n_weights, penalty), np.ones(len(start) - n_weights))
+        found = start.copy()
+        # More threads than processors would wait for one another.
+        threads = min(self.useful_threads, processor_count())
+        rows = self._native_rows(ranges)
+        evidence_descent(*rows, found, centre, pull, *patience, threads)
+        return found
+
+    def _native_rows(
+        self, ranges: Ranges
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Rows, and which of them count, as the native loops take them."""
+        weights = np.ascontiguousarray(self.weights)
+        return self.contrasts, self.own, weights, np.array(ranges, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceWeights:
+    """Learned weights.
+
+    Parameters
+    ----------
+    prior : float
+        Weight of the log prior.
+    pieces : ndarray of shape (n_pieces,)
+        Weight of each piece of evidence, none negative.
+    biases : ndarray of shape (n_classes,)
+        Added to the scores.
+    penalty : float
+        The pull towards equal weights that was chosen.
+    """
+
+    prior: float
+    pieces: Floats
+    biases: Floats
+    penalty: float
+
+
+def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights:
+    """Minimise the log-loss of left-out rows over non-negative weights.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The rows.
+    centre : float
+        Weight towards which all pieces are pulled; the prior's is pulled to 1, biases
+        to 0.
+
+    Returns
+    -------
+    EvidenceWeights
+        With the penalty that validates best among `PENALTIES`: three folds up to
+        2 000 rows, one held-out quarter beyond. The strongest for fewer than 12 rows.
+    """
+    n_weights, n_classes = evidence.values.shape[2], evidence.values.shape[1]
+    start = np.concatenate([[1.0], np.full(n_weights - 1, centre), np.zeros(n_classes)])
+    # Once, before trials that run side by side ask for them.
+    _ = evidence.contrasts
+    penalty, nearby = _best_penalty(evidence, start)
+    found = evidence.descend([(0, evidence.n_rows)], nearby, start, penalty, _FINAL)
+    return EvidenceWeights(
+        prior=float(found[0]),
+        pieces=found[1:n_weights].copy(),
+        biases=found[n_weights:].copy(),
+        penalty=penalty,
+    )
+
+
+def _best_penalty(evidence: Evidence, centre: Floats) -> tuple[float, Floats]:
+    """The penalty whose weights lose least on rows that they were not fitted to.
+
+    With it, the mean of the weights that it gave.
+    """
+    n_rows = evidence.n_rows
+    if n_rows < MIN_ROWS:
+        return PENALTIES[0], centre
+    n_parts = _N_FOLDS if n_rows <= _FOLD_ROWS else 4
+    n_folds = _N_FOLDS if n_rows <= _FOLD_ROWS else 1
+    edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
+    # The weakest pull, whose descent is the longest, begins.
+    tasks = []
+    for penalty in reversed(PENALTIES):
+        for fold in range(n_folds):
+            held_out = edges[fold], edges[fold + 1]
+            tasks.append(
+                partial(_fit_and_validate, evidence, centre, penalty, held_out)
+            )
+    # Threads that a descent has no use for take other descents.
+    threads = evidence.n_threads // evidence.useful_threads
+    losses, found = zip(*run_tasks(tasks, threads), strict=True)
+    totals = np.reshape(losses, (-1, n_folds)).sum(axis=1)[::-1]
+    best = int(np.argmin(totals))
+    first = (len(PENALTIES) - 1 - best) * n_folds
+    return PENALTIES[best], np.mean(found[first : first + n_folds], axis=0)
+
+
+def _fit_and_validate(
+    evidence: Evidence, centre: Floats, penalty: float, held_out: tuple[int, int]
+) -> tuple[float, Floats]:
+    """Loss on held-out rows of the weights that the other rows give, and these."""
+    first, last = held_out
+    fitted = [(0, first), (last, evidence.n_rows)]
+    found = evidence.descend(fitted, centre, centre, penalty, _TRIAL)
+    return evidence.loss(found, [held_out])[0], found

@@ -1,0 +1,1 @@
+"""Orders of features, and the parents that follow from them."""

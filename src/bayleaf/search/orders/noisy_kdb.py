@@ -1,0 +1,56 @@
+"""Feature orders and parents drawn around those that KDB would choose."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.search.orders.kdb import TIE_DECIMALS
+
+
+def noisy_parents(
+    relevance: NDArray[np.float64],
+    information: NDArray[np.float64],
+    max_parents: int,
+    generator: np.random.Generator,
+) -> list[tuple[int, ...]]:
+    """Draw a feature order, and the parents of each feature among the earlier ones.
+
+    Gumbel noise on the logarithm of a measure draws in proportion to the measure,
+    without replacement, as sampled KDB ensembles do (Zhang, Petitjean, Buntine & Webb
+    2020).
+
+    Parameters
+    ----------
+    relevance : ndarray of shape (n_features,)
+        Logarithm of I(X;C) in nats, see `log_information`.
+    information : ndarray of shape (n_features, n_features)
+        Logarithm of I(X;X'|C) in nats, symmetric.
+    max_parents : int
+        Most parents of a feature.
+    generator : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    list of tuple of int
+        Parents of each feature, strongest first; a feature that shares no information
+        is never a parent.
+    """
+    n_features = len(relevance)
+    order = np.argsort(-(relevance + generator.gumbel(size=n_features)), kind="stable")
+    noisy = information + generator.gumbel(size=information.shape)
+    place = np.argsort(order)
+    noisy[place[:, None] <= place] = -np.inf
+    strongest = np.argsort(-noisy, axis=1, kind="stable")[:, :max_parents]
+    found = np.isfinite(np.take_along_axis(noisy, strongest, axis=1))
+    return [
+        tuple(parents[:n].tolist())
+        for parents, n in zip(strongest, found.sum(axis=1), strict=True)
+    ]
+
+
+def log_information(information: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithm of information; minus infinity for what is zero but for rounding."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(information.round(TIE_DECIMALS), 0.0))

@@ -1,0 +1,1 @@
+"""Search for networks whose distributions are tables of grouped states."""

@@ -1,0 +1,400 @@
+"""One variable's tree, and what splitting a leaf or collapsing a split would gain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.search.trees.branch_layout import SplitLayout
+from bayleaf.search.trees.collapsing import CollapseMove, collapse_moves
+from bayleaf.search.trees.leaf_counts import Counts
+from bayleaf.search.trees.nodes import LeafCounts, SplitScores, TreeNode
+from bayleaf.search.trees.scores import TreeTerms
+from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
+from bayleaf.search.trees.value_nodes import ROOT, ValueNodes
+
+Mask = NDArray[np.bool_]
+# Hierarchy with which a variable would enter, given the variables that are in.
+ValueSource = Callable[[int, tuple[int, ...]], ValueNodes]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitMove:
+    """Splitting a leaf.
+
+    Parameters
+    ----------
+    leaf : TreeNode
+    variable : int
+        The variable to split on.
+    gain : float
+        How much the score of the network grows.
+    """
+
+    leaf: TreeNode
+    variable: int
+    gain: float
+
+
+class GrowingTree:
+    """A variable's tree during a search.
+
+    Parameters
+    ----------
+    child : int
+        The variable.
+    counts : LeafCounts
+        Where leaves get their counts.
+    terms : TreeTerms
+        The score.
+    values : callable
+        ``values(parent, parents)`` gives the value hierarchy with which a variable
+        enters the tree; it is kept until the variable's last split goes.
+    are_local : bool
+        Whether what `values` gives depends on the parents.
+    """
+
+    def __init__(
+        self,
+        child: int,
+        counts: LeafCounts,
+        terms: TreeTerms,
+        values: ValueSource,
+        *,
+        are_local: bool,
+    ) -> None:
+        self.child = child
+        self._counts = counts
+        self._terms = terms
+        self._source = values
+        self.are_local = are_local
+        self._context: tuple[int, ...] | None = None
+        self._order = counts.rows.all_rows
+        self._present: dict[int, ValueNodes] = {}
+        self._candidates: dict[int, ValueNodes] = {}
+        rows = counts.rows
+        total = rows.state_weights(child)
+        term = float(terms.leaves(total[None, :], np.ones(1))[0])
+        self.root = TreeNode(0, rows.n_rows, {}, 0, 1.0, total, term)
+        # Terms of a leaf without rows: no leaf scores more.
+        self._empty = float(terms.leaves(np.zeros((1, len(total))), np.ones(1))[0])
+        self._is_wide = np.array([card > 1 for card in rows.cards], dtype=np.bool_)
+        self._is_wide[child] = False
+        # How many splits have each number of variables at single states above.
+        self._n_with_base = np.zeros(terms.n_variables + 1, dtype=np.int64)
+        self._from_roots: SplitLayout | None = None
+        self._leaves: list[TreeNode] | None = None
+        self._best_by_variable: tuple[Counts, list[TreeNode]] | None = None
+        self._collapses: list[CollapseMove] | None = None
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables of the network."""
+        return self._terms.n_variables
+
+    @property
+    def least_gain(self) -> float:
+        """Gains up to this are no gains but rounding."""
+        return self._terms.least_gain
+
+    @property
+    def leaves(self) -> list[TreeNode]:
+        """Leaves from left to right."""
+        if self._leaves is None:
+            self._leaves = [node for node in self.root.preorder() if node.is_leaf]
+        return self._leaves
+
+    @property
+    def splits(self) -> list[TreeNode]:
+        """Splits in preorder."""
+        return [node for node in self.root.preorder() if not node.is_leaf]
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Variables that splits ask for, increasing."""
+        return tuple(sorted(self._present))
+
+    @property
+    def score(self) -> float:
+        """Score of the variable, summed up anew."""
+        data = sum(leaf.term for leaf in self.leaves)
+        shape = self._n_with_base @ self._costs(0)
+        names = self._terms.parents[len(self._present)]
+        return float(data + shape + names) + self._terms.leaf * len(self.leaves)
+
+    def values_of(self, variable: int) -> ValueNodes:
+        """The hierarchy of a variable that is in, or with which it would enter."""
+        if variable in self._present:
+            return self._present[variable]
+        if variable not in self._candidates:
+            context = self.parents if self._context is None else self._context
+            others = tuple(other for other in context if other != variable)
+            self._candidates[variable] = self._source(variable, others)
+        return self._candidates[variable]
+
+    def take_values_for(self, context: tuple[int, ...] | None) -> None:
+        """Let variables enter as if these were the parents; None: those that are in."""
+        if self.are_local and context != self._context:
+            self._context = context
+            self._forget_values()
+
+    def n_candidates(self, allowed: Mask) -> NDArray[np.int64]:
+        """Number of variables that each leaf may be split on.
+
+        Parameters
+        ----------
+        allowed : ndarray of shape (n_variables,), dtype bool
+            Variables that may be parents.
+        """
+        possible = self._is_wide & allowed
+        numbers = np.full(len(self.leaves), possible.sum(), dtype=np.int64)
+        for place, leaf in enumerate(self.leaves):
+            for variable, node in leaf.context.items():
+                if not self._present[variable].children[node]:
+                    numbers[place] -= possible[variable]
+        return numbers
+
+    def leaf_split(self, leaf: TreeNode, allowed: Mask) -> SplitMove | None:
+        """The best split of a leaf, ties to the lowest variable; None if it has none.
+
+        Parameters
+        ----------
+        leaf : TreeNode
+        allowed : ndarray of shape (n_variables,), dtype bool
+            Variables that may be parents.
+        """
+        gains = self._split_gains([leaf])[0]
+        return self._first_best(np.where(allowed, gains, -np.inf), [leaf] * len(gains))
+
+    def best_split(self, allowed: Mask) -> SplitMove | None:
+        """The best split of all leaves, see `leaf_split`."""
+        if self._best_by_variable is None:
+            gains = self._split_gains(self.leaves)
+            places = gains.argmax(axis=0)
+            best = gains[places, np.arange(len(places))]
+            self._best_by_variable = best, [self.leaves[place] for place in places]
+        gains, leaves = self._best_by_variable
+        return self._first_best(np.where(allowed, gains, -np.inf), leaves)
+
+    def collapses(self) -> list[CollapseMove]:
+        """Collapsing each split, in preorder."""
+        if self._collapses is None:
+            n_parents = len(self._present)
+            self._collapses = collapse_moves(self.root, n_parents, self._terms)
+        return self._collapses
+
+    def collapses_keeping(self, required: frozenset[int]) -> list[CollapseMove]:
+        """Collapsing each split unless a required variable went, in preorder."""
+        moves = self.collapses()
+        if not required:
+            return moves
+        return [move for move in moves if required.isdisjoint(move.vanishing)]
+
+    def split(self, leaf: TreeNode, variable: int) -> None:
+        """Split a leaf on a variable."""
+        values = self.values_of(variable)
+        node = leaf.context.get(variable, ROOT)
+        groups = values.groups(node)
+        counts = self._counts.of(leaf, self.child, self._order)
+        offset = self._counts.rows.offsets[variable]
+        totals = np.array(
+            [counts[offset + np.array(group)].sum(axis=0) for group in groups]
+        )
+        n_states = len(values.states[node])
+        shares = np.array([leaf.share * len(group) / n_states for group in groups])
+        terms = self._terms.leaves(totals, shares)
+        if leaf is self.root:
+            # Trees without a split share the order of the table.
+            self._order = self._order.copy()
+        inside = self._order[leaf.first : leaf.last]
+        starts = self._counts.rows.partition(inside, variable, groups)
+        n_base = leaf.n_base
+        leaf.branches = [
+            TreeNode(
+                leaf.first + start,
+                leaf.first + end,
+                {**leaf.context, variable: below},
+                n_base + (not values.children[below]),
+                float(shares[i]),
+                totals[i],
+                float(terms[i]),
+            )
+            for i, (below, (start, end)) in enumerate(
+                zip(values.children[node], pairwise(starts), strict=True)
+            )
+        ]
+        leaf.variable = variable
+        leaf.split_scores = None
+        self._counts.forget(leaf)
+        is_new = variable not in self._present
+        self._present[variable] = values
+        self._n_with_base[leaf.n_base] += 1
+        self._forget_lists(parents_changed=is_new)
+
+    def collapse(self, split: TreeNode) -> None:
+        """Turn a split and all below it into a leaf."""
+        for node in split.preorder():
+            self._counts.forget(node)
+        split.variable, split.branches = -1, []
+        self._after_collapse()
+
+    def forget_counts(self) -> None:
+        """Drop the counts of all leaves, of a tree that is looked at no more."""
+        for leaf in self.leaves:
+            self._counts.forget(leaf)
+
+    def can_gain(self, leaf: TreeNode) -> bool:
+        """Whether even splitting a leaf into two without any surprise would gain."""
+        split = float(self._terms.splits[1])
+        return 2 * self._empty + self._terms.leaf + split > leaf.term
+
+    def prune_upwards(self, kept: frozenset[int]) -> None:
+        """Collapse, from the leaves up, every split whose subtree does not pay.
+
+        Parameters
+        ----------
+        kept : frozenset of int
+            Variables whose splits stay, with all that is above them.
+
+        Notes
+        -----
+        Splits cost what they do with all variables that are in the tree at first.
+        """
+        costs = self._costs(0)
+        values: dict[TreeNode, float] = {}
+        must_stay: set[TreeNode] = set()
+        for node in reversed(list(self.root.preorder())):
+            values[node] = node.term + self._terms.leaf
+            if node.is_leaf:
+                continue
+            below = sum(values[branch] for branch in node.branches)
+            value = below + float(costs[node.n_base])
+            if node.variable in kept or not must_stay.isdisjoint(node.branches):
+                must_stay.add(node)
+            if node in must_stay or value > values[node] + self._terms.least_gain:
+                values[node] = value
+            else:
+                node.variable, node.branches = -1, []
+        self._after_collapse()
+
+    def shape(self) -> TreeShape:
+        """The tree as it stands, leaves numbered from left to right."""
+        numbers = {leaf: row for row, leaf in enumerate(self.leaves)}
+        return TreeShape(self.child, self.parents, self._shape_of(self.root, numbers))
+
+    def conditions(self, node: TreeNode) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Variables above a node and the states that lead to it."""
+        return tuple(
+            (variable, self._present[variable].states[value])
+            for variable, value in node.context.items()
+            if variable in self._present
+        )
+
+    def _shape_of(
+        self, node: TreeNode, numbers: dict[TreeNode, int]
+    ) -> LeafShape | SplitShape:
+        """A subtree without its rows."""
+        if node.is_leaf:
+            return LeafShape(numbers[node])
+        values = self._present[node.variable]
+        groups = values.groups(node.context.get(node.variable, ROOT))
+        branches = tuple(self._shape_of(branch, numbers) for branch in node.branches)
+        return SplitShape(node.variable, groups, branches)
+
+    def _forget_lists(self, *, parents_changed: bool = False) -> None:
+        """Drop what no longer holds after a change."""
+        self._leaves = self._best_by_variable = self._collapses = None
+        if parents_changed and self.are_local and self._context is None:
+            self._forget_values()
+
+    def _forget_values(self) -> None:
+        """Drop hierarchies with which variables would enter, and what follows."""
+        self._candidates = {}
+        self._from_roots = self._best_by_variable = None
+        for leaf in self.leaves:
+            leaf.split_scores = None
+
+    def _after_collapse(self) -> None:
+        """Find anew which variables are in, after splits went."""
+        splits = self.splits
+        used = {split.variable for split in splits}
+        has_fewer = len(used) < len(self._present)
+        self._present = {v: x for v, x in self._present.items() if v in used}
+        self._n_with_base = np.bincount(
+            np.array([split.n_base for split in splits], dtype=np.int64),
+            minlength=self._terms.n_variables + 1,
+        )
+        self._forget_lists(parents_changed=has_fewer)
+
+    def _costs(self, more: int) -> Counts:
+        """Score of a split by its `n_base`, with so many variables more in the tree."""
+        return self._terms.split_scores(len(self._present) + more)
+
+    def _split_gains(self, leaves: list[TreeNode]) -> Counts:
+        """Gain of each split of some leaves, shape (n_leaves, n_variables)."""
+        scores = [self._split_scores(leaf) for leaf in leaves]
+        terms = self._terms
+        gains = np.array([own.gains for own in scores])
+        gains += (np.array([own.n_branches for own in scores]) - 1) * terms.leaf
+        n_base = np.array([leaf.n_base for leaf in leaves])
+        is_in = np.zeros(terms.n_variables, dtype=np.bool_)
+        is_in[list(self._present)] = True
+        now, after = self._costs(0), self._costs(1)
+        n_parents = len(self._present)
+        # A new variable is one more that every split could have asked for.
+        entering = float(self._n_with_base @ (after - now))
+        entering += terms.parents[min(n_parents + 1, terms.n_variables)]
+        entering -= terms.parents[n_parents]
+        gains += np.where(is_in, now[n_base][:, None], after[n_base][:, None])
+        return np.where(is_in, gains, gains + entering)
+
+    def _split_scores(self, leaf: TreeNode) -> SplitScores:
+        """How much each split of a leaf changes data and parameters."""
+        if leaf.split_scores is None:
+            if self._from_roots is None:
+                others = [v for v in range(self.n_variables) if v != self.child]
+                splits = [(v, self.values_of(v), ROOT) for v in others]
+                self._from_roots = SplitLayout.of(splits, self._counts.rows.offsets)
+            key = self._key(leaf, self._from_roots)
+            found = self._counts.scores.get(key)
+            if found is None:
+                found = self._score(leaf, self._from_roots)
+                self._counts.scores.keep(key, found)
+            leaf.split_scores = found
+        return leaf.split_scores
+
+    def _key(self, leaf: TreeNode, from_roots: SplitLayout) -> Hashable:
+        """All that the scores of a leaf's splits depend on: its rows, the branches."""
+        present = self._present
+        above = frozenset(
+            (variable, present[variable].states[node], present[variable].groups(node))
+            for variable, node in leaf.context.items()
+        )
+        return self.child, leaf.share, from_roots.key, above
+
+    def _score(self, leaf: TreeNode, from_roots: SplitLayout) -> SplitScores:
+        """Find how much each split of a leaf changes data and parameters."""
+        counts = self._counts.of(leaf, self.child, self._order)
+        gains = np.full(self.n_variables, -np.inf)
+        n_branches = np.zeros(self.n_variables, dtype=np.int64)
+        offsets = self._counts.rows.offsets
+        above = [(v, self._present[v], node) for v, node in leaf.context.items()]
+        # What was split on above goes on from there.
+        for layout in (from_roots, SplitLayout.of(above, offsets)):
+            scores = layout.scores(counts, leaf.share, self._terms)
+            gains[list(leaf.context)] = -np.inf
+            gains[layout.variables] = scores - leaf.term
+            n_branches[layout.variables] = layout.n_branches
+        return SplitScores(gains, n_branches)
+
+    def _first_best(self, gains: Counts, leaves: list[TreeNode]) -> SplitMove | None:
+        """The first variable whose gain is the best but for rounding."""
+        best = float(gains.max(initial=-np.inf))
+        if best == -np.inf:
+            return None
+        variable = int(np.argmax(gains >= best - self._terms.least_gain))
+        return SplitMove(leaves[variable], variable, float(gains[variable]))

@@ -1,0 +1,201 @@
+"""Counts at the leaves of trees: rows kept together leaf by leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.native.search.tree_rows import PackedRows, Rows, count_rows, partition_rows
+from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
+from bayleaf.wording import name_list
+
+Counts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    """Complete rows side by side, as leaves visit them.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_variables), dtype uint8 or uint16
+        Codes.
+    weights : ndarray of shape (n_rows,), dtype float64
+        Weight of each row, above zero; empty if all are one.
+    cards : tuple of int
+        Number of states of each variable.
+    offsets : ndarray of shape (n_variables + 1,), dtype int64
+        Where the states of each variable start in a table of counts.
+    total_weight : float
+        Sum of all weights.
+    """
+
+    table: NDArray[np.unsignedinteger[Any]]
+    weights: Counts
+    cards: tuple[int, ...]
+    offsets: NDArray[np.int64]
+    total_weight: float
+
+    @classmethod
+    def from_codes(cls, codes: Codes, names: Sequence[str | int]) -> RowTable:
+        """Lay out the rows of positive weight.
+
+        Parameters
+        ----------
+        codes : Codes
+            The table.
+        names : sequence of str or int
+            What the variables are called.
+
+        Raises
+        ------
+        ValueError
+            If no row has a weight, or a cell is missing.
+        """
+        keep = codes.weights > 0
+        if not keep.any():
+            raise ValueError(
+                "trees are learned from rows, and no row has a positive weight"
+            )
+        columns = [codes.column(v)[keep] for v in range(codes.n_variables)]
+        holes = [
+            repr(names[v]) for v, x in enumerate(columns) if (x == codes.cards[v]).any()
+        ]
+        if holes:
+            raise ValueError(
+                f"variables {name_list(holes)} have missing cells, and trees are "
+                "grown from complete rows; complete the rows or leave them out first"
+            )
+        wide = any(card > 255 for card in codes.cards)
+        table = np.empty(
+            (len(columns[0]), len(columns)), dtype=np.uint16 if wide else np.uint8
+        )
+        for variable, column in enumerate(columns):
+            table[:, variable] = column
+        given = np.ascontiguousarray(codes.weights[keep])
+        total = float(given.sum())
+        weights = np.empty(0) if codes.unit_weights else given
+        offsets = np.cumsum([0, *codes.cards], dtype=np.int64)
+        return cls(table, weights, codes.cards, offsets, total)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of positive weight."""
+        return len(self.table)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cards)
+
+    @cached_property
+    def all_rows(self) -> Rows:
+        """Indices of all rows in order; not to be written to."""
+        return np.arange(self.n_rows, dtype=np.int32)
+
+    @cached_property
+    def _packed(self) -> PackedRows:
+        """The table for the native loops."""
+        return PackedRows(self.table, self.offsets, self.weights)
+
+    def state_weights(self, variable: int) -> Counts:
+        """Weight of each state of a variable, shape (card,)."""
+        weights = self.weights if self.weights.size else None
+        column = self.table[:, variable]
+        return np.bincount(column, weights, self.cards[variable]).astype(np.float64)
+
+    def count(self, child: int, rows: Rows) -> Counts:
+        """Weight of each state of every variable with each of the child's.
+
+        Parameters
+        ----------
+        child : int
+            The variable of the tree.
+        rows : ndarray of shape (n_rows,), dtype int32
+            The rows to count.
+
+        Returns
+        -------
+        ndarray of shape (all states, child card), dtype float64
+            States of variable ``v`` at ``offsets[v]`` onwards.
+        """
+        counts = np.zeros((self.cards[child], int(self.offsets[-1])))
+        count_rows(self._packed, rows, child, counts)
+        return counts.T
+
+    def partition(
+        self, rows: Rows, variable: int, groups: Sequence[Sequence[int]]
+    ) -> list[int]:
+        """Order rows in place by the group of a variable's state.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows,), dtype int32
+            Indices of rows.
+        variable : int
+            The variable.
+        groups : sequence of sequence of int
+            Codes of each branch; together all that occur in the rows.
+
+        Returns
+        -------
+        list of int
+            Where each branch starts, and the number of rows.
+        """
+        branch_of = np.zeros(self.cards[variable], dtype=np.int64)
+        for branch, group in enumerate(groups):
+            branch_of[list(group)] = branch
+        starts = np.zeros(len(groups) + 1, dtype=np.int64)
+        partition_rows(self._packed, rows, variable, branch_of, starts)
+        result: list[int] = starts.tolist()
+        return result
+
+
+def row_counts(codes: Codes, shape: TreeShape) -> Counts:
+    """Weight of each state of the child at each distribution of a tree.
+
+    Rows in which the child or a variable on their path is missing are left out.
+
+    Parameters
+    ----------
+    codes : Codes
+        The table.
+    shape : TreeShape
+        The tree.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, child card), dtype float64
+    """
+    card = codes.cards[shape.child]
+    counts = np.zeros((shape.n_rows, card))
+    column = codes.column(shape.child)
+    present = np.flatnonzero((column < card) & (codes.weights > 0))
+    open_nodes: list[tuple[LeafShape | SplitShape, NDArray[np.intp]]] = [
+        (shape.root, present)
+    ]
+    while open_nodes:
+        node, rows = open_nodes.pop()
+        if isinstance(node, LeafShape):
+            counts[node.row] += np.bincount(column[rows], codes.weights[rows], card)
+            continue
+        n_branches = len(node.branches)
+        branch_of = np.full(codes.cards[node.variable] + 1, n_branches)
+        for branch, group in enumerate(node.groups):
+            branch_of[list(group)] = branch
+        branches = branch_of[codes.column(node.variable)[rows]]
+        rows = rows[np.argsort(branches, kind="stable")]
+        ends = np.cumsum(np.bincount(branches, minlength=n_branches + 1))
+        spans = pairwise([0, *ends[:-1].tolist()])
+        open_nodes += [
+            (branch, rows[first:last])
+            for branch, (first, last) in zip(node.branches, spans, strict=True)
+        ]
+    return counts

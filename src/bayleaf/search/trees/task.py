@@ -1,0 +1,82 @@
+"""What the restarts of a search over trees share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayleaf.data.domain import Domain
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.search.structure import Constraints, Deadline, ProgressCallback
+from bayleaf.search.trees.growing import GrowingTree
+from bayleaf.search.trees.leaf_counts import RowTable
+from bayleaf.search.trees.nodes import LeafCounts
+from bayleaf.search.trees.scores import TreeTerms
+from bayleaf.search.trees.value_nodes import ValueNodes, value_nodes
+
+# The hierarchy of a parent for a child, given the parents that the child has.
+HierarchySource = Callable[[int, int, tuple[int, ...]], ValueHierarchy]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeTask:
+    """A search over trees, but for the restart.
+
+    Parameters
+    ----------
+    rows : RowTable
+        The rows.
+    domain : Domain
+        The variables.
+    terms : TreeTerms
+        The score.
+    hierarchies : tuple of ValueHierarchy
+        One a variable.
+    hierarchy_source : callable or None
+        What gives hierarchies in their place.
+    constraints : Constraints
+        What the structure keeps to.
+    deadline : Deadline
+        When all restarts stop.
+    seed : int
+        Restart ``k`` draws from a generator seeded with ``(seed, k)``.
+    progress : callable or None
+        Told after each move.
+    max_kept_cells : int
+        Bound of the counts that one restart keeps.
+    """
+
+    rows: RowTable
+    domain: Domain
+    terms: TreeTerms
+    hierarchies: tuple[ValueHierarchy, ...]
+    hierarchy_source: HierarchySource | None
+    constraints: Constraints
+    deadline: Deadline
+    seed: int
+    progress: ProgressCallback | None
+    max_kept_cells: int
+
+    def generator(self, restart: int) -> np.random.Generator:
+        """The random numbers of a restart."""
+        return np.random.default_rng((self.seed, restart))
+
+    def counts(self) -> LeafCounts:
+        """A store of counts for one restart."""
+        return LeafCounts(self.rows, self.max_kept_cells)
+
+    def tree(self, child: int, counts: LeafCounts) -> GrowingTree:
+        """An empty tree."""
+        source = self.hierarchy_source
+
+        def values(parent: int, parents: tuple[int, ...]) -> ValueNodes:
+            if source is None:
+                hierarchy = self.hierarchies[parent]
+            else:
+                hierarchy = source(child, parent, parents)
+            return value_nodes(hierarchy, self.domain[parent])
+
+        are_local = source is not None
+        return GrowingTree(child, counts, self.terms, values, are_local=are_local)

@@ -1,0 +1,347 @@
+"""What is written is read back bit for bit, and replaced whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayleaf
+from bayleaf import AODEClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier
+from bayleaf.data.domain import Domain, Variable, numeric_variable
+from bayleaf.data.encoder import EncoderRules, TableEncoder
+from bayleaf.graph.dag import DAG
+from bayleaf.io import ModelFileError, SavedModel, read_model, write_model
+from bayleaf.io.native import sidecar
+from bayleaf.models import (
+    AveragedKDBModel,
+    HierarchicalNaiveBayesModel,
+    NetworkModel,
+    Predictor,
+)
+from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.network_posterior import NetworkPosteriorModel
+from property.networks import network_models, one_dependence_models, random_network
+
+
+def _saved(
+    model: Any, classes: Any = None, loss: Any = None, **rules: Any
+) -> SavedModel:
+    """A model as a file holds it."""
+    states = model.domain[-1].states
+    encoder = TableEncoder(
+        Domain(model.domain.variables[:-1]),
+        EncoderRules(**rules),
+        {name: f"a remark on {name}" for name in model.domain.names[:1]},
+    )
+    labels = np.array(states) if classes is None else classes
+    return SavedModel(Predictor(encoder, model, labels, loss), "X", {"k": 1}, -0.1)
+
+
+def _tables(model: Any) -> list[Any]:
+    """All arrays of a model."""
+    if isinstance(model, NetworkModel | NetworkPosteriorModel):
+        return [cpd.probabilities for cpd in model.network.cpds]
+    if isinstance(model, AveragedKDBModel):
+        families = [f for network in model.networks for f in network.families]
+        return [
+            *(model.prior, model.base, model.weights, *model.state_counts),
+            *(values for network in model.networks for values in network.maps),
+            *(f.counts.states for f in families),
+            *(f.counts.classes for f in families),
+            *(f.counts.weights for f in families),
+        ]
+    if isinstance(model, HierarchicalNaiveBayesModel):
+        maps = [latent.states for latent in model.tree.latents]
+        return [model.prior, *model.tables, *maps, *model.cell_counts]
+    if isinstance(model, LatentClassModel):
+        return [model.prior, model.weights, *model.tables]
+    return [
+        model.prior,
+        model.parent_probabilities,
+        model.child_probabilities,
+        model.usable,
+    ]
+
+
+def _assert_same(read: SavedModel, saved: SavedModel) -> None:
+    """Check that every field was kept bit for bit."""
+    one, other = read.predictor, saved.predictor
+    assert one.model.domain == other.model.domain
+    assert one.encoder == other.encoder
+    assert one.encoder.notes == other.encoder.notes
+    assert one.model.arcs == other.model.arcs
+    for found, expected in zip(_tables(one.model), _tables(other.model), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(one.classes, other.classes)
+    assert one.classes.dtype == other.classes.dtype
+    assert (read.classifier, read.parameters) == (saved.classifier, saved.parameters)
+    assert read.log_likelihood == saved.log_likelihood
+    assert read.named_features == saved.named_features
+
+
+def _through_a_file(saved: SavedModel, folder: Path) -> SavedModel:
+    write_model(saved, folder / "model.json")
+    return read_model(folder / "model.json")
+
+
+@settings(deadline=None, max_examples=60)
+@given(model=st.one_of(network_models(class_everywhere=False), one_dependence_models()))
+@pytest.mark.parametrize("most_inline", [0, 10**9], ids=["beside", "inside"])
+def test_every_model_is_read_back_bit_for_bit(
+    tmp_path_factory: pytest.TempPathFactory, most_inline: int, model: Any
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sidecar, "MAX_INLINE", most_inline)
+        saved = _saved(model)
+        _assert_same(_through_a_file(saved, tmp_path_factory.mktemp("model")), saved)
+
+
+def _model_over(*variables: Variable) -> NetworkModel:
+    """A naive Bayes model over some features and the class."""
+    n_features = len(variables) - 1
+    cards = [variable.n_states for variable in variables]
+    dag = DAG((*[(n_features,)] * n_features, ()))
+    network = random_network(np.random.default_rng(0), cards, dag)
+    domain = Domain(tuple(variables))
+    return NetworkModel(type(network)(domain, dag, network.cpds))
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        Variable("a", ("x", "ä", "", "\n", '"', "\u2028", "\x00", "😀")),
+        Variable("a", (-(2**63), 0, 2**64 - 1, 10**30)),
+        Variable("a", (0.1, 1e-300, 5e-324, -0.0)),
+        Variable("a", (False, True)),
+        Variable("a", (1, 2.5, "x", None)),
+        Variable("a", (None,)),
+        numeric_variable("a", []),
+        numeric_variable("a", [0.1 + 0.2, 1e300], missing_state=True),
+        numeric_variable("a", [1.0, math.nextafter(1.0, 2.0)]),
+        Variable(7, ("x",)),
+        Variable(-1, ("x",)),
+        Variable("", ("x",)),
+    ],
+    ids=repr,
+)
+def test_every_variable_is_read_back(tmp_path: Path, variable: Variable) -> None:
+    saved = _saved(_model_over(variable, Variable("y", ("no", "yes"))))
+    read = _through_a_file(saved, tmp_path)
+    _assert_same(read, saved)
+    before, after = saved.predictor.model.domain, read.predictor.model.domain
+    assert [type(s) for s in after[0].states] == [type(s) for s in before[0].states]
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array([3, 5]),
+        np.array([3, 5], dtype=np.int8),
+        np.array([3, 2**64 - 1], dtype=np.uint64),
+        np.array([1.5, 2.0]),
+        np.array([1.5, 2.0], dtype=np.float32),
+        np.array([False, True]),
+        np.array(["no", "longer"]),
+        np.array(["no", 1], dtype=object),
+        np.array([1, 2], dtype=object),
+        np.array([1, 2], dtype=">i4"),
+    ],
+    ids=lambda classes: str(classes.dtype),
+)
+def test_labels_of_every_type_are_read_back(tmp_path: Path, classes: Any) -> None:
+    model = _model_over(Variable("a", ("x",)), Variable("y", tuple(classes.tolist())))
+    saved = _saved(model, classes)
+    _assert_same(_through_a_file(saved, tmp_path), saved)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"categorical_features": ("a", 3)},
+        {"categorical_features": (True,)},
+        {"categorical_features": ()},
+        {"missing": "state", "unknown": "error", "max_states": 7},
+    ],
+    ids=str,
+)
+def test_rules_are_read_back(tmp_path: Path, rules: dict[str, Any]) -> None:
+    model = _model_over(Variable("a", ("x",)), Variable("y", (0, 1)))
+    saved = _saved(model, **rules)
+    assert _through_a_file(saved, tmp_path).predictor.encoder.rules == EncoderRules(
+        **rules
+    )
+
+
+def test_a_loss_is_read_back(tmp_path: Path) -> None:
+    loss = np.array([[0.0, 0.1 + 0.2], [1e-300, 0.0]])
+    model = _model_over(Variable("a", ("x",)), Variable("y", (0, 1)))
+    read = _through_a_file(_saved(model, loss=loss), tmp_path)
+    assert read.predictor.loss is not None
+    np.testing.assert_array_equal(read.predictor.loss, loss)
+
+
+def test_large_models_keep_their_arrays_in_a_second_file(
+    fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sidecar, "MAX_INLINE", 3)
+    fitted.save(tmp_path / "model.json")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"model.json", "model.json.npz"}
+    read = bayleaf.load(tmp_path / "model.json")
+    for found, expected in zip(
+        _tables(read.model_), _tables(fitted.model_), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_the_two_files_may_move_together(
+    fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sidecar, "MAX_INLINE", 3)
+    fitted.save(tmp_path / "model.json")
+    (tmp_path / "new").mkdir()
+    for path in list(tmp_path.glob("model.json*")):
+        path.rename(tmp_path / "new" / path.name)
+    assert bayleaf.load(tmp_path / "new" / "model.json").classes_.tolist() == [
+        "no",
+        "yes",
+    ]
+
+
+@pytest.mark.parametrize("most_inline", [0, 10**9], ids=["beside", "inside"])
+@pytest.mark.parametrize("broken", ["label", "parameter", "likelihood"])
+def test_an_older_model_stays_whole_if_a_new_one_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_inline: int, broken: str
+) -> None:
+    monkeypatch.setattr(sidecar, "MAX_INLINE", most_inline)
+    path = tmp_path / "model.json"
+    variables = Variable("a", ("x", "y")), Variable("y", (0, 1))
+    old = _saved(_model_over(*variables))
+    write_model(old, path)
+    files = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    model = _model_over(*variables)
+    model = model.with_class_prior(np.array([0.25, 0.75]))
+    new = {
+        "label": lambda: _saved(model, np.array([1 + 0j, 2])),
+        "parameter": lambda: SavedModel(_saved(model).predictor, "X", {"k": object()}),
+        "likelihood": lambda: SavedModel(_saved(model).predictor, "X", {}, math.nan),
+    }[broken]()
+    with pytest.raises((TypeError, ValueError)):
+        write_model(new, path)
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == files
+    _assert_same(read_model(path), old)
+
+
+@pytest.mark.parametrize("most_inline", [0, 10**9], ids=["beside", "inside"])
+def test_an_older_model_stays_whole_if_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_inline: int
+) -> None:
+    monkeypatch.setattr(sidecar, "MAX_INLINE", most_inline)
+    path = tmp_path / "model.json"
+    old = _saved(_model_over(Variable("a", ("x", "y")), Variable("y", (0, 1))))
+    write_model(old, path)
+    names = sorted(p.name for p in tmp_path.iterdir())
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_model(old, path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == names
+    _assert_same(read_model(path), old)
+
+
+def test_tables_that_no_reader_would_take_are_not_written(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": list("xyxyxz"), "b": list("ppqqpq")})
+    rule = bayleaf.MaximumLikelihood(floor=0.9)
+    model = NaiveBayesClassifier(smoothing=rule).fit(frame, [0, 1, 0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"table of variable 'a' .*do not sum to 1"):
+        model.save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "kind", [NaiveBayesClassifier, TANClassifier, KDBClassifier, AODEClassifier]
+)
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"categorical_features": [True, False]},
+        {"categorical_features": np.array([False, True])},
+        {"categorical_features": np.array([1])},
+        {"categorical_features": np.array(["a"])},
+        {"categorical_features": []},
+        {"smoothing": bayleaf.Lidstone(np.int64(2))},
+        {"smoothing": bayleaf.MEstimate(np.float32(0.5))},
+        {"discretizer": bayleaf.EqualWidthDiscretizer(n_bins=np.int64(3))},
+        {"max_states": np.int64(50), "max_table_cells": np.int64(10**6)},
+        {"class_prior": np.array([0.25, 0.75])},
+        {"loss": np.array([[0, 1], [2, 0]])},
+        {"n_jobs": np.int64(1)},
+    ],
+    ids=str,
+)
+def test_every_parameter_is_read_back(
+    tmp_path: Path, kind: Any, parameters: dict[str, Any]
+) -> None:
+    frame = pd.DataFrame({"a": [1, 2, 1, 3] * 5, "b": [5, 6, 6, 5] * 5})
+    model = kind(**parameters).fit(frame, [0, 1, 0, 1] * 5)
+    model.save(tmp_path / "model.json")
+    read = bayleaf.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(
+        read.predict_joint_log_proba(frame), model.predict_joint_log_proba(frame)
+    )
+    again = kind(**read.get_params(deep=False)).fit(frame, [0, 1, 0, 1] * 5)
+    np.testing.assert_array_equal(
+        again.predict_proba(frame), model.predict_proba(frame)
+    )
+
+
+def test_integer_names_stay_integers(tmp_path: Path) -> None:
+    frame = pd.DataFrame([["x", 1.5], ["y", 2.5], ["x", 0.5]], columns=[10, 20])
+    model = NaiveBayesClassifier().fit(frame, [0, 1, 0])
+    model.save(tmp_path / "model.json")
+    read = bayleaf.load(tmp_path / "model.json")
+    assert read.encoder_.domain.names == (10, 20)
+    np.testing.assert_array_equal(read.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_a_first_batch_without_any_value_is_read_back(tmp_path: Path) -> None:
+    model = NaiveBayesClassifier()
+    frame = pd.DataFrame({"a": ["x", "y"], "gone": pd.Series([None, None], dtype=str)})
+    model.partial_fit(frame, [0, 1], classes=[0, 1])
+    model.save(tmp_path / "model.json")
+    read = bayleaf.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(read.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_a_file_above_the_limit_is_refused(model_file: Path) -> None:
+    size = model_file.stat().st_size
+    with pytest.raises(
+        ModelFileError, match=rf"more bytes than the limit of {size - 1}"
+    ):
+        read_model(model_file, max_bytes=size - 1)
+    read_model(model_file, max_bytes=size)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a Unix device")
+def test_a_file_without_end_is_refused() -> None:
+    with pytest.raises(ModelFileError, match="more bytes than the limit"):
+        read_model("/dev/zero", max_bytes=1 << 20)
+
+
+def test_the_file_is_readable_json(model_file: Path) -> None:
+    document = json.loads(model_file.read_text(encoding="utf-8"))
+    assert document["format"] == "bayleaf-model"
+    assert document["domain"][0]["states"][:2] == ["blau", "grün"]
