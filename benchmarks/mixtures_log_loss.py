@@ -47,9 +47,12 @@ def models(n_jobs: int) -> dict[str, Any]:
     mixture = HierarchicalMixtureNBClassifier
     found: dict[str, Any] = {"naive Bayes": bayleaf.NaiveBayesClassifier()}
     for learning in ("online", "batch"):
-        for n_init in (1, 10):
-            found[f"{learning}, {n_init} start{'s' * (n_init > 1)}"] = mixture(
-                learning=learning, n_init=n_init, n_jobs=n_jobs
+        for n_mixtures in (1, 10):
+            found[f"{learning}, {n_mixtures} start{'s' * (n_mixtures > 1)}"] = mixture(
+                learning=learning,
+                n_mixtures=n_mixtures,
+                n_jobs=n_jobs,
+                random_state=0,
             )
     return found
 

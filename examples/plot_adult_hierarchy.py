@@ -68,12 +68,15 @@ print(ValueHierarchy.from_nested(hierarchies["education"]))
 held_out = np.random.default_rng(0).permutation(adult.num_rows) % 5 == 0
 train, test = adult.filter(~held_out), adult.filter(held_out)
 models = {
-    "single values": BayesianNetworkEstimator(local_structure="tree"),
+    "single values": BayesianNetworkEstimator(local_structure="tree", random_state=0),
     "given groups": BayesianNetworkEstimator(
-        local_structure="tree", abstraction="given", hierarchies=hierarchies
+        local_structure="tree",
+        abstraction="given",
+        hierarchies=hierarchies,
+        random_state=0,
     ),
     "learned groups": BayesianNetworkEstimator(
-        local_structure="tree", abstraction="local"
+        local_structure="tree", abstraction="local", random_state=0
     ),
 }
 print(f"{'':16}{'arcs':>6}{'parameters':>12}{'nats a row':>12}")
@@ -104,6 +107,6 @@ plt.show()
 
 # %%
 # The data find groups of their own, which may differ from arc to arc. Here values are
-# put together by what they tell of schooling.
+# grouped by what they imply about schooling.
 
 print(models["learned groups"].describe("education"))

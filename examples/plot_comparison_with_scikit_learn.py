@@ -58,8 +58,8 @@ models = {
     "TAN": TANClassifier(),
     "KDB, chosen k": KDBClassifier(k="auto", calibration="leave_one_out"),
     "AODE": AODEClassifier(),
-    "HNB": HNBClassifier(),
-    "AveragedKDB": AveragedKDBClassifier(),
+    "HNB": HNBClassifier(random_state=0),
+    "AveragedKDB": AveragedKDBClassifier(random_state=0),
     "CategoricalNB": make_pipeline(
         make_column_transformer((bins, numbers), (codes, words)),
         CategoricalNB(min_categories=50),

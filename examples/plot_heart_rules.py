@@ -2,9 +2,9 @@
 Rules for heart disease
 =======================
 
-Hierarchical naive Bayes looks for features that tell more together than apart and joins
-them into latent variables whose states are rules. Here it is asked about the 270
-patients of the shipped heart table.
+Hierarchical naive Bayes looks for features that are more informative together than
+apart and joins them into latent variables whose states are rules. Here it learns from
+the 270 patients of the shipped heart table.
 """
 
 # %%
@@ -18,7 +18,9 @@ from bayleaf.datasets import load_heart
 from bayleaf.plot import contributions, latent_partition
 
 X, y = load_heart(return_X_y=True)
-model = HNBClassifier(search="significance", significance_level=0.001).fit(X, y)
+model = HNBClassifier(
+    search="significance", significance_level=0.001, random_state=0
+).fit(X, y)
 print(model.rules())
 
 # %%
@@ -33,7 +35,8 @@ plt.show()
 # %%
 # Every state of a latent variable holds for some of the patients. A bar is as wide as
 # their number and as high as the share of them who are ill; the dashed line is the
-# share among all patients. The further a bar is from the line, the more its rules tell.
+# share among all patients. The further a bar is from the line, the more informative
+# are its rules.
 
 present = list(model.classes_).index("present")
 figure, grid = plt.subplots(

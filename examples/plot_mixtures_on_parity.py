@@ -2,9 +2,9 @@
 Gates and experts on parity
 ===========================
 
-Whether an odd number of switches is on cannot be told from any one of them: given the
-class, each is on half of the time. Naive Bayes sees nothing there. Gates that send rows
-to several naive Bayes experts can tell, if there are enough of them.
+Whether an odd number of switches is on cannot be predicted from any one of them: given
+the class, each is on half of the time. Naive Bayes learns nothing from that. Gates that
+send rows to several naive Bayes experts can predict it, if there are enough of them.
 """
 
 # %%
@@ -26,12 +26,12 @@ def parity(n_switches):
 
 X, y = parity(2)
 print("naive Bayes", NaiveBayesClassifier().fit(X, y).predict_proba(X)[:, 1])
-mixture = HierarchicalMixtureNBClassifier(architecture=(2,)).fit(X, y)
+mixture = HierarchicalMixtureNBClassifier(architecture=(2,), random_state=0).fit(X, y)
 print("mixture    ", mixture.predict_proba(X)[:, 1].round(3))
 print(mixture)
 
 # %%
-# Whoever asks why is told which expert spoke, and what made the gates send the row
+# The explanation names the expert that decided, and what made the gates send the row
 # there.
 
 print(mixture.explain(X[1:2])[0])

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.statistics import accuracy_sd
-from bayleaf.evaluation.statistics_datasets import lambda_test
 from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.langseth2006 import MODELS, PAPER
 from bayleaf.reproduction.langseth2006_figures import (
@@ -20,6 +18,7 @@ from bayleaf.reproduction.langseth2006_figures import (
     compare,
     printed_accuracy,
 )
+from bayleaf.reproduction.paper_statistics import accuracy_sd, lambda_test
 from bayleaf.reproduction.verdict_page import comparison_table, markdown_table
 
 # How the paper calls the columns, and the p-value it prints for HNB against each.

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import stats
 
 from bayleaf.reproduction.cells import Results
-from bayleaf.reproduction.printed_tables import read_printed
 from bayleaf.reproduction.sahami1996 import (
     COLUMNS,
     DEGREES,
@@ -22,6 +21,7 @@ from bayleaf.reproduction.sahami1996 import (
     comparisons,
     setting,
 )
+from bayleaf.reproduction.tables import read_printed
 from bayleaf.reproduction.verdict_page import comparison_table, markdown_table
 
 # Where the paper finds the improvement over naive Bayes significant, at p < 0.10.

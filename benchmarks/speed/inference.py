@@ -35,7 +35,7 @@ from bayleaf.models.junction_tree import JunctionTree
 
 NETWORKS = ("alarm", "hailfinder", "hepar2", "win95pts", "pigs", "munin1")
 SHARES = (0.0, 0.1, 0.3)
-HOLES = 0.2
+MISSING = 0.2
 N_QUERIES = 5
 # munin1's largest clique is larger than the library's default allows.
 MAX_TABLE_CELLS = 200_000_000
@@ -148,13 +148,13 @@ def against(ours: float, peer: float) -> list[str]:
 
 
 def batch_rows(folder: Path, n_rows: int, repeats: int) -> list[list[str]]:
-    """Posteriors of one node for rows with holes, beside pgmpy on few of them."""
+    """Posteriors of one node for incomplete rows, beside pgmpy on few of them."""
     network = read_network(folder / "alarm.bif")
     rng = np.random.default_rng(1)
     rows, cards = sample(network, n_rows, rng), network.domain.cards
-    holed = np.where(rng.random(rows.shape) < HOLES, np.array(cards)[:, None], rows)
+    partial = np.where(rng.random(rows.shape) < MISSING, np.array(cards)[:, None], rows)
     target = network.domain.index(TARGET)
-    codes = Codes.from_columns(list(holed), cards)
+    codes = Codes.from_columns(list(partial), cards)
     tree = JunctionTree.compile(network)
     tree.posterior_rows(codes.rows(slice(0, 10)), target)
     best = np.inf
@@ -165,7 +165,7 @@ def batch_rows(folder: Path, n_rows: int, repeats: int) -> list[list[str]]:
     ours = best / n_rows * 1e6
     row = [f"alarm, {n_rows} rows", f"{best:.3f}", f"{ours:.1f}", "-", "-"]
     if importlib.util.find_spec("pgmpy") is not None:
-        peer = pgmpy_time(folder / "alarm.bif", network, holed[:, :PEER_ROWS], target)
+        peer = pgmpy_time(folder / "alarm.bif", network, partial[:, :PEER_ROWS], target)
         row[3:] = [f"{peer:.0f}", f"{peer / ours:.0f}"]
     return [row]
 
@@ -173,12 +173,12 @@ def batch_rows(folder: Path, n_rows: int, repeats: int) -> list[list[str]]:
 def pgmpy_time(
     path: Path,
     network: BayesianNetwork,
-    holed: np.ndarray[Any, np.dtype[np.int64]],
+    partial: np.ndarray[Any, np.dtype[np.int64]],
     target: int,
 ) -> float:
     """Microseconds a row of pgmpy's predict_probability.
 
-    It takes tables without holes only, so that rows are given to it one by one, without
+    It takes complete tables only, so that rows are given to it one by one, without
     the columns that they miss.
     """
     import pandas as pd
@@ -186,7 +186,7 @@ def pgmpy_time(
 
     model = BIFReader(str(path)).get_model()
     frames = []
-    for row in holed.T:
+    for row in partial.T:
         cells = {
             str(variable.name): [variable.states[code]]
             for place, (variable, code) in enumerate(zip(network.domain, row))

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence, Sized
+from dataclasses import fields
+from typing import Any
+
+# Longer texts are cut in the middle.
+MOST_CHARACTERS = 300
+# Characters without a look of their own, and those that turn the direction of others.
+_UNSEEN = {"Cc", "Cs", "Cn", "Co", "Cf"}
+# What the representation of an object may take: a few lines of a terminal.
+_MOST_OF_A_REPR = 360
+_MOST_OF_A_NAME = 40
+_NAMES_IN_A_REPR = 3
 
 
 def format_number(value: float) -> str:
@@ -31,6 +43,85 @@ def name_list(names: Sequence[object], *, limit: int = 8) -> str:
     shown = ", ".join(shown_name(name) for name in names[:limit])
     hidden = len(names) - limit
     return f"{shown} and {hidden} more" if hidden > 0 else shown
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts, such as ``1 arc`` or ``3 arcs``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def plain(value: Any, most: int = MOST_CHARACTERS) -> str:
+    """A value as text in which every character can be seen, cut if it is long.
+
+    Parameters
+    ----------
+    value : object
+        A name, a state, a sentence.
+    most : int, default=300
+        Characters that are kept.
+
+    Examples
+    --------
+    >>> plain("abcdefgh", 5)
+    'ab…gh'
+    """
+    text = str(value)
+    if len(text) > most:
+        half = (most - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _UNSEEN else c
+        for c in text.replace("\n", " ").replace("\t", " ")
+    )
+
+
+def brief(thing: object, *facts: object) -> str:
+    """Represent an object in one line of a few hundred characters.
+
+    Parameters
+    ----------
+    thing : object
+        Its class is named first.
+    *facts : object
+        What follows, the most telling first.
+
+    Examples
+    --------
+    >>> brief(1.5, "a number", "not whole")
+    '<float: a number; not whole>'
+    """
+    told = plain("; ".join(map(str, facts)), _MOST_OF_A_REPR)
+    return f"<{type(thing).__name__}: {told}>"
+
+
+def brief_names(names: Sequence[object]) -> str:
+    """The first few names of a list and how many more there are."""
+    first = names[:_NAMES_IN_A_REPR]
+    shown = ", ".join(plain(shown_name(name), _MOST_OF_A_NAME) for name in first)
+    hidden = len(names) - len(first)
+    return f"{shown} and {hidden} more" if hidden else shown
+
+
+def brief_fields(thing: Any) -> str:
+    """Represent a dataclass by its fields: short ones as they are, others by size."""
+    return brief(
+        thing, *(f"{f.name} {_brief(getattr(thing, f.name))}" for f in fields(thing))
+    )
+
+
+def _brief(value: Any) -> str:
+    """A value in a few words."""
+    if isinstance(value, float):
+        return format_number(value)
+    shape = getattr(value, "shape", ())
+    if len(shape) > 1:
+        return f"array of shape {shape}"
+    if isinstance(value, str) or not isinstance(value, Sized):
+        return plain(repr(value), 3 * _MOST_OF_A_NAME)
+    items = list(value) if isinstance(value, Iterable) else []
+    if not all(isinstance(item, str | int | float) for item in items):
+        return f"of length {len(value)}"
+    return brief_names([_brief(i) if isinstance(i, float) else i for i in items])
 
 
 def near_names(name: str, known: Iterable[str]) -> str:

@@ -9,13 +9,8 @@ import pandas as pd
 import pytest
 
 from bayleaf import AODEClassifier, NaiveBayesClassifier
-from contract.tables import nominal_columns
+from contract.tables import nominal_frame
 from oracles.one_dependence import aode_joint
-
-
-def _table(seed: int = 0, n_rows: int = 60) -> tuple[pd.DataFrame, list[str]]:
-    columns, y = nominal_columns(n_rows=n_rows, seed=seed)
-    return pd.DataFrame(columns), y
 
 
 @pytest.mark.parametrize("min_count", [0, 1, 12, 20, 61])
@@ -23,7 +18,7 @@ def _table(seed: int = 0, n_rows: int = 60) -> tuple[pd.DataFrame, list[str]]:
 def test_joint_probabilities_are_those_of_the_definition(
     seed: int, min_count: int
 ) -> None:
-    frame, y = _table(seed)
+    frame, y = nominal_frame(60, seed)
     rows = frame.to_numpy().tolist()
     model = AODEClassifier(min_count=min_count).fit(frame, y)
     found = np.exp(model.predict_joint_log_proba(frame[:12]))
@@ -32,14 +27,14 @@ def test_joint_probabilities_are_those_of_the_definition(
 
 
 def test_rare_values_are_no_super_parents() -> None:
-    frame, y = _table()
+    frame, y = nominal_frame(60)
     every = AODEClassifier().fit(frame, y).predict_proba(frame)
     frequent = AODEClassifier(min_count=22).fit(frame, y).predict_proba(frame)
     assert np.abs(frequent - every).max() > 1e-3
 
 
 def test_without_super_parents_naive_bayes_is_left() -> None:
-    frame, y = _table()
+    frame, y = nominal_frame(60)
     alone = AODEClassifier(min_count=10_000).fit(frame, y)
     naive = NaiveBayesClassifier().fit(frame, y)
     np.testing.assert_allclose(
@@ -50,7 +45,7 @@ def test_without_super_parents_naive_bayes_is_left() -> None:
 
 
 def test_one_feature_is_naive_bayes() -> None:
-    frame, y = _table()
+    frame, y = nominal_frame(60)
     np.testing.assert_allclose(
         AODEClassifier().fit(frame[["c"]], y).predict_proba(frame[["c"]]),
         NaiveBayesClassifier().fit(frame[["c"]], y).predict_proba(frame[["c"]]),
@@ -59,7 +54,7 @@ def test_one_feature_is_naive_bayes() -> None:
 
 
 def test_explanations_add_up_where_no_super_parent_is_left() -> None:
-    frame, y = _table()
+    frame, y = nominal_frame(60)
     model = AODEClassifier(min_count=10_000).fit(frame, y)
     for explanation in model.explain(frame[:9]):
         terms = sum(term.contribution for term in explanation.terms)
@@ -70,7 +65,7 @@ def test_explanations_add_up_where_no_super_parent_is_left() -> None:
 
 def test_many_rows_are_scored_as_few() -> None:
     # Large tables are summed by a compiled loop, small ones by NumPy.
-    frame, y = _table()
+    frame, y = nominal_frame(60)
     model = AODEClassifier().fit(frame, y)
     long = pd.concat([frame] * 1000, ignore_index=True)
     np.testing.assert_allclose(
@@ -92,4 +87,4 @@ def test_a_wrong_min_count_is_refused(min_count: Any) -> None:
     with pytest.raises(
         (ValueError, TypeError), match="min_count must be an integer >= 0"
     ):
-        AODEClassifier(min_count=min_count).fit(*_table())
+        AODEClassifier(min_count=min_count).fit(*nominal_frame(60))

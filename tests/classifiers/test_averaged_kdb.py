@@ -40,7 +40,7 @@ def _mixed(n_rows: int = 300, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 @pytest.fixture(scope="module")
 def fitted() -> tuple[AveragedKDBClassifier, pd.DataFrame, np.ndarray]:
     frame, y = _mixed()
-    return AveragedKDBClassifier(n_networks=5).fit(frame, y), frame, y
+    return AveragedKDBClassifier(n_networks=5, random_state=0).fit(frame, y), frame, y
 
 
 def test_scores_are_the_weighted_sum_of_mean_log_probabilities(fitted: Any) -> None:
@@ -83,14 +83,14 @@ def test_the_base_is_the_weighted_log_prior_and_the_bias(fitted: Any) -> None:
 def test_interacting_columns_are_learned_that_naive_bayes_cannot_see() -> None:
     frame, y = _mixed(1200)
     train, test = slice(0, 900), slice(900, None)
-    model = AveragedKDBClassifier().fit(frame[train], y[train])
+    model = AveragedKDBClassifier(random_state=0).fit(frame[train], y[train])
     naive = bayleaf.NaiveBayesClassifier().fit(frame[train], y[train])
     assert model.score(frame[test], y[test]) > naive.score(frame[test], y[test]) + 0.2
 
 
 def test_the_left_out_loss_foretells_that_of_new_rows() -> None:
     frame, y = _mixed(900)
-    model = AveragedKDBClassifier().fit(frame, y)
+    model = AveragedKDBClassifier(random_state=0).fit(frame, y)
     fresh, truth = _mixed(3000, seed=1)
     proba = model.predict_proba(fresh)
     index = {label: i for i, label in enumerate(model.classes_.tolist())}
@@ -107,7 +107,7 @@ def test_the_left_out_loss_foretells_that_of_new_rows() -> None:
 def test_labels_of_test_rows_and_their_company_change_no_prediction() -> None:
     frame, y = _mixed()
     train, test = next(StratifiedKFold(3).split(frame, y))
-    model = AveragedKDBClassifier().fit(frame.iloc[train], y[train])
+    model = AveragedKDBClassifier(random_state=0).fit(frame.iloc[train], y[train])
     together = model.predict_proba(frame.iloc[test])
     threes = [
         model.predict_proba(frame.iloc[test[first : first + 3]])
@@ -116,15 +116,17 @@ def test_labels_of_test_rows_and_their_company_change_no_prediction() -> None:
     np.testing.assert_array_equal(np.concatenate(threes), together)
     scrambled = y.copy()
     scrambled[test] = np.random.default_rng(0).permutation(y[test])
-    again = AveragedKDBClassifier().fit(frame.iloc[train], scrambled[train])
+    again = AveragedKDBClassifier(random_state=0).fit(
+        frame.iloc[train], scrambled[train]
+    )
     np.testing.assert_array_equal(again.predict_proba(frame.iloc[test]), together)
 
 
 def test_the_order_of_rows_changes_no_bit() -> None:
     frame, y = _mixed()
     order = np.random.default_rng(1).permutation(len(y))
-    one = AveragedKDBClassifier().fit(frame, y)
-    other = AveragedKDBClassifier().fit(frame.iloc[order], y[order])
+    one = AveragedKDBClassifier(random_state=0).fit(frame, y)
+    other = AveragedKDBClassifier(random_state=0).fit(frame.iloc[order], y[order])
     np.testing.assert_array_equal(
         one.predict_log_proba(frame), other.predict_log_proba(frame)
     )
@@ -133,8 +135,8 @@ def test_the_order_of_rows_changes_no_bit() -> None:
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
 def test_threads_change_no_bit(n_jobs: int) -> None:
     frame, y = _mixed(2500)
-    one = AveragedKDBClassifier(n_jobs=1).fit(frame, y)
-    other = AveragedKDBClassifier(n_jobs=n_jobs).fit(frame, y)
+    one = AveragedKDBClassifier(n_jobs=1, random_state=0).fit(frame, y)
+    other = AveragedKDBClassifier(n_jobs=n_jobs, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(
         one.predict_log_proba(frame), other.predict_log_proba(frame)
     )
@@ -154,7 +156,9 @@ def test_a_seed_gives_one_model_and_another_seed_another() -> None:
 
 def test_even_weights_are_the_plain_average() -> None:
     frame, y = _mixed()
-    model = AveragedKDBClassifier(weights=None, max_parents=2).fit(frame, y)
+    model = AveragedKDBClassifier(weights=None, max_parents=2, random_state=0).fit(
+        frame, y
+    )
     np.testing.assert_array_equal(model.model_.weights, np.full((4, 3), 1 / 3))
     assert model.prior_weight_ == 1.0
     assert np.isnan(model.penalty_)
@@ -163,7 +167,7 @@ def test_even_weights_are_the_plain_average() -> None:
 def test_one_network_of_a_fixed_coding_without_parents_is_naive_bayes() -> None:
     frame, y = _mixed()
     model = AveragedKDBClassifier(
-        n_networks=1, max_parents=0, weights=None, discretizer="mdlp"
+        n_networks=1, max_parents=0, weights=None, discretizer="mdlp", random_state=0
     ).fit(frame, y)
     naive = bayleaf.NaiveBayesClassifier(smoothing="dirichlet", missing="state")
     np.testing.assert_allclose(
@@ -173,8 +177,8 @@ def test_one_network_of_a_fixed_coding_without_parents_is_naive_bayes() -> None:
 
 def test_fewer_rows_carry_the_weights_where_max_rows_says_so() -> None:
     frame, y = _mixed(600)
-    model = AveragedKDBClassifier(max_rows=50).fit(frame, y)
-    whole = AveragedKDBClassifier().fit(frame, y)
+    model = AveragedKDBClassifier(max_rows=50, random_state=0).fit(frame, y)
+    whole = AveragedKDBClassifier(random_state=0).fit(frame, y)
     assert abs(model.log_likelihood_) < abs(whole.log_likelihood_) / 5
     for one, other in zip(
         model.model_.networks[0].families,
@@ -290,7 +294,7 @@ def test_a_deployment_prior_shifts_the_odds_in_full(fitted: Any) -> None:
     ids=["one row", "two rows", "rare class", "constant", "a hole", "all holes"],
 )
 def test_tables_that_say_little_fit_and_predict(frame: pd.DataFrame, y: Any) -> None:
-    model = AveragedKDBClassifier().fit(frame, y)
+    model = AveragedKDBClassifier(random_state=0).fit(frame, y)
     proba = model.predict_proba(frame)
     assert np.isfinite(proba).all()
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
@@ -317,7 +321,7 @@ def test_wrong_parameters_are_refused(
 ) -> None:
     frame, y = _mixed(30)
     with pytest.raises(ValueError, match=sentence):
-        AveragedKDBClassifier(**parameters).fit(frame, y)
+        AveragedKDBClassifier(**parameters, random_state=0).fit(frame, y)
 
 
 def test_there_is_no_single_network(fitted: Any) -> None:
@@ -333,8 +337,10 @@ def test_every_backend_gives_the_same_model(
         name: [None if pd.isna(cell) else cell for cell in frame[name].tolist()]
         for name in frame
     }
-    model = AveragedKDBClassifier(n_networks=3).fit(make_frame(columns), y)
-    expected = AveragedKDBClassifier(n_networks=3).fit(frame, y)
+    model = AveragedKDBClassifier(n_networks=3, random_state=0).fit(
+        make_frame(columns), y
+    )
+    expected = AveragedKDBClassifier(n_networks=3, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(
         model.predict_proba(make_frame(columns)), expected.predict_proba(frame)
     )
@@ -342,7 +348,9 @@ def test_every_backend_gives_the_same_model(
 
 def test_a_missing_cell_of_a_column_without_holes_says_nothing() -> None:
     table = load_heart()
-    model = AveragedKDBClassifier(n_networks=4, smoothing=Dirichlet(2.0))
+    model = AveragedKDBClassifier(
+        n_networks=4, smoothing=Dirichlet(2.0), random_state=0
+    )
     model.fit(table.X, table.y)
     name = table.X.column_names[0]
     hole = pa.array([None], type=table.X.column(0).type)
@@ -352,21 +360,25 @@ def test_a_missing_cell_of_a_column_without_holes_says_nothing() -> None:
 
 def test_even_weights_are_calibrated_by_one_temperature() -> None:
     frame, y = _mixed()
-    plain = AveragedKDBClassifier(weights=None).fit(frame, y)
-    model = AveragedKDBClassifier(weights=None, calibration="leave_one_out")
+    plain = AveragedKDBClassifier(weights=None, random_state=0).fit(frame, y)
+    model = AveragedKDBClassifier(
+        weights=None, calibration="leave_one_out", random_state=0
+    )
     model.fit(frame, y)
     assert model.temperature_ != 1.0
     assert model.loo_score_.log_loss < plain.loo_score_.log_loss
     scaled = plain.predict_log_proba(frame) / model.temperature_
     scaled -= np.logaddexp.reduce(scaled, axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_log_proba(frame), scaled, atol=1e-12)
-    learned = AveragedKDBClassifier(calibration="leave_one_out").fit(frame, y)
+    learned = AveragedKDBClassifier(calibration="leave_one_out", random_state=0).fit(
+        frame, y
+    )
     assert learned.temperature_ == 1.0
 
 
 def test_the_smoothing_rule_may_be_chosen_by_left_out_rows() -> None:
     frame, y = _mixed()
-    model = AveragedKDBClassifier(smoothing="auto").fit(frame, y)
+    model = AveragedKDBClassifier(smoothing="auto", random_state=0).fit(frame, y)
     assert model.smoothing_ == model.selection_.best.smoothing
     assert len(model.selection_) > 3
     assert model.model_.smoothing == model.smoothing_
@@ -374,7 +386,7 @@ def test_the_smoothing_rule_may_be_chosen_by_left_out_rows() -> None:
 
 def test_the_leave_one_out_score_is_that_of_the_rows_weights_were_learned_on() -> None:
     frame, y = _mixed()
-    model = AveragedKDBClassifier().fit(frame, y)
+    model = AveragedKDBClassifier(random_state=0).fit(frame, y)
     assert model.loo_score_.log_loss * len(y) == pytest.approx(-model.log_likelihood_)
     assert 0 < model.loo_score_.error < 1
     assert pickle.loads(pickle.dumps(model)).log_likelihood_ == model.log_likelihood_
@@ -388,6 +400,6 @@ def test_the_summary_ranks_arcs_and_names_the_single_drawing(fitted: Any) -> Non
     )
     assert summary.arcs[0] == tuple(heaviest)
     assert 'KDBClassifier(k="auto"' in str(summary)
-    few = AveragedKDBClassifier().fit(frame.head(10), ["a"] * 9 + ["b"])
+    few = AveragedKDBClassifier(random_state=0).fit(frame.head(10), ["a"] * 9 + ["b"])
     assert "only one row of class 'b'" in str(few.summary())
     assert "only 10 training rows" in str(few.summary())

@@ -30,7 +30,9 @@ def _concept(seed: int, n_rows: int = 5000) -> tuple[pd.DataFrame, Any]:
 
 @pytest.mark.parametrize("search", SEARCHES)
 def test_predictions_are_those_of_the_expanded_network(search: str) -> None:
-    model = HNBClassifier(search=search, significance_level=0.001).fit(X, Y)
+    model = HNBClassifier(search=search, significance_level=0.001, random_state=0).fit(
+        X, Y
+    )
     codes = model.encoder_.transform(take_apart(X))
     network = model.network_
     names = network.domain.names
@@ -45,7 +47,9 @@ def test_predictions_are_those_of_the_expanded_network(search: str) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_near_copy_is_proposed_before_the_concept(seed: int) -> None:
     frame, y = _concept(seed)
-    model = HNBClassifier(search="significance", pair_score="mutual_information")
+    model = HNBClassifier(
+        search="significance", pair_score="mutual_information", random_state=0
+    )
     model.fit(frame, y)
     first = model.search_trace_[0].candidates[0]
     assert (first.left, first.right) == (1, 2)
@@ -58,7 +62,9 @@ def test_without_latents_it_is_naive_bayes() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(3, size=(300, 4))).astype(str)
     y = rng.integers(2, size=300)
-    hierarchical = HNBClassifier(search="significance", significance_level=1e-9)
+    hierarchical = HNBClassifier(
+        search="significance", significance_level=1e-9, random_state=0
+    )
     naive = NaiveBayesClassifier(smoothing="dirichlet")
     np.testing.assert_array_equal(
         hierarchical.fit(frame, y).predict_proba(frame),
@@ -73,7 +79,7 @@ def test_holes_in_training_and_prediction_are_summed_out(search: str) -> None:
     rng = np.random.default_rng(3)
     y = frame.pop("disease")
     holed = frame.mask(rng.random(frame.shape) < 0.15)
-    model = HNBClassifier(search=search).fit(holed, y)
+    model = HNBClassifier(search=search, random_state=0).fit(holed, y)
     proba = model.predict_proba(holed)
     assert (model.predict(holed) == y).mean() > 0.75
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
@@ -83,7 +89,9 @@ def test_tables_learned_by_em_have_the_log_likelihood_of_what_is_known() -> None
     frame = load_heart().frame.to_pandas()
     y = frame.pop("disease")
     holed = frame.mask(np.random.default_rng(5).random(frame.shape) < 0.2)
-    model = HNBClassifier(search="significance", significance_level=0.001).fit(holed, y)
+    model = HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(holed, y)
     assert model.tree_.latents
     codes = model._training_codes
     nodes, own = model.tree_.node_codes(codes), codes.column(13)
@@ -95,14 +103,19 @@ def test_tables_learned_by_em_have_the_log_likelihood_of_what_is_known() -> None
 
 
 def test_complete_rows_give_the_same_tables_by_em_as_by_counting() -> None:
-    one, two = (HNBClassifier(estimation=e).fit(X, Y) for e in ("em", "counting"))
+    one, two = (
+        HNBClassifier(estimation=e, random_state=0).fit(X, Y)
+        for e in ("em", "counting")
+    )
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
 def test_conditional_tables_fit_the_training_classes_better() -> None:
     own = np.searchsorted(["absent", "present"], np.asarray(Y))
     logs = [
-        HNBClassifier(parameters=p).fit(X, Y).predict_log_proba(X)[range(270), own]
+        HNBClassifier(objective=p, random_state=0)
+        .fit(X, Y)
+        .predict_log_proba(X)[range(270), own]
         for p in ("generative", "conditional")
     ]
     assert logs[1].mean() > logs[0].mean()
@@ -113,7 +126,7 @@ def test_forward_selection_keeps_children_that_help() -> None:
     rng = np.random.default_rng(0)
     for j in range(4):
         frame[f"noise{j}"] = rng.integers(4, size=600).astype(str)
-    model = HNBClassifier(feature_selection="forward").fit(frame, y)
+    model = HNBClassifier(feature_selection="forward", random_state=0).fit(frame, y)
     used = model.model_.used_children
     leaves = {leaf for node in used for leaf in model.tree_.leaves(node)}
     assert not leaves & {3, 4, 5, 6}
@@ -121,7 +134,7 @@ def test_forward_selection_keeps_children_that_help() -> None:
 
 
 def test_files_give_the_same_model_back(tmp_path: Path) -> None:
-    model = HNBClassifier(search="significance").fit(X, Y)
+    model = HNBClassifier(search="significance", random_state=0).fit(X, Y)
     assert model.latents_
     model.save(tmp_path / "a.json")
     again = bayleaf.load(tmp_path / "a.json")
@@ -134,7 +147,7 @@ def test_files_give_the_same_model_back(tmp_path: Path) -> None:
 
 def test_a_pair_of_too_many_cells_is_skipped_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="max_cells") as caught:
-        HNBClassifier(max_cells=3).fit(X, Y)
+        HNBClassifier(max_cells=3, random_state=0).fit(X, Y)
     assert any("chest_pain" in str(warning.message) for warning in caught)
 
 
@@ -159,17 +172,21 @@ def test_parameters_out_of_range_are_refused(
     options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        HNBClassifier(**options).fit(X, Y)
+        HNBClassifier(**options, random_state=0).fit(X, Y)
 
 
 def test_calibration_and_choice_of_smoothing_leave_rows_out() -> None:
-    model = HNBClassifier(smoothing="auto", calibration="leave_one_out").fit(X, Y)
+    model = HNBClassifier(
+        smoothing="auto", calibration="leave_one_out", random_state=0
+    ).fit(X, Y)
     assert model.temperature_ != 1.0
     assert model.selection_.best.smoothing is model.smoothing_
 
 
 def test_left_out_scores_equal_refitting_the_tables() -> None:
-    model = HNBClassifier(search="significance", significance_level=0.001).fit(X, Y)
+    model = HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(X, Y)
     assert model.tree_.latents
     flat = class_children_codes(model.tree_, model._training_codes)
     frame = pd.DataFrame(
@@ -182,7 +199,7 @@ def test_left_out_scores_equal_refitting_the_tables() -> None:
 @pytest.mark.parametrize("search", SEARCHES)
 def test_all_rows_of_the_first_monks_problem_give_its_concept(search: str) -> None:
     table = make_monks(1)
-    model = HNBClassifier(search=search).fit(table.X, table.y)
+    model = HNBClassifier(search=search, random_state=0).fit(table.X, table.y)
     report = model.latents_[0]
     assert report.children == ("a1", "a2")
     told = [[str(rule) for rule in state.rules] for state in report.states]
@@ -190,7 +207,7 @@ def test_all_rows_of_the_first_monks_problem_give_its_concept(search: str) -> No
 
 
 def test_the_trace_tells_of_every_round() -> None:
-    model = HNBClassifier(search="hill_climbing").fit(X, Y)
+    model = HNBClassifier(search="hill_climbing", random_state=0).fit(X, Y)
     accepted = [step.accepted for step in model.search_trace_]
     assert len([step for step in accepted if step]) == len(model.tree_.latents)
     assert accepted[-1] is None
@@ -199,7 +216,9 @@ def test_the_trace_tells_of_every_round() -> None:
 
 
 def test_the_summary_names_the_latent_variables() -> None:
-    model = HNBClassifier(search="significance", significance_level=0.001).fit(X, Y)
+    model = HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(X, Y)
     remarks = model.summary().remarks
     assert "L4 joins chest_pain and exercise_induced_angina: 8 joint states in 3" in (
         remarks
@@ -208,6 +227,8 @@ def test_the_summary_names_the_latent_variables() -> None:
 
 
 def test_an_explanation_names_the_rule_that_fired() -> None:
-    model = HNBClassifier(search="significance", significance_level=0.001).fit(X, Y)
+    model = HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(X, Y)
     text = " ".join(str(model.explain(X.slice(0, 1))[0]).split())
     assert "by L4: chest_pain = asymptomatic and exercise_induced_angina = no" in text

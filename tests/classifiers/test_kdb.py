@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import KDBClassifier, NaiveBayesClassifier
-from contract.tables import mixed_columns, nominal_columns, rows_of
+from contract.tables import mixed_frame, nominal_columns, nominal_frame, rows_of
 from oracles.sahami import conditional_mutual_information, kdb_parents
 
 
@@ -89,8 +89,7 @@ def test_theta_in_bits_is_theta_in_nats_by_ln_2(seed: int) -> None:
 
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
 def test_kdb_with_k_zero_equals_naive_bayes(missing: str) -> None:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = mixed_frame()
     kdb = KDBClassifier(k=0, missing=missing).fit(frame, y)
     naive = NaiveBayesClassifier(missing=missing).fit(frame, y)
     np.testing.assert_array_equal(
@@ -102,8 +101,8 @@ def test_kdb_with_k_zero_equals_naive_bayes(missing: str) -> None:
 
 @pytest.mark.parametrize("k", [3, 4, 50])
 def test_large_k_is_the_full_network_over_the_order(k: int) -> None:
-    columns, y = nominal_columns()
-    model = KDBClassifier(k=k).fit(pd.DataFrame(columns), y)
+    frame, y = nominal_frame()
+    model = KDBClassifier(k=k).fit(frame, y)
     parents = _feature_parents(model)
     order = sorted(range(4), key=lambda feature: len(parents[feature]))
     for place, feature in enumerate(order):
@@ -150,17 +149,17 @@ def test_the_full_network_s_joint_is_the_product_along_the_order() -> None:
 def test_wrong_parameters_are_refused(
     parameters: Any, error: Any, sentence: str
 ) -> None:
-    columns, y = nominal_columns(n_rows=30)
+    frame, y = nominal_frame(n_rows=30)
     with pytest.raises(error, match=sentence):
-        KDBClassifier(**parameters).fit(pd.DataFrame(columns), y)
+        KDBClassifier(**parameters).fit(frame, y)
 
 
 def test_a_table_too_large_is_refused_with_its_feature() -> None:
-    columns, y = nominal_columns()
+    frame, y = nominal_frame()
     with pytest.raises(
         ValueError, match=r"feature '\w' .*max_table_cells=50; use fewer"
     ):
-        KDBClassifier(k=3, max_table_cells=50).fit(pd.DataFrame(columns), y)
+        KDBClassifier(k=3, max_table_cells=50).fit(frame, y)
 
 
 def test_summing_out_too_much_names_the_row() -> None:

@@ -21,7 +21,9 @@ def _parity(n_rows: int = 80, seed: int = 0) -> tuple[Any, Any]:
 
 
 def _grown(**parameters: Any) -> HierarchicalMixtureNBClassifier:
-    return HierarchicalMixtureNBClassifier(architecture="auto", **parameters)
+    return HierarchicalMixtureNBClassifier(
+        architecture="auto", **parameters, random_state=0
+    )
 
 
 @pytest.mark.parametrize("learning", ["online", "batch"])
@@ -41,7 +43,7 @@ def test_what_grew_is_what_is_learned_by_name() -> None:
     X, y = _parity()
     grown = _grown(learning="batch").fit(X, y)
     named = HierarchicalMixtureNBClassifier(
-        learning="batch", architecture=grown.architecture_
+        learning="batch", architecture=grown.architecture_, random_state=0
     ).fit(X, y)
     assert named.architecture_ == grown.architecture_
     assert not hasattr(named, "growth_")
@@ -61,7 +63,9 @@ def test_weights_are_repetitions() -> None:
 @pytest.mark.parametrize("learning", ["online", "batch"])
 def test_a_single_expert_is_naive_bayes(learning: str) -> None:
     X, _ = _parity()
-    model = HierarchicalMixtureNBClassifier(learning=learning, architecture=())
+    model = HierarchicalMixtureNBClassifier(
+        learning=learning, architecture=(), random_state=0
+    )
     model.fit(X, X[:, 0])
     assert model.architecture_ == ()
     assert model.gate_weights(X).tolist() == [[[1.0]] * 80]
@@ -89,4 +93,6 @@ def test_a_grown_mixture_is_saved(tmp_path: Path) -> None:
 
 def test_other_words_are_refused() -> None:
     with pytest.raises(TypeError, match=r"or 'auto', got 'automatic'"):
-        HierarchicalMixtureNBClassifier(architecture="automatic").fit(*_parity())
+        HierarchicalMixtureNBClassifier(architecture="automatic", random_state=0).fit(
+            *_parity()
+        )

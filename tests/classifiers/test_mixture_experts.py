@@ -42,8 +42,8 @@ def _table(
 
 
 def _mixture(expert: Any, **parameters: Any) -> HierarchicalMixtureNBClassifier:
-    settings = {"learning": "batch", "architecture": (2,), **parameters}
-    return HierarchicalMixtureNBClassifier(expert=expert, **settings)
+    learning = {"learning": "batch", "architecture": (2,), "random_state": 0}
+    return HierarchicalMixtureNBClassifier(expert=expert, **{**learning, **parameters})
 
 
 def _bits(model: Any, X: Any) -> bytes:
@@ -53,7 +53,7 @@ def _bits(model: Any, X: Any) -> bytes:
 @pytest.mark.parametrize("expert", EXPERTS.values(), ids=list(EXPERTS))
 def test_learning_never_leads_down(expert: Any) -> None:
     X, y = _table()
-    model = _mixture(expert, n_init=2).fit(X, y)
+    model = _mixture(expert, n_mixtures=2).fit(X, y)
     for curve in model.learning_curves_:
         assert (np.diff(curve) >= 0).all()
 
@@ -80,8 +80,8 @@ def test_weights_are_repetitions_and_threads_change_no_bit(expert: Any) -> None:
     X, y = _table(1)
     weights = np.random.default_rng(0).integers(3, size=len(y))
     rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), weights))
-    one = _mixture(expert, n_init=2).fit(X, y, sample_weight=weights)
-    other = _mixture(expert, n_init=2, n_jobs=2).fit(X[rows], y[rows])
+    one = _mixture(expert, n_mixtures=2).fit(X, y, sample_weight=weights)
+    other = _mixture(expert, n_mixtures=2, n_jobs=2).fit(X[rows], y[rows])
     assert _bits(one, X) == _bits(other, X)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bayleaf import Lidstone, NaiveBayesClassifier
-from contract.tables import nominal_columns
+from contract.tables import nominal_frame
 
 _ROWS = [["sun", "hot"], ["sun", "mild"], ["rain", "mild"], ["rain", "cool"]]
 _LABELS = ["out", "out", "in", "in"]
@@ -37,8 +36,7 @@ def test_alpha_is_added_to_each_count(alpha: float) -> None:
 
 
 def test_the_log_likelihood_is_that_of_the_training_rows() -> None:
-    columns, y = nominal_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = nominal_frame()
     model = NaiveBayesClassifier().fit(frame, y)
     joint = model.predict_joint_log_proba(frame)
     codes = np.unique(y, return_inverse=True)[1]

@@ -69,7 +69,9 @@ def test_the_file_is_that_of_the_estimator(table: Path) -> None:
     loaded = bayleaf.load(output)
     assert loaded.get_params()["abstraction"] == "local"
     rows = pa_csv.read_csv(table)
-    own = bayleaf.BayesianNetworkEstimator(local_structure="tree", abstraction="local")
+    own = bayleaf.BayesianNetworkEstimator(
+        local_structure="tree", abstraction="local", random_state=0
+    )
     own.fit(rows.drop_columns("weight"), sample_weight=rows["weight"].to_numpy())
     cells = rows.drop_columns("weight")
     assert (loaded.score_samples(cells) == own.score_samples(cells)).all()

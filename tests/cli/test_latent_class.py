@@ -16,16 +16,16 @@ def test_fit_takes_the_settings_of_the_estimator(
     run: Run, heart: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "mixture.json"
-    words = ("--model", "latent_class", "--n-components", 3, "--n-init", 2)
-    more = ("--max-iterations", 50, "--tolerance", 1e-5, "-o", path)
+    words = ("--model", "latent_class", "--n-components", 3, "--n-restarts", 2)
+    more = ("--max-iter", 50, "--tol", 1e-5, "-o", path)
     done = run("fit", heart, "--target", "disease", *words, *more)
     assert done.code == 0, done.err
     table = load_heart()
     model = bayleaf.LatentClassNBClassifier(
-        n_components=3, n_init=2, max_iterations=50, tolerance=1e-5
+        n_components=3, n_restarts=2, max_iter=50, tol=1e-5, random_state=0
     ).fit(table.X, table.y)
     read = bayleaf.load(path)
-    assert read.get_params()["tolerance"] == 1e-5
+    assert read.get_params()["tol"] == 1e-5
     assert read.log_likelihood_ == model.log_likelihood_
     assert "component 1 of disease = present" in run("inspect", path).out
 
@@ -34,7 +34,7 @@ def test_the_number_of_components_may_be_auto(
     run: Run, heart: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "mixture.json"
-    words = ("--model", "latent_class", "--n-components", "auto", "--n-init", 1)
+    words = ("--model", "latent_class", "--n-components", "auto", "--n-restarts", 1)
     most = ("--max-components", 2)
     done = run("fit", heart, "--target", "disease", *words, *most, "-o", path)
     assert done.code == 0, done.err

@@ -18,7 +18,7 @@ def test_fit_takes_the_settings_of_the_estimator(
     run: Run, heart: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "mixture.json"
-    words = ("--model", "mixture", "--architecture", "2-3", "--n-init", 2)
+    words = ("--model", "mixture", "--architecture", "2-3", "--n-mixtures", 2)
     more = ("--n-passes", 3, "--sigma", 0.5, "--gamma", 0.2, "--noise", 0.05)
     rest = ("--missing-denominator", "all_rows", "--no-merge-rows", "-o", path)
     done = run("fit", heart, "--target", "disease", *words, *more, *rest)
@@ -26,13 +26,14 @@ def test_fit_takes_the_settings_of_the_estimator(
     table = load_heart()
     model = bayleaf.HierarchicalMixtureNBClassifier(
         architecture=(2, 3),
-        n_init=2,
+        n_mixtures=2,
         n_passes=3,
         sigma=0.5,
         gamma=0.2,
         noise=0.05,
         missing_denominator="all_rows",
         merge_rows=False,
+        random_state=0,
     ).fit(table.X, table.y)
     read = bayleaf.load(path)
     assert read.log_likelihood_ == model.log_likelihood_

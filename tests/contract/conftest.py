@@ -9,9 +9,22 @@ import pytest
 
 from bayleaf.classifiers import (
     CLASSIFIERS,
+    AveragedKDBClassifier,
     BayesianClassifier,
+    BayesianNetworkClassifier,
     HierarchicalMixtureNBClassifier,
+    HNBClassifier,
+    LatentClassNBClassifier,
 )
+
+# Methods whose result depends on `random_state`.
+DRAWING = {
+    AveragedKDBClassifier,
+    BayesianNetworkClassifier,
+    HierarchicalMixtureNBClassifier,
+    HNBClassifier,
+    LatentClassNBClassifier,
+}
 
 
 @pytest.fixture(params=list(CLASSIFIERS.values()), ids=list(CLASSIFIERS))
@@ -38,8 +51,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = {
         # Models of the joint distribution, which sum missing features out.
         "joint_kind": _is_joint,
+        # Methods that turn counts into probabilities by a rule.
+        "smoothed_kind": lambda kind: "smoothing" in inspect.signature(kind).parameters,
         # Methods that draw nothing at random.
-        "steady_kind": lambda kind: _default(kind, "random_state") is None,
+        "steady_kind": lambda kind: kind not in DRAWING,
     }
     for name, holds in chosen.items():
         if name in metafunc.fixturenames:

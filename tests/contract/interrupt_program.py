@@ -92,7 +92,7 @@ def fit_density(options: dict[str, Any], n_rows: int) -> Action:
     """A fit of a network over all columns, and how likely it finds rows."""
     X, y = made_up(n_rows)
     X["y"] = pd.Categorical(y)
-    model = BayesianNetworkEstimator(**options)
+    model = BayesianNetworkEstimator(**options, random_state=0)
     return lambda: np.asarray(model.fit(X).score_samples(X[:N_COMPARED]))
 
 
@@ -115,7 +115,7 @@ def query_rows(n_jobs: int, n_rows: int) -> Action:
     """Posterior of a variable in many rows with missing cells."""
     X, _ = made_up(n_rows)
     X = X[[name for name in X if name.startswith("w")]]
-    network = BayesianNetworkEstimator().fit(X[:1000]).network_
+    network = BayesianNetworkEstimator(random_state=0).fit(X[:1000]).network_
     questions = Inference(network)
     return lambda: questions.posterior_table(X, "w1", n_jobs=n_jobs)
 
@@ -123,7 +123,7 @@ def query_rows(n_jobs: int, n_rows: int) -> Action:
 def query(n_times: int) -> Action:
     """One posterior after another, each after other evidence."""
     X, _ = made_up(2000)
-    questions = Inference(BayesianNetworkEstimator().fit(X).network_)
+    questions = Inference(BayesianNetworkEstimator(random_state=0).fit(X).network_)
 
     def ask() -> NDArray[Any]:
         found = [questions.query({"w3": "abcde"[k % 5]}) for k in range(n_times)]
@@ -136,7 +136,7 @@ def learn_tables(n_jobs: int, n_rows: int) -> Action:
     """Expectation maximisation with missing cells."""
     X, _ = made_up(n_rows)
     X = X[[name for name in X if name.startswith("w")]]
-    network = BayesianNetworkEstimator().fit(X[:1000]).network_
+    network = BayesianNetworkEstimator(random_state=0).fit(X[:1000]).network_
 
     def learn() -> NDArray[Any]:
         found = learn_parameters(network, X, n_jobs=n_jobs).network

@@ -59,6 +59,20 @@ def nominal_columns(
     return columns, _picked(["in", "out", "roof"], y)
 
 
+def mixed_frame(n_rows: int = 120, seed: int = 0) -> tuple[pd.DataFrame, list[str]]:
+    """`mixed_columns` as a data frame."""
+    columns, y = mixed_columns(n_rows, seed)
+    return pd.DataFrame(columns), y
+
+
+def nominal_frame(
+    n_rows: int = 90, seed: int = 0, *, missing: float = 0.0
+) -> tuple[pd.DataFrame, list[str]]:
+    """`nominal_columns` as a data frame."""
+    columns, y = nominal_columns(n_rows, seed, missing=missing)
+    return pd.DataFrame(columns), y
+
+
 def pick_rows(columns: Columns, rows: Any) -> Columns:
     """Some rows of a table, in the given order."""
     return {name: [cells[row] for row in rows] for name, cells in columns.items()}

@@ -5,17 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from contract.tables import mixed_columns
+from contract.tables import mixed_frame
 
 _PRIOR = [0.2, 0.3, 0.5]
-
-
-def _table() -> tuple[pd.DataFrame, list[str]]:
-    columns, y = mixed_columns()
-    return pd.DataFrame(columns), y
 
 
 def _under_prior(model: Any, frame: Any, prior: Any) -> Any:
@@ -25,44 +19,49 @@ def _under_prior(model: Any, frame: Any, prior: Any) -> Any:
 
 
 def test_a_given_prior_takes_the_place_of_the_learned_one(kind: Any) -> None:
-    frame, y = _table()
-    model = kind(class_prior=_PRIOR).fit(frame, y)
+    frame, y = mixed_frame()
+    model = kind(class_prior=_PRIOR, random_state=0).fit(frame, y)
     np.testing.assert_allclose(
         model.predict_proba(frame),
-        _under_prior(kind().fit(frame, y), frame, _PRIOR),
+        _under_prior(kind(random_state=0).fit(frame, y), frame, _PRIOR),
         atol=1e-12,
     )
 
 
 def test_an_unfitted_prior_is_uniform(kind: Any) -> None:
-    frame, y = _table()
-    one = kind(fit_prior=False).fit(frame, y)
-    other = kind(class_prior=[1 / 3] * 3).fit(frame, y)
+    frame, y = mixed_frame()
+    one = kind(fit_prior=False, random_state=0).fit(frame, y)
+    other = kind(class_prior=[1 / 3] * 3, random_state=0).fit(frame, y)
     np.testing.assert_allclose(
         one.predict_proba(frame), other.predict_proba(frame), atol=1e-12
     )
 
 
 def test_a_replaced_prior_equals_one_given_before_fitting(kind: Any) -> None:
-    frame, y = _table()
-    replaced = kind().fit(frame, y).with_class_prior(_PRIOR)
-    given = kind(class_prior=_PRIOR).fit(frame, y)
+    frame, y = mixed_frame()
+    replaced = kind(random_state=0).fit(frame, y).with_class_prior(_PRIOR)
+    given = kind(class_prior=_PRIOR, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(
         replaced.predict_proba(frame), given.predict_proba(frame)
     )
 
 
 def test_replacing_the_prior_leaves_the_model_as_it_was(kind: Any) -> None:
-    frame, y = _table()
-    model = kind().fit(frame, y)
+    frame, y = mixed_frame()
+    model = kind(random_state=0).fit(frame, y)
     before = model.predict_proba(frame)
     model.with_class_prior(_PRIOR)
     np.testing.assert_array_equal(model.predict_proba(frame), before)
 
 
 def test_a_class_of_prior_zero_is_never_predicted(kind: Any) -> None:
-    frame, y = _table()
-    proba = kind().fit(frame, y).with_class_prior([0.0, 0.5, 0.5]).predict_proba(frame)
+    frame, y = mixed_frame()
+    proba = (
+        kind(random_state=0)
+        .fit(frame, y)
+        .with_class_prior([0.0, 0.5, 0.5])
+        .predict_proba(frame)
+    )
     np.testing.assert_array_equal(proba[:, 0], 0.0)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
 
@@ -77,30 +76,30 @@ def test_a_class_of_prior_zero_is_never_predicted(kind: Any) -> None:
     ],
 )
 def test_a_wrong_prior_is_refused(kind: Any, prior: Any, sentence: str) -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     with pytest.raises(ValueError, match=f"class_prior .*{sentence}"):
-        kind(class_prior=prior).fit(frame, y)
+        kind(class_prior=prior, random_state=0).fit(frame, y)
     with pytest.raises(ValueError, match=f"class_prior .*{sentence}"):
-        kind().fit(frame, y).with_class_prior(prior)
+        kind(random_state=0).fit(frame, y).with_class_prior(prior)
 
 
 def test_the_cheapest_class_is_predicted(kind: Any) -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     loss = np.array([[0.0, 1.0, 9e5], [2e5, 0.0, 1.0], [1.0, 3e5, 0.0]])
-    model = kind(loss=loss).fit(frame, y)
+    model = kind(loss=loss, random_state=0).fit(frame, y)
     expected_cost = model.predict_proba(frame) @ loss.T
     np.testing.assert_array_equal(
         model.predict(frame), model.classes_[expected_cost.argmin(axis=1)]
     )
-    most_probable = kind().fit(frame, y).predict(frame)
+    most_probable = kind(random_state=0).fit(frame, y).predict(frame)
     assert model.predict(frame).tolist() != most_probable.tolist()
 
 
 def test_equal_losses_predict_the_most_probable_class(kind: Any) -> None:
-    frame, y = _table()
-    model = kind(loss=1.0 - np.eye(3)).fit(frame, y)
+    frame, y = mixed_frame()
+    model = kind(loss=1.0 - np.eye(3), random_state=0).fit(frame, y)
     np.testing.assert_array_equal(
-        model.predict(frame), kind().fit(frame, y).predict(frame)
+        model.predict(frame), kind(random_state=0).fit(frame, y).predict(frame)
     )
 
 
@@ -113,6 +112,6 @@ def test_equal_losses_predict_the_most_probable_class(kind: Any) -> None:
     ],
 )
 def test_a_wrong_loss_is_refused(kind: Any, loss: Any, sentence: str) -> None:
-    frame, y = _table()
+    frame, y = mixed_frame()
     with pytest.raises(ValueError, match=f"loss .*{sentence}"):
-        kind(loss=loss).fit(frame, y)
+        kind(loss=loss, random_state=0).fit(frame, y)

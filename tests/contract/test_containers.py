@@ -21,7 +21,9 @@ from bayleaf import (
 from contract.tables import (
     CONTAINERS,
     mixed_columns,
+    mixed_frame,
     nominal_columns,
+    nominal_frame,
     object_array,
     pick_rows,
     rows_of,
@@ -40,8 +42,8 @@ def test_every_container_gives_the_same_probabilities(
     kind: Any, container: Any
 ) -> None:
     columns, y = mixed_columns()
-    expected = kind().fit(pd.DataFrame(columns), y)
-    model = kind().fit(container(columns), y)
+    expected = kind(random_state=0).fit(pd.DataFrame(columns), y)
+    model = kind(random_state=0).fit(container(columns), y)
     _same_model(expected, model, pd.DataFrame(columns), container(columns))
 
 
@@ -50,7 +52,9 @@ def test_integers_in_an_array_are_read_as_in_a_frame(kind: Any) -> None:
     X = rng.integers(3, size=(60, 4))
     y = (X.sum(axis=1) + rng.integers(2, size=60)) % 2
     frame = pd.DataFrame(X, columns=list("abcd"))
-    _same_model(kind().fit(frame, y), kind().fit(X, y), frame, X)
+    _same_model(
+        kind(random_state=0).fit(frame, y), kind(random_state=0).fit(X, y), frame, X
+    )
 
 
 def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any) -> None:
@@ -60,14 +64,16 @@ def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any) -> None:
     X[:, 7] = rng.integers(1000, size=26_000)
     y = (X.sum(axis=1) + rng.integers(2, size=26_000)) % 2
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    _same_model(kind().fit(frame, y), kind().fit(X, y), frame, X)
+    _same_model(
+        kind(random_state=0).fit(frame, y), kind(random_state=0).fit(X, y), frame, X
+    )
 
 
 def test_unknown_integers_of_a_large_array_are_missing(kind: Any) -> None:
     rng = np.random.default_rng(1)
     X = rng.integers(4, size=(26_000, 8))
     y = (X[:, 0] + rng.integers(2, size=26_000)) % 2
-    model = kind().fit(X, y)
+    model = kind(random_state=0).fit(X, y)
     strange = X.copy()
     strange[:, 3] = np.where(np.arange(26_000) % 2, 7, -500_000)
     floats = X.astype(float)
@@ -78,64 +84,84 @@ def test_unknown_integers_of_a_large_array_are_missing(kind: Any) -> None:
 
 
 def test_categoricals_are_read_as_text(kind: Any) -> None:
-    columns, y = nominal_columns(missing=0.1)
-    text = pd.DataFrame(columns)
+    text, y = nominal_frame(missing=0.1)
     categorical = text.astype("category")
-    _same_model(kind().fit(text, y), kind().fit(categorical, y), text, categorical)
+    _same_model(
+        kind(random_state=0).fit(text, y),
+        kind(random_state=0).fit(categorical, y),
+        text,
+        categorical,
+    )
 
 
 def test_a_polars_enum_is_read_as_text(kind: Any) -> None:
     columns, y = nominal_columns(missing=0.1)
     text = pl.DataFrame(columns)
     enum = text.with_columns(pl.all().cast(pl.Enum(["p", "q", "r", "s"])))
-    _same_model(kind().fit(text, y), kind().fit(enum, y), text, enum)
+    _same_model(
+        kind(random_state=0).fit(text, y), kind(random_state=0).fit(enum, y), text, enum
+    )
 
 
 def test_an_arrow_dictionary_is_read_as_text(kind: Any) -> None:
     columns, y = nominal_columns(missing=0.1)
     text = pa.table(columns)
     encoded = pa.table({name: text[name].dictionary_encode() for name in columns})
-    _same_model(kind().fit(text, y), kind().fit(encoded, y), text, encoded)
+    _same_model(
+        kind(random_state=0).fit(text, y),
+        kind(random_state=0).fit(encoded, y),
+        text,
+        encoded,
+    )
 
 
 def test_truth_values_are_two_states(kind: Any) -> None:
     columns, y = mixed_columns()
     frame = pd.DataFrame({"windy": columns["windy"], "weather": columns["weather"]})
     text = frame.assign(windy=["yes" if cell else "no" for cell in columns["windy"]])
-    _same_model(kind().fit(frame, y), kind().fit(text, y), frame, text)
+    _same_model(
+        kind(random_state=0).fit(frame, y),
+        kind(random_state=0).fit(text, y),
+        frame,
+        text,
+    )
 
 
 def test_pandas_missing_values_of_all_kinds_are_missing(kind: Any) -> None:
-    columns, y = nominal_columns(missing=0.2)
-    plain = pd.DataFrame(columns)
+    plain, y = nominal_frame(missing=0.2)
     masked = plain.astype("string")
     nans = plain.map(lambda cell: float("nan") if cell is None else cell)
-    model = kind().fit(plain, y)
-    _same_model(model, kind().fit(masked, y), plain, masked)
-    _same_model(model, kind().fit(nans, y), plain, nans)
+    model = kind(random_state=0).fit(plain, y)
+    _same_model(model, kind(random_state=0).fit(masked, y), plain, masked)
+    _same_model(model, kind(random_state=0).fit(nans, y), plain, nans)
 
 
 def test_masked_integers_are_read_as_integers(kind: Any) -> None:
     columns, y = mixed_columns()
     masked = pd.DataFrame({"guests": pd.array(columns["guests"], dtype="Int64")})
     frame = pl.DataFrame({"guests": columns["guests"]})
-    _same_model(kind().fit(masked, y), kind().fit(frame, y), masked, frame)
+    _same_model(
+        kind(random_state=0).fit(masked, y),
+        kind(random_state=0).fit(frame, y),
+        masked,
+        frame,
+    )
 
 
 def test_a_single_row_is_scored_as_within_its_table(kind: Any) -> None:
-    columns, y = mixed_columns()
-    model = kind().fit(pd.DataFrame(columns), y)
-    together = model.predict_proba(pd.DataFrame(columns))
+    frame, y = mixed_frame()
+    model = kind(random_state=0).fit(frame, y)
+    together = model.predict_proba(frame)
     for row in (0, 7, 50):
-        alone = model.predict_proba(pd.DataFrame(columns).iloc[[row]])
+        alone = model.predict_proba(frame.iloc[[row]])
         np.testing.assert_array_equal(alone[0], together[row])
 
 
 def test_the_order_of_rows_does_not_matter(kind: Any) -> None:
     columns, y = mixed_columns()
     shuffled = np.random.default_rng(3).permutation(len(y))
-    one = kind().fit(pd.DataFrame(columns), y)
-    other = kind().fit(
+    one = kind(random_state=0).fit(pd.DataFrame(columns), y)
+    other = kind(random_state=0).fit(
         pd.DataFrame(pick_rows(columns, shuffled)), [y[row] for row in shuffled]
     )
     _same_model(one, other, pd.DataFrame(columns), pd.DataFrame(columns))
@@ -145,8 +171,8 @@ def test_columns_may_have_integer_names(kind: Any) -> None:
     columns, y = nominal_columns()
     text = pd.DataFrame(columns)
     numbered = text.set_axis([10, 11, 12, 13], axis=1)
-    model = kind().fit(numbered, y)
-    _same_model(kind().fit(text, y), model, text, numbered)
+    model = kind(random_state=0).fit(numbered, y)
+    _same_model(kind(random_state=0).fit(text, y), model, text, numbered)
     children = {child for _, child in model.edges_}
     if isinstance(model, HNBClassifier):
         # Latent variables have names of their own, told apart from those of columns.
@@ -163,7 +189,7 @@ def test_columns_may_have_integer_names(kind: Any) -> None:
 
 def test_renamed_columns_are_refused_with_their_names(kind: Any) -> None:
     columns, y = nominal_columns()
-    model = kind().fit(pd.DataFrame(columns), y)
+    model = kind(random_state=0).fit(pd.DataFrame(columns), y)
     with pytest.raises(ValueError, match=r"(?s)betty.*\bb\b|\bb\b.*betty"):
         model.predict(pd.DataFrame(columns).rename(columns={"b": "betty"}))
 
@@ -171,21 +197,21 @@ def test_renamed_columns_are_refused_with_their_names(kind: Any) -> None:
 def test_renamed_integer_columns_are_refused_with_their_names(kind: Any) -> None:
     columns, y = nominal_columns()
     numbered = pd.DataFrame(columns).set_axis([10, 11, 12, 13], axis=1)
-    model = kind().fit(numbered, y)
+    model = kind(random_state=0).fit(numbered, y)
     with pytest.raises(ValueError, match=re.escape("lacks 12 and has 99")):
         model.predict(numbered.rename(columns={12: 99}))
 
 
 def test_reordered_columns_are_refused(kind: Any) -> None:
-    columns, y = nominal_columns()
-    model = kind().fit(pd.DataFrame(columns), y)
+    frame, y = nominal_frame()
+    model = kind(random_state=0).fit(frame, y)
     with pytest.raises(ValueError, match="order"):
-        model.predict(pd.DataFrame(columns)[["b", "a", "c", "d"]])
+        model.predict(frame[["b", "a", "c", "d"]])
 
 
 def test_a_table_with_fewer_columns_is_refused(kind: Any) -> None:
     X = np.random.default_rng(0).integers(3, size=(30, 3))
-    model = kind().fit(X, X[:, 0] % 2)
+    model = kind(random_state=0).fit(X, X[:, 0] % 2)
     with pytest.raises(ValueError, match=r"2 features, but .* 3 features"):
         model.predict(X[:, :2])
 
@@ -193,23 +219,23 @@ def test_a_table_with_fewer_columns_is_refused(kind: Any) -> None:
 def test_the_class_may_share_its_name_with_a_column(kind: Any) -> None:
     columns, y = nominal_columns()
     frame = pd.DataFrame(columns).rename(columns={"a": "class"})
-    model = kind().fit(frame, y)
+    model = kind(random_state=0).fit(frame, y)
     other = pd.DataFrame(columns)
-    _same_model(kind().fit(other, y), model, other, frame)
+    _same_model(kind(random_state=0).fit(other, y), model, other, frame)
 
 
 def test_one_class_has_probability_one(kind: Any) -> None:
-    columns, y = mixed_columns()
-    model = kind().fit(pd.DataFrame(columns), ["only"] * len(y))
-    np.testing.assert_array_equal(model.predict_proba(pd.DataFrame(columns)), 1.0)
-    assert set(model.predict(pd.DataFrame(columns))) == {"only"}
+    frame, y = mixed_frame()
+    model = kind(random_state=0).fit(frame, ["only"] * len(y))
+    np.testing.assert_array_equal(model.predict_proba(frame), 1.0)
+    assert set(model.predict(frame)) == {"only"}
 
 
 def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(
     joint_kind: Any,
 ) -> None:
     rows = [["p"], ["p"], ["p"], ["q"], ["q"]]
-    model = joint_kind(smoothing="laplace")
+    model = joint_kind(smoothing="laplace", random_state=0)
     if isinstance(model, LatentClassNBClassifier):
         # Every component has prior rows of its own.
         model.set_params(n_components=1)
@@ -228,20 +254,26 @@ def test_a_constant_column_changes_no_probability(joint_kind: Any) -> None:
     columns, y = nominal_columns()
     frame = pd.DataFrame(columns)
     wider = frame.assign(same="always")
-    expected = np.exp(joint_kind().fit(frame, y).predict_joint_log_proba(frame))
+    expected = np.exp(
+        joint_kind(random_state=0).fit(frame, y).predict_joint_log_proba(frame)
+    )
     if issubclass(joint_kind, AODEClassifier):
         # The constant super-parent's network, averaged in, is naive Bayes.
         naive = NaiveBayesClassifier().fit(frame, y)
         joint = np.exp(naive.predict_joint_log_proba(frame))
         expected = (len(columns) * expected + joint) / (len(columns) + 1)
-    found = np.exp(joint_kind().fit(wider, y).predict_joint_log_proba(wider))
+    found = np.exp(
+        joint_kind(random_state=0).fit(wider, y).predict_joint_log_proba(wider)
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
 def test_a_constant_numeric_column_is_told_in_the_summary(kind: Any) -> None:
-    columns, y = nominal_columns()
-    frame = pd.DataFrame(columns).assign(same=1.5)
-    assert "same: no cut point found" in str(kind().fit(frame, y).summary())
+    frame, y = nominal_frame()
+    frame = frame.assign(same=1.5)
+    assert "same: no cut point found" in str(
+        kind(random_state=0).fit(frame, y).summary()
+    )
 
 
 @pytest.mark.slow
@@ -252,7 +284,7 @@ def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:
     rng = np.random.default_rng(5)
     y = rng.integers(2, size=60)
     X = (rng.random((60, n_columns)) < 0.3 + 0.4 * y[:, None]).astype(np.int64)
-    proba = kind().fit(X, y).predict_proba(X)
+    proba = kind(random_state=0).fit(X, y).predict_proba(X)
     assert np.isfinite(proba).all()
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
     assert (proba.argmax(axis=1) == y).all()

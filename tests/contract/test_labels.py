@@ -25,7 +25,7 @@ _LABELS: dict[str, list[Any]] = {
 
 def _fitted(kind: Any, labels: Any) -> tuple[Any, pd.DataFrame]:
     frame = pd.DataFrame(mixed_columns()[0])
-    return kind().fit(frame, labels), frame
+    return kind(random_state=0).fit(frame, labels), frame
 
 
 def _codes() -> np.ndarray[Any, Any]:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
-from contract.tables import nominal_columns
+from contract.tables import nominal_columns, nominal_frame
 
 
 def _summed_out(model: Any, row: list[Any]) -> Any:
@@ -30,7 +30,7 @@ def test_missing_cells_equal_the_sum_over_all_their_values(
     joint_kind: Any, missing_in_training: float
 ) -> None:
     columns, y = nominal_columns(missing=missing_in_training)
-    model = joint_kind().fit(pd.DataFrame(columns), y)
+    model = joint_kind(random_state=0).fit(pd.DataFrame(columns), y)
     row = [columns[name][3] or "p" for name in columns]
     for mask in itertools.product([True, False], repeat=4):
         cells = [
@@ -57,9 +57,8 @@ def test_missing_cells_are_summed_out_of_dense_networks(k: int) -> None:
 
 
 def test_rows_with_different_gaps_are_scored_as_alone(kind: Any) -> None:
-    columns, y = nominal_columns(missing=0.4)
-    frame = pd.DataFrame(columns)
-    model = kind().fit(frame, y)
+    frame, y = nominal_frame(missing=0.4)
+    model = kind(random_state=0).fit(frame, y)
     together = model.predict_joint_log_proba(frame)
     for row in range(0, len(y), 9):
         alone = model.predict_joint_log_proba(frame.iloc[[row]])[0]

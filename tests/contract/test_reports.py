@@ -15,13 +15,12 @@ from bayleaf import (
     HNBClassifier,
     LatentClassNBClassifier,
 )
-from contract.tables import mixed_columns, nominal_columns
+from contract.tables import mixed_frame, nominal_frame
 
 
 def _fitted(kind: Any, **parameters: Any) -> tuple[Any, pd.DataFrame]:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
-    return kind(**parameters).fit(frame, y), frame
+    frame, y = mixed_frame()
+    return kind(**parameters, random_state=0).fit(frame, y), frame
 
 
 def test_the_terms_of_an_explanation_add_up_to_the_log_odds(kind: Any) -> None:
@@ -77,9 +76,10 @@ def test_a_missing_feature_contributes_nothing(joint_kind: Any) -> None:
 
 
 def test_one_class_is_explained_by_zeros(kind: Any) -> None:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
-    explanation = kind().fit(frame, ["only"] * len(y)).explain(frame[:1])[0]
+    frame, y = mixed_frame()
+    explanation = (
+        kind(random_state=0).fit(frame, ["only"] * len(y)).explain(frame[:1])[0]
+    )
     assert {term.contribution for term in explanation.terms} == {0.0}
 
 
@@ -104,10 +104,10 @@ def test_the_summary_tells_class_features_and_parameters(kind: Any) -> None:
 
 
 def test_the_summary_lists_what_was_nominal_and_what_was_dropped(kind: Any) -> None:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns).assign(same="x", flat=0.25)
+    frame, y = mixed_frame()
+    frame = frame.assign(same="x", flat=0.25)
     frame["guests"] = frame["guests"].astype("Int64")
-    notes = dict(kind().fit(frame, y).summary().notes)
+    notes = dict(kind(random_state=0).fit(frame, y).summary().notes)
     assert notes["guests"] == "integers, 5 values, taken as nominal"
     assert notes["same"] == "constant (x), so it carries no information"
     assert notes["flat"] == "no cut point found, so it carries no information"
@@ -145,9 +145,8 @@ def test_a_network_is_there_or_its_absence_is_explained(kind: Any) -> None:
 
 
 def test_the_joint_of_all_rows_sums_to_one(joint_kind: Any) -> None:
-    columns, y = nominal_columns(n_rows=90)
-    frame = pd.DataFrame(columns)
-    model = joint_kind().fit(frame, y)
+    frame, y = nominal_frame(n_rows=90)
+    model = joint_kind(random_state=0).fit(frame, y)
     states = [variable.states for variable in model.encoder_.domain]
     grid = pd.MultiIndex.from_product(states, names=list(frame)).to_frame(index=False)
     total = np.exp(model.predict_joint_log_proba(grid)).sum()

@@ -23,11 +23,11 @@ _BY_BATCHES = (
 
 @pytest.mark.slow
 @parametrize_with_checks(
-    [kind() for kind in CLASSIFIERS.values()]
+    [kind(random_state=0) for kind in CLASSIFIERS.values()]
     + [
-        kind(calibration="leave_one_out")
+        kind(calibration="leave_one_out", random_state=0)
         for kind in CLASSIFIERS.values()
-        if kind().missing == "marginalize"
+        if kind(random_state=0).missing == "marginalize"
     ]
 )
 def test_every_check_of_scikit_learn_passes(estimator: Any, check: Any) -> None:

@@ -18,7 +18,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from contract.tables import mixed_columns, nominal_columns
+from contract.tables import mixed_columns, nominal_frame
 
 
 def _table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
@@ -38,7 +38,7 @@ def _bits(model: Any, rows: Any) -> bytes:
 
 def test_a_clone_has_the_parameters_and_learns_the_same_model(kind: Any) -> None:
     frame, y = _table()
-    model = kind(max_states=77, fit_prior=False).fit(frame, y)
+    model = kind(max_states=77, fit_prior=False, random_state=0).fit(frame, y)
     copied = clone(model)
     assert not hasattr(copied, "model_")
     assert copied.get_params() == model.get_params()
@@ -57,7 +57,7 @@ def test_the_parameters_make_an_equal_classifier_again(kind: Any) -> None:
 )
 def test_a_copy_predicts_bit_for_bit(kind: Any, through: Any) -> None:
     frame, y = _table()
-    model = kind().fit(frame, y)
+    model = kind(random_state=0).fit(frame, y)
     model.predict(frame)
     copied = through(model)
     assert _bits(copied, frame) == _bits(model, frame)
@@ -66,7 +66,7 @@ def test_a_copy_predicts_bit_for_bit(kind: Any, through: Any) -> None:
 
 def test_a_pickle_does_not_grow_by_prediction(kind: Any) -> None:
     frame, y = _table()
-    model = kind().fit(frame, y)
+    model = kind(random_state=0).fit(frame, y)
     before = len(pickle.dumps(model))
     model.predict(frame)
     assert len(pickle.dumps(model)) == before
@@ -74,8 +74,8 @@ def test_a_pickle_does_not_grow_by_prediction(kind: Any) -> None:
 
 def test_a_pipeline_predicts_as_its_last_step(kind: Any) -> None:
     frame, y = _table()
-    pipeline = make_pipeline(FunctionTransformer(), kind()).fit(frame, y)
-    assert _bits(pipeline, frame) == _bits(kind().fit(frame, y), frame)
+    pipeline = make_pipeline(FunctionTransformer(), kind(random_state=0)).fit(frame, y)
+    assert _bits(pipeline, frame) == _bits(kind(random_state=0).fit(frame, y), frame)
 
 
 def test_a_grid_search_chooses_among_parameters(
@@ -83,7 +83,9 @@ def test_a_grid_search_chooses_among_parameters(
 ) -> None:
     frame, y = _table()
     grid = {"missing": missing_rules, "fit_prior": [True, False]}
-    search = GridSearchCV(kind(), grid, cv=3, error_score="raise").fit(frame, y)
+    search = GridSearchCV(kind(random_state=0), grid, cv=3, error_score="raise").fit(
+        frame, y
+    )
     assert len(search.cv_results_["params"]) == 2 * len(missing_rules)
     assert search.best_score_ > 0.5
 
@@ -91,34 +93,47 @@ def test_a_grid_search_chooses_among_parameters(
 def test_cross_validation_runs_with_log_loss(kind: Any) -> None:
     frame, y = _table()
     scores = cross_val_score(
-        kind(), frame, y, cv=3, scoring="neg_log_loss", error_score="raise"
+        kind(random_state=0),
+        frame,
+        y,
+        cv=3,
+        scoring="neg_log_loss",
+        error_score="raise",
     )
     assert np.isfinite(scores).all()
 
 
 def test_processes_of_joblib_give_the_same_scores(kind: Any) -> None:
     frame, y = _table()
-    one = cross_val_score(kind(), frame, y, cv=3, n_jobs=1)
+    one = cross_val_score(kind(random_state=0), frame, y, cv=3, n_jobs=1)
     np.testing.assert_array_equal(
-        cross_val_score(kind(), frame, y, cv=3, n_jobs=2), one
+        cross_val_score(kind(random_state=0), frame, y, cv=3, n_jobs=2), one
     )
 
 
 def test_calibration_returns_probabilities(kind: Any) -> None:
     frame, y = _table()
-    proba = CalibratedClassifierCV(kind(), cv=3).fit(frame, y).predict_proba(frame)
+    proba = (
+        CalibratedClassifierCV(kind(random_state=0), cv=3)
+        .fit(frame, y)
+        .predict_proba(frame)
+    )
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
 
 
 def test_bagging_agrees_with_the_classes(kind: Any) -> None:
     X, y = _numbers()
-    bag = BaggingClassifier(kind(), n_estimators=3, random_state=0).fit(X, y)
+    bag = BaggingClassifier(kind(random_state=0), n_estimators=3, random_state=0).fit(
+        X, y
+    )
     assert bag.score(X, y) > 0.5
 
 
 def test_a_bag_is_learned_like_a_table_of_its_rows(kind: Any) -> None:
     X, y = _numbers()
-    bag = BaggingClassifier(kind(), n_estimators=2, random_state=0).fit(X, y)
+    bag = BaggingClassifier(kind(random_state=0), n_estimators=2, random_state=0).fit(
+        X, y
+    )
     codes = np.unique(y, return_inverse=True)[1]
     for member, rows in zip(bag.estimators_, bag.estimators_samples_, strict=True):
         assert len(set(rows)) < len(rows)
@@ -132,20 +147,28 @@ def test_bags_may_miss_cells_and_hold_columns_of_fractions(kind: Any) -> None:
     X = y[:, None] + rng.normal(size=(80, 3))
     X[rng.random(X.shape) < 0.1] = np.nan
     bag = BaggingClassifier(
-        kind(), n_estimators=3, max_features=2, random_state=0, bootstrap_features=True
+        kind(random_state=0),
+        n_estimators=3,
+        max_features=2,
+        random_state=0,
+        bootstrap_features=True,
     )
     assert bag.fit(X, y).score(X, y) > 0.6
 
 
 def test_boosting_passes_weights(kind: Any) -> None:
     X, y = _numbers()
-    boosted = AdaBoostClassifier(kind(), n_estimators=3, random_state=0).fit(X, y)
+    boosted = AdaBoostClassifier(
+        kind(random_state=0), n_estimators=3, random_state=0
+    ).fit(X, y)
     assert boosted.score(X, y) > 0.5
 
 
 def test_boosting_goes_on_with_the_mistakes(kind: Any) -> None:
     X, y = _numbers()
-    boosted = AdaBoostClassifier(kind(), n_estimators=2, random_state=0).fit(X, y)
+    boosted = AdaBoostClassifier(
+        kind(random_state=0), n_estimators=2, random_state=0
+    ).fit(X, y)
     shares = np.full(len(y), 1 / len(y))
     # SAMME of Zhu, Zou, Rosset and Hastie (2009), of which AdaBoost is two classes.
     for member, vote in zip(
@@ -168,34 +191,40 @@ def test_boosting_finds_cut_points(kind: Any) -> None:
     y = rng.integers(2, size=80)
     X = 2 * y[:, None] + rng.normal(size=(80, 3))
     # Its weights sum to one, which as counts of rows would justify no cut at all.
-    boosted = AdaBoostClassifier(kind(), n_estimators=3, random_state=0).fit(X, y)
+    boosted = AdaBoostClassifier(
+        kind(random_state=0), n_estimators=3, random_state=0
+    ).fit(X, y)
     assert boosted.score(X, y) > 0.8
 
 
 def test_voting_averages_probabilities(kind: Any) -> None:
     X, y = _numbers()
-    vote = VotingClassifier([("one", kind()), ("two", kind())], voting="soft").fit(X, y)
+    vote = VotingClassifier(
+        [("one", kind(random_state=0)), ("two", kind(random_state=0))], voting="soft"
+    ).fit(X, y)
     np.testing.assert_allclose(
-        vote.predict_proba(X), kind().fit(X, y).predict_proba(X), atol=1e-12
+        vote.predict_proba(X),
+        kind(random_state=0).fit(X, y).predict_proba(X),
+        atol=1e-12,
     )
 
 
 def test_one_against_the_rest_runs(kind: Any) -> None:
     X, y = _numbers()
-    assert OneVsRestClassifier(kind()).fit(X, y).score(X, y) > 0.4
+    assert OneVsRestClassifier(kind(random_state=0)).fit(X, y).score(X, y) > 0.4
 
 
 def test_weights_are_routed_when_asked_for(kind: Any) -> None:
     X, y = _numbers()
     weights = np.random.default_rng(1).integers(1, 4, size=len(y)).astype(float)
     with sklearn.config_context(enable_metadata_routing=True):
-        asking = kind().set_fit_request(sample_weight=True)
+        asking = kind(random_state=0).set_fit_request(sample_weight=True)
         asking = asking.set_score_request(sample_weight=True)
         pipeline = make_pipeline(asking).fit(X, y, sample_weight=weights)
         found = cross_validate(
             asking, X, y, cv=3, params={"sample_weight": weights}, error_score="raise"
         )
-    expected = kind().fit(X, y, sample_weight=weights)
+    expected = kind(random_state=0).fit(X, y, sample_weight=weights)
     assert _bits(pipeline, X) == _bits(expected, X)
     assert found["test_score"].shape == (3,)
 
@@ -206,7 +235,7 @@ def test_weights_are_not_routed_unasked(kind: Any) -> None:
         sklearn.config_context(enable_metadata_routing=True),
         pytest.raises(ValueError, match=r"sample_weight.*not explicitly set"),
     ):
-        make_pipeline(kind()).fit(X, y, sample_weight=np.ones(len(y)))
+        make_pipeline(kind(random_state=0)).fit(X, y, sample_weight=np.ones(len(y)))
 
 
 class _Recorder:
@@ -234,19 +263,18 @@ class _Recorder:
 def test_callbacks_are_told_of_a_fit(kind: Any) -> None:
     X, y = _numbers()
     recorder = _Recorder()
-    kind().set_callbacks(recorder).fit(X, y)
+    kind(random_state=0).set_callbacks(recorder).fit(X, y)
     assert recorder.told == ["setup", "begin", "end", "teardown"]
 
 
 def test_callbacks_change_no_bit(kind: Any) -> None:
     X, y = _numbers()
-    model = kind().set_callbacks(_Recorder()).fit(X, y)
-    assert _bits(model, X) == _bits(kind().fit(X, y), X)
+    model = kind(random_state=0).set_callbacks(_Recorder()).fit(X, y)
+    assert _bits(model, X) == _bits(kind(random_state=0).fit(X, y), X)
 
 
 def test_text_goes_through_a_pipeline_with_column_names(kind: Any) -> None:
-    columns, y = nominal_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = nominal_frame()
     keep = FunctionTransformer(lambda table: table[["a", "c"]])
-    pipeline = make_pipeline(keep, kind()).fit(frame, y)
+    pipeline = make_pipeline(keep, kind(random_state=0)).fit(frame, y)
     assert pipeline[-1].feature_names_in_.tolist() == ["a", "c"]

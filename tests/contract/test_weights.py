@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import MEstimate
-from contract.tables import mixed_columns, nominal_columns, pick_rows
+from contract.tables import mixed_columns, mixed_frame, nominal_columns, pick_rows
 
 
 def _same_model(one: Any, other: Any, rows: Any) -> None:
@@ -22,13 +22,15 @@ def _same_model(one: Any, other: Any, rows: Any) -> None:
 
 
 def _weighted(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) -> Any:
-    return kind(**parameters).fit(pd.DataFrame(columns), y, sample_weight=weights)
+    return kind(**parameters, random_state=0).fit(
+        pd.DataFrame(columns), y, sample_weight=weights
+    )
 
 
 def _repeated(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) -> Any:
     rows = np.repeat(np.arange(len(y)), weights)
     frame = pd.DataFrame(pick_rows(columns, rows))
-    return kind(**parameters).fit(frame, [y[row] for row in rows])
+    return kind(**parameters, random_state=0).fit(frame, [y[row] for row in rows])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -56,19 +58,21 @@ def test_whole_weights_are_exact_under_every_discretizer(
     _same_model(one, other, pd.DataFrame(columns))
 
 
-def test_whole_weights_are_exact_where_tables_pull_towards_marginals(kind: Any) -> None:
+def test_whole_weights_are_exact_where_tables_pull_towards_marginals(
+    smoothed_kind: Any,
+) -> None:
     columns, y = nominal_columns(missing=0.1)
     weights = np.random.default_rng(4).integers(4, size=len(y))
-    one = _weighted(kind, columns, y, weights, smoothing=MEstimate(5.0))
-    other = _repeated(kind, columns, y, weights, smoothing=MEstimate(5.0))
+    one = _weighted(smoothed_kind, columns, y, weights, smoothing=MEstimate(5.0))
+    other = _repeated(smoothed_kind, columns, y, weights, smoothing=MEstimate(5.0))
     _same_model(one, other, pd.DataFrame(columns))
 
 
 def test_a_row_of_weight_zero_adds_neither_state_nor_class(kind: Any) -> None:
     columns, y = nominal_columns()
-    expected = kind().fit(pd.DataFrame(columns), y)
+    expected = kind(random_state=0).fit(pd.DataFrame(columns), y)
     longer = {name: [*cells, "never"] for name, cells in columns.items()}
-    model = kind().fit(
+    model = kind(random_state=0).fit(
         pd.DataFrame(longer), [*y, "nowhere"], sample_weight=[1] * len(y) + [0]
     )
     assert model.classes_.tolist() == expected.classes_.tolist()
@@ -79,13 +83,17 @@ def test_a_row_of_weight_zero_may_hold_what_training_refuses(kind: Any) -> None:
     columns, y = nominal_columns()
     longer = {name: [*cells, None] for name, cells in columns.items()}
     weights = [1] * len(y) + [0]
-    model = kind(missing="error").fit(pd.DataFrame(longer), [*y, y[0]], weights)
-    _same_model(kind().fit(pd.DataFrame(columns), y), model, pd.DataFrame(columns))
+    model = kind(missing="error", random_state=0).fit(
+        pd.DataFrame(longer), [*y, y[0]], weights
+    )
+    _same_model(
+        kind(random_state=0).fit(pd.DataFrame(columns), y), model, pd.DataFrame(columns)
+    )
 
 
 def test_weights_of_one_change_nothing(kind: Any) -> None:
     columns, y = mixed_columns()
-    one = kind().fit(pd.DataFrame(columns), y)
+    one = kind(random_state=0).fit(pd.DataFrame(columns), y)
     _same_model(
         one, _weighted(kind, columns, y, np.ones(len(y))), pd.DataFrame(columns)
     )
@@ -98,12 +106,11 @@ def test_one_number_weighs_every_row(kind: Any) -> None:
 
 
 def test_fractional_weights_add_up(kind: Any) -> None:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = mixed_frame()
     twice = pd.concat([frame, frame], ignore_index=True)
     split = np.concatenate([np.full(len(y), 0.3), np.full(len(y), 0.7)])
-    one = kind().fit(frame, y)
-    other = kind().fit(twice, y + y, sample_weight=split)
+    one = kind(random_state=0).fit(frame, y)
+    other = kind(random_state=0).fit(twice, y + y, sample_weight=split)
     assert one.edges_ == other.edges_
     np.testing.assert_allclose(
         one.predict_proba(frame), other.predict_proba(frame), rtol=1e-12
@@ -112,7 +119,9 @@ def test_fractional_weights_add_up(kind: Any) -> None:
 
 def test_weights_set_the_class_prior(joint_kind: Any) -> None:
     rows, y = [["p"], ["q"], ["p"]], ["a", "a", "b"]
-    model = joint_kind(smoothing="laplace").fit(rows, y, sample_weight=[0.5, 1.5, 5.0])
+    model = joint_kind(smoothing="laplace", random_state=0).fit(
+        rows, y, sample_weight=[0.5, 1.5, 5.0]
+    )
     # Laplace: (2 + 1) / (7 + 2).
     np.testing.assert_allclose(model.model_.class_prior, [3 / 9, 6 / 9], rtol=1e-15)
 
@@ -130,4 +139,6 @@ def test_weights_set_the_class_prior(joint_kind: Any) -> None:
 )
 def test_wrong_weights_are_refused(kind: Any, weights: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"sample_weight.*{sentence}"):
-        kind().fit([["p"], ["q"], ["p"]], ["a", "a", "b"], sample_weight=weights)
+        kind(random_state=0).fit(
+            [["p"], ["q"], ["p"]], ["a", "a", "b"], sample_weight=weights
+        )

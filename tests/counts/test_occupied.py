@@ -9,15 +9,9 @@ import pytest
 
 from bayleaf.counts.occupied import count_occupied
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.data.codes import Codes
+from oracles.coded_tables import random_codes
 
 CARDS = (5, 300, 4, 3)
-
-
-def _codes(n_rows: int = 500, *, whole: bool = True) -> Codes:
-    rng = np.random.default_rng(0)
-    columns = [rng.integers(card, size=n_rows) for card in CARDS]
-    return Codes.from_columns(columns, CARDS, None if whole else rng.random(n_rows))
 
 
 def _maps() -> list[Any]:
@@ -30,7 +24,7 @@ def _maps() -> list[Any]:
 def test_occupied_cells_are_those_of_the_dense_table(
     whole: bool, family: tuple[int, ...]
 ) -> None:
-    codes = _codes(whole=whole)
+    codes = random_codes(CARDS, 500, weights="ones" if whole else "fractions")
     _, found, _ = count_occupied(codes, [(1,), family, (0, 2)], _maps())
     dense = np.zeros([CARDS[v] + 1 for v in family] + [CARDS[-1]])
     dense[(*found.states, found.classes)] = found.weights
@@ -42,7 +36,7 @@ def test_occupied_cells_are_those_of_the_dense_table(
 
 
 def test_a_map_merges_states() -> None:
-    codes = _codes()
+    codes = random_codes(CARDS, 500)
     halves = np.array([0, 0, 1, 1, 1, 2], dtype=np.uint16)
     (found,) = count_occupied(codes, [(0,)], [halves, *_maps()[1:]])
     low = codes.column(0) < 2

@@ -6,6 +6,9 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows, shuffled_distinct_rows
+from oracles.coded_tables import random_codes
+
+ROWS = random_codes((3, 3, 3, 3), 200)
 
 
 def _contents(codes: Codes, seed: int = 0) -> list[tuple[int, ...]]:
@@ -16,18 +19,9 @@ def _contents(codes: Codes, seed: int = 0) -> list[tuple[int, ...]]:
     ]
 
 
-def _codes(order: np.ndarray | None = None) -> Codes:
-    rng = np.random.default_rng(3)
-    columns = [rng.integers(3, size=200) for _ in range(4)]
-    if order is not None:
-        columns = [column[order] for column in columns]
-    return Codes.from_columns(columns, (3, 3, 3, 3))
-
-
 def test_each_kind_of_row_comes_once_with_its_weight() -> None:
-    codes = _codes()
-    found = _contents(codes)
-    kinds, counts = np.unique(codes.narrow, axis=1, return_counts=True)
+    found = _contents(ROWS)
+    kinds, counts = np.unique(ROWS.narrow, axis=1, return_counts=True)
     expected = {(*row, count) for *row, count in zip(*kinds, counts, strict=True)}
     assert set(found) == expected
     assert len(found) == len(expected)
@@ -35,19 +29,19 @@ def test_each_kind_of_row_comes_once_with_its_weight() -> None:
 
 def test_sorting_and_repeating_rows_changes_nothing() -> None:
     order = np.random.default_rng(4).permutation(200)
-    assert _contents(_codes(order)) == _contents(_codes())
-    twice = _contents(_codes(np.tile(np.arange(200), 2)))
-    assert twice == [(*row, 2 * weight) for *row, weight in _contents(_codes())]
+    assert _contents(ROWS.rows(order)) == _contents(ROWS)
+    twice = _contents(ROWS.rows(np.tile(np.arange(200), 2)))
+    assert twice == [(*row, 2 * weight) for *row, weight in _contents(ROWS)]
 
 
 def test_another_seed_gives_another_order() -> None:
-    one, other = _contents(_codes()), _contents(_codes(), seed=1)
+    one, other = _contents(ROWS), _contents(ROWS, seed=1)
     assert one != other
     assert sorted(one) == sorted(other)
 
 
 def test_a_column_in_which_all_rows_agree_changes_no_order() -> None:
-    codes = _codes()
+    codes = ROWS
     wider = Codes.from_columns(
         [
             np.zeros(codes.n_rows, dtype=int),

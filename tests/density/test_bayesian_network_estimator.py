@@ -65,6 +65,7 @@ def setting(local_structure: str, abstraction: str | None, **more: Any) -> Any:
         local_structure=local_structure,
         abstraction=abstraction,
         **{"hierarchies": given_ones, **more},
+        random_state=0,
     )
 
 
@@ -167,19 +168,21 @@ def test_parameters_of_the_papers_hybrid_cars() -> None:
         "forbidden_edges": forbidden,
     }
     own_rows = {"hybrid": 2, "model": 6}
-    flat = BayesianNetworkEstimator(**options).fit(table)
+    flat = BayesianNetworkEstimator(**options, random_state=0).fit(table)
     assert flat.n_parameters_ - sum(own_rows.values()) == 24
-    tree = BayesianNetworkEstimator(local_structure="tree", **options).fit(table)
+    tree = BayesianNetworkEstimator(
+        local_structure="tree", **options, random_state=0
+    ).fit(table)
     assert tree.n_parameters_ - sum(own_rows.values()) == 14
     both = BayesianNetworkEstimator(
-        local_structure="tree", abstraction="given", **options
+        local_structure="tree", abstraction="given", **options, random_state=0
     ).fit(table)
     assert both.n_parameters_ - sum(own_rows.values()) == 10
     # Where accord and maxima cost the same, the three groups are enough.
     same = table.filter(pa.compute.not_equal(table["model"], "maxima"))
     extra = same.filter(pa.compute.equal(same["model"], "accord"))
     twin = extra.set_column(1, "model", pa.array(["maxima"] * extra.num_rows))
-    abstract = BayesianNetworkEstimator(abstraction="given", **options)
+    abstract = BayesianNetworkEstimator(abstraction="given", **options, random_state=0)
     abstract.fit(pa.concat_tables([same, twin]))
     assert abstract.n_parameters_ - sum(own_rows.values()) == 12
 
@@ -270,7 +273,9 @@ def test_numbers_are_cut_into_five_intervals(local_structure: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     X[:, 1] += X[:, 0]
-    model = BayesianNetworkEstimator(local_structure=local_structure).fit(X)
+    model = BayesianNetworkEstimator(
+        local_structure=local_structure, random_state=0
+    ).fit(X)
     assert model.encoder_.domain.cards == (5, 5)
     assert model.edges_
     assert np.isfinite(model.score_samples(X)).all()
@@ -312,7 +317,9 @@ def test_a_wrong_parameter_is_refused_in_a_sentence(
     parameters: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        BayesianNetworkEstimator(**parameters).fit(texts(dependent_rows(0, 10)))
+        BayesianNetworkEstimator(**parameters, random_state=0).fit(
+            texts(dependent_rows(0, 10))
+        )
 
 
 @pytest.mark.parametrize(
@@ -329,7 +336,9 @@ def test_a_wrong_parameter_is_refused_in_a_sentence(
 def test_a_parameter_of_the_wrong_type_is_refused(parameters: dict[str, Any]) -> None:
     (name,) = parameters
     with pytest.raises(TypeError, match=f"^{name} must"):
-        BayesianNetworkEstimator(**parameters).fit(texts(dependent_rows(0, 10)))
+        BayesianNetworkEstimator(**parameters, random_state=0).fit(
+            texts(dependent_rows(0, 10))
+        )
 
 
 @pytest.mark.parametrize("abstraction", [None, "given", "local_refreshed"])

@@ -15,9 +15,11 @@ from bayleaf import BayesianNetworkEstimator
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        BayesianNetworkEstimator(),
-        BayesianNetworkEstimator(local_structure="tree", abstraction="global"),
-        BayesianNetworkEstimator(local_structure="tree", n_restarts=2),
+        BayesianNetworkEstimator(random_state=0),
+        BayesianNetworkEstimator(
+            local_structure="tree", abstraction="global", random_state=0
+        ),
+        BayesianNetworkEstimator(local_structure="tree", n_restarts=2, random_state=0),
     ]
 )
 def test_every_check_of_scikit_learn_passes(estimator: Any, check: Any) -> None:

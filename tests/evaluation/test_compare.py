@@ -272,7 +272,9 @@ def test_losses_without_a_finite_threshold_are_refused_before_anything_is_learne
     told: list[str] = []
     X = np.arange(20).reshape(10, 2) % 2
     with pytest.raises(ValueError, match=message):
-        compare(X, np.arange(10) % 2, ["nb"], n_folds=2, loss=loss, tell=told.append)
+        compare(
+            X, np.arange(10) % 2, ["nb"], n_folds=2, loss=loss, progress=told.append
+        )
     assert told == []
 
 

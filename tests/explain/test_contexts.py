@@ -34,6 +34,7 @@ def test_a_tree_says_what_the_class_does_not_depend_on() -> None:
         local_structure="tree",
         n_restarts=1,
         required_edges=[("Hybrid", "class"), ("Model", "class")],
+        random_state=0,
     ).fit(X, y)
     rows = pd.DataFrame({"Hybrid": ["yes", "no"], "Model": ["truck", "truck"]})
     hybrid, other = contexts(trees, rows)
@@ -77,6 +78,7 @@ def test_a_grouped_table_says_which_group_is_used() -> None:
         abstraction="given",
         n_restarts=1,
         required_edges=[("tree", "class")],
+        random_state=0,
     ).fit(pd.DataFrame({"tree": kind.astype(object)}), y)
     (sentences,) = contexts(model, pd.DataFrame({"tree": ["fir"]}))
     assert sentences == ["for class, tree = fir counts as conifer"]

@@ -14,9 +14,11 @@ from scipy import stats
 
 from bayleaf import load
 from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.explain import credible, credible_intervals
-from bayleaf.explain.dirichlet import log_dirichlet
 from bayleaf.models.evidence_rows import EvidenceRows
+from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.support.drawn_networks import without_sums
 from oracles.small_tables import classifier, small_table
 
 
@@ -32,7 +34,7 @@ def test_one_feature_of_naive_bayes_has_a_beta_posterior() -> None:
     # Without smoothing, the product of the tables is one Dirichlet over all cells.
     model = classifier("nb", smoothing="maximum_likelihood").fit(X, y)
     rows = pd.DataFrame({"x": ["a", "b"]})
-    found = credible_intervals(model, rows, n_draws=100_000, level=0.9)
+    found = credible_intervals(model, rows, n_draws=100_000, level=0.9, random_state=0)
     for one, (yes, no) in zip(found, [(5, 12), (20, 7)], strict=True):
         low, high = stats.beta(yes, no).ppf([0.05, 0.95])
         assert one.classes[1].label == "yes"
@@ -44,7 +46,9 @@ def test_smoothed_counts_are_the_parameters() -> None:
     x = np.repeat(["a", "a", "b", "b"], [3, 1, 2, 6])
     y = np.repeat([0, 1, 0, 1], [3, 1, 2, 6])
     model = classifier("nb").fit(pd.DataFrame({"x": x.astype(object)}), y)
-    (one,) = credible_intervals(model, pd.DataFrame({"x": ["a"]}), n_draws=100_000)
+    (one,) = credible_intervals(
+        model, pd.DataFrame({"x": ["a"]}), n_draws=100_000, random_state=0
+    )
     rng = np.random.default_rng(5)
     prior = rng.beta(7 + 1, 5 + 1, 100_000)
     odds = prior / (1 - prior) * rng.beta(2, 7, 100_000) / rng.beta(4, 3, 100_000)
@@ -94,13 +98,11 @@ def test_all_tables_at_once_are_drawn_as_one_by_one(
     X, y = small_table(1)
     model = classifier(kind).fit(X, y)
     rows = X.iloc[:4]
-    quick = ends(credible_intervals(model, rows, n_draws=700))
+    quick = ends(credible_intervals(model, rows, n_draws=700, random_state=0))
 
-    def nobody(_: Any, codes: Any) -> Any:
-        return np.zeros(codes.n_rows, dtype=bool)
-
-    monkeypatch.setattr(credible, "without_sums", nobody)
-    monkeypatch.setattr(credible, "known_children", nobody)
+    kind_of_model = type(model.model_)
+    one_by_one = ModelKind.drawn_log_scores
+    monkeypatch.setattr(kind_of_model, "drawn_log_scores", one_by_one)
     slow = ends(credible_intervals(model, rows, n_draws=700, random_state=1))
     assert np.abs(quick - slow).max() < 0.08
 
@@ -116,7 +118,7 @@ def test_a_missing_leaf_is_left_out_and_a_missing_parent_summed_out() -> None:
         rows[X.columns[feature]] = pd.Series([None], dtype=object)
         if X.columns[feature] == "height":
             rows["height"] = np.nan
-        found = credible.without_sums(model.model_, model._prepare(rows)[1])
+        found = without_sums(model.network_.dag, model._prepare(rows)[1])
         assert found.tolist() == [simple]
 
 
@@ -134,7 +136,9 @@ def test_coverage_is_roughly_nominal() -> None:
         y = rng.integers(2, size=150)
         X = (rng.random((150, 3)) < tables[:, y].T).astype(int)
         model = classifier("nb").fit(X, y)
-        found = ends(credible_intervals(model, every, n_draws=300))[:, 1]
+        found = ends(credible_intervals(model, every, n_draws=300, random_state=0))[
+            :, 1
+        ]
         inside += ((found[:, 0] <= truth) & (truth <= found[:, 1])).tolist()
     assert 0.90 < np.mean(inside) < 0.99
 
@@ -147,9 +151,9 @@ def test_more_rows_make_intervals_narrower(kind: str) -> None:
     few = classifier(kind).fit(X, y)
     rows = X.iloc[:4]
     narrow = credible_intervals(
-        classifier(kind).fit(many, np.tile(y, 30)), rows, n_draws=200
+        classifier(kind).fit(many, np.tile(y, 30)), rows, n_draws=200, random_state=0
     )
-    wide = credible_intervals(few, rows, n_draws=200)
+    wide = credible_intervals(few, rows, n_draws=200, random_state=0)
     assert np.ptp(ends(narrow), axis=2).mean() < 0.6 * np.ptp(ends(wide), axis=2).mean()
 
 
@@ -159,10 +163,10 @@ def test_a_given_prior_is_certain() -> None:
         {"wet": [None], "windy": [None], "soil": [None], "height": [np.nan]}
     ).astype({"wet": object, "windy": object, "soil": object})
     fixed = classifier("nb", class_prior=[0.2, 0.8]).fit(X, y)
-    (one,) = credible_intervals(fixed, empty)
+    (one,) = credible_intervals(fixed, empty, random_state=0)
     assert one.classes[1].low == pytest.approx(0.8, abs=1e-12)
     assert one.classes[1].high == pytest.approx(0.8, abs=1e-12)
-    (learned,) = credible_intervals(classifier("nb").fit(X, y), empty)
+    (learned,) = credible_intervals(classifier("nb").fit(X, y), empty, random_state=0)
     assert learned.classes[1].low < learned.classes[1].high - 0.1
 
 
@@ -171,7 +175,7 @@ def test_rows_behind_cells_are_those_of_the_table_and_few_are_flagged() -> None:
     X.loc[:2, "soil"] = "peat"
     model = classifier("kdb", k=1).fit(X, y)
     for one, row in zip(
-        credible_intervals(model, X.iloc[:8], n_draws=10),
+        credible_intervals(model, X.iloc[:8], n_draws=10, random_state=0),
         X.iloc[:8].to_dict("records"),
         strict=True,
     ):
@@ -221,9 +225,9 @@ def test_thirty_features_and_a_hundred_rows_take_about_a_second() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(4, size=(1000, 30)), rng.integers(2, size=1000)
     model = classifier("nb").fit(X, y)
-    credible_intervals(model, X[:2])
+    credible_intervals(model, X[:2], random_state=0)
     start = time.perf_counter()
-    credible_intervals(model, X[:100])
+    credible_intervals(model, X[:100], random_state=0)
     assert time.perf_counter() - start < 2.0
 
 
@@ -231,7 +235,7 @@ def test_a_model_without_counts_says_so() -> None:
     X, y = small_table(3)
     model = classifier("nb").fit(X, y)
     with pytest.raises(ValueError, match="keeps no counts of its training rows"):
-        credible_intervals(model._predictor(), X)
+        credible_intervals(model._predictor(), X, random_state=0)
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
@@ -240,9 +244,9 @@ def test_a_file_keeps_the_counts(kind: str, tmp_path: Path) -> None:
     model = classifier(kind).fit(X, y)
     path = tmp_path / "model.json"
     model.save(path)
-    asked = credible_intervals(model, X.iloc[:3], n_draws=20)
+    asked = credible_intervals(model, X.iloc[:3], n_draws=20, random_state=0)
     read = load(path)
-    assert credible_intervals(read, X.iloc[:3], n_draws=20) == asked
+    assert credible_intervals(read, X.iloc[:3], n_draws=20, random_state=0) == asked
     # What was read is written again, and a file without counts is read as well.
     read.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_text() == path.read_text()
@@ -250,13 +254,13 @@ def test_a_file_keeps_the_counts(kind: str, tmp_path: Path) -> None:
     values["evidence"] = None
     path.write_text(json.dumps(values))
     with pytest.raises(ValueError, match="keeps no counts"):
-        credible_intervals(load(path), X.iloc[:3])
+        credible_intervals(load(path), X.iloc[:3], random_state=0)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rows": []}, "tells of 0 tables"),
+        ({"rows": []}, "has 0 tables"),
         ({"pseudo_rows": [1.0]}, "tables"),
         ({"pseudo_rows": [-1.0] * 5}, "negative weight"),
         ({"pseudo_rows": ["a"] * 5}, "no number"),
@@ -294,13 +298,13 @@ def test_partial_fit_keeps_the_counts() -> None:
 def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
     X, y = small_table(3)
     with pytest.raises(ValueError, match=message):
-        credible_intervals(classifier("nb").fit(X, y), X, **options)
+        credible_intervals(classifier("nb").fit(X, y), X, **options, random_state=0)
 
 
 def test_the_text_fits_a_terminal() -> None:
     X, y = small_table(4, n_rows=12)
     X = X.rename(columns={"soil": "a very long name " * 8})
-    found = credible_intervals(classifier("kdb").fit(X, y), X.iloc[:3])
+    found = credible_intervals(classifier("kdb").fit(X, y), X.iloc[:3], random_state=0)
     lines = "\n".join(map(str, found)).splitlines()
     assert any("fewer than 5 training rows" in line for line in lines)
     assert max(map(len, lines)) <= 80

@@ -141,7 +141,9 @@ def classifiers() -> dict[str, Callable[[], Any]]:
             local_structure="tree", random_state=0
         ),
         "network classifier under another prior": lambda: (
-            bayleaf.BayesianNetworkClassifier(class_prior=[0.7, 0.2, 0.1])
+            bayleaf.BayesianNetworkClassifier(
+                class_prior=[0.7, 0.2, 0.1], random_state=0
+            )
         ),
         "averaged KDB with missing states": lambda: bayleaf.AveragedKDBClassifier(
             n_networks=2,

@@ -11,7 +11,6 @@ FILES = sorted(SOURCE.rglob("*.py"))
 MAX_FILE, MAX_FOLDER, MAX_FUNCTION, MAX_NESTING = 400, 16, 60, 3
 # What is still to be made smaller: a name that is no longer too large must go.
 LARGE_FILES = {
-    "classifiers/shared/base.py",
     "data/encoder.py",
     "models/latent_rules.py",
     "models/queries.py",

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.latent.architecture_growth import Judge, deal_folds, grow_architecture
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
-from bayleaf.models.hierarchical_mixture import mixture_log_posteriors
+from bayleaf.models.mixture_tables import mixture_log_posteriors
 
 Floats = NDArray[np.float64]
 
 
 def _batch(rows: Codes, architecture: tuple[int, ...], others: Codes) -> Floats:
     rng = np.random.default_rng(0)
-    options = BatchOptions(max_steps=60)
+    options = BatchOptions(max_iter=60)
     banks = learn_batch(rows, architecture, options, rng).banks
     return mixture_log_posteriors((banks,), others)
 

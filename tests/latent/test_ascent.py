@@ -25,7 +25,7 @@ def _dome(point: Vector) -> tuple[float, Vector]:
 
 
 def test_the_top_of_a_bent_valley_is_found() -> None:
-    found = climb(_valley, np.array([-1.2, 1.0]), max_steps=200, tolerance=0.0)
+    found = climb(_valley, np.array([-1.2, 1.0]), max_iter=200, tol=0.0)
     np.testing.assert_allclose(found.point, [1.0, 1.0], atol=1e-6)
     assert found.converged
     assert len(found.objectives) < 100
@@ -34,19 +34,19 @@ def test_the_top_of_a_bent_valley_is_found() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_no_step_leads_down(seed: int) -> None:
     start = np.random.default_rng(seed).normal(scale=3, size=2)
-    found = climb(_valley, start, max_steps=100, tolerance=0.0)
+    found = climb(_valley, start, max_iter=100, tol=0.0)
     assert found.objectives[0] == _valley(start)[0]
     assert found.objectives[-1] == _valley(found.point)[0]
     assert (np.diff(found.objectives) > 0).all()
 
 
 def test_axes_of_unequal_curvature_are_no_hindrance() -> None:
-    found = climb(_dome, np.zeros(3), max_steps=100, tolerance=1e-12)
+    found = climb(_dome, np.zeros(3), max_iter=100, tol=1e-12)
     np.testing.assert_allclose(found.point, 3.0, atol=1e-5)
 
 
 def test_a_climb_from_the_top_stays_there() -> None:
-    found = climb(_dome, np.full(3, 3.0), max_steps=100, tolerance=1e-4)
+    found = climb(_dome, np.full(3, 3.0), max_iter=100, tol=1e-4)
     assert found.objectives == (0.0,)
     assert found.converged
 
@@ -56,8 +56,8 @@ def test_steps_are_limited_and_told() -> None:
     found = climb(
         _valley,
         np.array([-1.2, 1.0]),
-        max_steps=7,
-        tolerance=0.0,
+        max_iter=7,
+        tol=0.0,
         progress=lambda step, value: told.append((step, value)),
     )
     assert not found.converged
@@ -67,8 +67,8 @@ def test_steps_are_limited_and_told() -> None:
 
 def test_a_gain_below_the_tolerance_ends_the_climb() -> None:
     start = np.array([-1.2, 1.0])
-    loose = climb(_valley, start, max_steps=200, tolerance=0.5)
-    tight = climb(_valley, start, max_steps=200, tolerance=1e-9)
+    loose = climb(_valley, start, max_iter=200, tol=0.5)
+    tight = climb(_valley, start, max_iter=200, tol=1e-9)
     assert loose.converged
     assert loose.objectives == tight.objectives[: len(loose.objectives)]
     gains = np.diff(loose.objectives) / np.abs(loose.objectives[1:])
@@ -83,7 +83,7 @@ def test_the_unit_of_the_value_is_of_no_importance(factor: float) -> None:
         return factor * value, factor * gradient
 
     start = np.array([-1.2, 1.0])
-    expected = climb(_valley, start, max_steps=200, tolerance=1e-9)
-    found = climb(scaled, start, max_steps=200, tolerance=1e-9)
+    expected = climb(_valley, start, max_iter=200, tol=1e-9)
+    found = climb(scaled, start, max_iter=200, tol=1e-9)
     assert found.point.tolist() == expected.point.tolist()
     assert [value / factor for value in found.objectives] == list(expected.objectives)

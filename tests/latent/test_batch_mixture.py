@@ -18,7 +18,7 @@ from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from property.networks import domain_of
 
 CARDS = (2, 3, 2, 3)
-QUICK = BatchOptions(max_steps=30)
+QUICK = BatchOptions(max_iter=30)
 
 
 def _codes(columns: Any, weights: Any = None) -> Codes:
@@ -70,7 +70,7 @@ def _tables(draw: st.DrawFn) -> Codes:
 def test_no_step_lowers_the_objective(
     codes: Codes, architecture: tuple[int, ...], pseudo_count: float, seed: int
 ) -> None:
-    options = BatchOptions(pseudo_count=pseudo_count, max_steps=15, tolerance=0.0)
+    options = BatchOptions(pseudo_count=pseudo_count, max_iter=15, tol=0.0)
     found = learn_batch(codes, architecture, options, np.random.default_rng(seed))
     assert np.isfinite(found.objectives).all()
     assert (np.diff(found.objectives) >= 0.0).all()
@@ -145,7 +145,7 @@ def test_steps_are_told() -> None:
 
 def test_no_step_leaves_the_start() -> None:
     found = learn_batch(
-        _codes(_rows(7)), (2,), BatchOptions(max_steps=0), np.random.default_rng(0)
+        _codes(_rows(7)), (2,), BatchOptions(max_iter=0), np.random.default_rng(0)
     )
     assert len(found.objectives) == 1
     assert not found.converged
@@ -162,8 +162,8 @@ def test_rows_without_weight_are_refused() -> None:
         ("pseudo_count", 0.0, "pseudo_count must be a number above 0, got 0.0"),
         ("pseudo_count", "1", "pseudo_count must be a number above 0, got '1'"),
         ("start_spread", float("nan"), "start_spread must be a number above 0"),
-        ("tolerance", -1.0, "tolerance must be a number of at least 0, got -1.0"),
-        ("max_steps", 1.5, "max_steps must be an integer of at least 0, got 1.5"),
+        ("tol", -1.0, "tol must be a number of at least 0, got -1.0"),
+        ("max_iter", 1.5, "max_iter must be an integer of at least 0, got 1.5"),
     ],
 )
 def test_options_out_of_range_are_named(name: str, value: Any, sentence: str) -> None:

@@ -103,7 +103,7 @@ def test_a_step_equals_one_over_all_completions(seed: int) -> None:
 def test_the_objective_never_falls(seed: int, experience: float) -> None:
     start = _network(seed).with_experience(experience)
     rows = _rows(seed, 300, holes=0.4)
-    learned = learn_parameters(start, rows, tolerance=0.0, max_iter=60)
+    learned = learn_parameters(start, rows, tol=0.0, max_iter=60)
     assert learned.n_iter >= 30
     steps = np.diff(learned.objectives)
     assert (steps >= -1e-9 * abs(learned.objectives[-1])).all()
@@ -138,7 +138,7 @@ def test_a_latent_variable_is_found_behind_what_it_explains() -> None:
     graph = DAG(((), (0,), (0,), (0,), (0,)))
     start = random_network(rng, [2] * 5, graph)
     table = {f"v{i + 1}": column for i, column in enumerate(shown)}
-    learned = learn_parameters(start, table, n_restarts=3, tolerance=1e-7)
+    learned = learn_parameters(start, table, n_restarts=4, random_state=0, tol=1e-7)
     assert learned.network.domain == domain
     for cpd in learned.network.cpds[1:]:
         found = np.sort(cpd.probabilities[:, 0])
@@ -148,9 +148,9 @@ def test_a_latent_variable_is_found_behind_what_it_explains() -> None:
 def test_more_starts_never_end_lower() -> None:
     start, rows = _network(3), _rows(3, 100, holes=0.5)
     one = learn_parameters(start, rows)
-    more = learn_parameters(start, rows, n_restarts=4)
+    more = learn_parameters(start, rows, n_restarts=5, random_state=0)
     assert more.objectives[-1] >= one.objectives[-1]
-    again = learn_parameters(start, rows, n_restarts=4)
+    again = learn_parameters(start, rows, n_restarts=5, random_state=0)
     assert again.objectives == more.objectives
 
 
@@ -243,14 +243,14 @@ def test_impossible_rows_are_named() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"tolerance": -1.0}, "tolerance"),
-        ({"tolerance": float("nan")}, "tolerance"),
+        ({"tol": -1.0}, "tol"),
+        ({"tol": float("nan")}, "tol"),
         ({"max_iter": 0}, "max_iter"),
-        ({"n_restarts": -1}, "n_restarts"),
+        ({"n_restarts": 0}, "n_restarts"),
         ({"max_iter": 1.5}, "max_iter must be an integer"),
         ({"max_iter": None}, "max_iter must be an integer"),
         ({"n_restarts": "2"}, "n_restarts must be an integer"),
-        ({"tolerance": "x"}, "tolerance must be a number"),
+        ({"tol": "x"}, "tol must be a number"),
         ({"random_state": "seed"}, "random_state must be None, an integer"),
         ({"sample_weight": ["x"] * 20}, "sample_weight must be 20 finite numbers"),
         ({"sample_weight": [1e308] * 20}, "sum to at most 1e[+]300"),

@@ -194,7 +194,7 @@ def test_the_classifier_learns_the_tables_of_the_junction_tree(search: str) -> N
     frame = load_heart().frame.to_pandas()
     y = frame.pop("disease")
     missing = np.random.default_rng(3).random(frame.shape) < 0.15
-    model = HNBClassifier(search=search).fit(frame.mask(missing), y)
+    model = HNBClassifier(search=search, random_state=0).fit(frame.mask(missing), y)
     assert model.tree_.latents
     expected, _ = tables_by_junction_tree(
         model.model_, model._training_codes, model.smoothing_
@@ -213,7 +213,7 @@ def test_adult_has_the_tables_of_the_junction_tree(
         data_folder / "small" / "adult.csv", convert_options=options
     )
     table = table.take(np.arange(0, table.num_rows, 10))
-    model = HNBClassifier(search=search)
+    model = HNBClassifier(search=search, random_state=0)
     model.fit(table.drop_columns(["class"]), table["class"])
     expected, _ = tables_by_junction_tree(
         model.model_, model._training_codes, model.smoothing_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ from bayleaf.latent.latent_class_em import (
     LatentClassFit,
     learn_latent_class,
 )
+from oracles.coded_tables import random_codes
+
+incomplete_codes = partial(random_codes, (3, 2, 4, 2), missing=0.15)
 
 RULES: list[Smoothing] = [
     Lidstone(1.0),
@@ -32,21 +36,6 @@ RULES: list[Smoothing] = [
     MEstimate(3.0),
     Backoff(1.5),
 ]
-
-
-def _codes(
-    seed: int,
-    n_rows: int = 40,
-    cards: tuple[int, ...] = (3, 2, 4, 2),
-    missing: float = 0.15,
-    weighted: bool = True,
-) -> Codes:
-    rng = np.random.default_rng(seed)
-    columns = [rng.integers(card, size=n_rows) for card in cards]
-    for column, card in zip(columns[:-1], cards, strict=False):
-        column[rng.random(n_rows) < missing] = card
-    weights = rng.integers(1, 9, size=n_rows) / 2.0 if weighted else None
-    return Codes.from_columns(columns, cards, weights)
 
 
 def _expected_counts(codes: Codes, fit: LatentClassFit) -> tuple[list[Any], Any, float]:
@@ -92,8 +81,8 @@ def test_the_objective_never_falls(
     n_components: int,
     rule: Smoothing,
 ) -> None:
-    codes = _codes(seed, n_rows, cards, missing)
-    options = EMOptions(n_init=1, max_iterations=40, tolerance=0.0)
+    codes = random_codes(cards, n_rows, seed, missing=missing, weights="fractions")
+    options = EMOptions(n_restarts=1, max_iter=40, tol=0.0)
     fit = learn_latent_class(codes, n_components, rule, options, [seed])
     slack = 1e-12 * max(1.0, abs(fit.objectives[0]))
     assert np.diff(fit.objectives).min(initial=0.0) >= -slack
@@ -103,8 +92,8 @@ def test_the_objective_never_falls(
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_the_end_is_a_fixed_point_of_a_literal_step(rule: Smoothing) -> None:
-    codes = _codes(3)
-    options = EMOptions(n_init=1, max_iterations=5000, tolerance=0.0)
+    codes = incomplete_codes(40, 3, weights="fractions")
+    options = EMOptions(n_restarts=1, max_iter=5000, tol=0.0)
     fit = learn_latent_class(codes, 3, rule, options, [3])
     counts, component_counts, log_likelihood = _expected_counts(codes, fit)
     assert fit.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
@@ -117,7 +106,7 @@ def test_the_end_is_a_fixed_point_of_a_literal_step(rule: Smoothing) -> None:
 
 @pytest.mark.parametrize("rule", [Lidstone(0.7), Dirichlet(2.0), MEstimate(3.0)])
 def test_one_component_is_naive_bayes(rule: Smoothing) -> None:
-    codes = _codes(5)
+    codes = incomplete_codes(40, 5, weights="fractions")
     fit = learn_latent_class(codes, 1, rule, EMOptions(), [0])
     np.testing.assert_array_equal(fit.weights, 1.0)
     for feature, table in enumerate(fit.tables):
@@ -144,10 +133,10 @@ def test_components_that_generated_the_rows_are_found() -> None:
 
 
 def test_of_several_starts_the_one_with_the_best_objective_is_kept() -> None:
-    codes = _codes(7, n_rows=80)
+    codes = incomplete_codes(80, 7, weights="fractions")
     ends = []
-    for n_init in range(1, 7):
-        options = EMOptions(n_init=n_init)
+    for n_restarts in range(1, 7):
+        options = EMOptions(n_restarts=n_restarts)
         fit = learn_latent_class(codes, 3, Lidstone(0.1), options, [7])
         ends.append(fit.objectives[-1])
     assert ends == sorted(ends)
@@ -155,8 +144,8 @@ def test_of_several_starts_the_one_with_the_best_objective_is_kept() -> None:
 
 
 def test_threads_order_and_repeated_rows_change_no_bit() -> None:
-    codes = _codes(11, n_rows=60, weighted=False)
-    rule, options = Lidstone(1.0), EMOptions(n_init=4)
+    codes = incomplete_codes(60, 11)
+    rule, options = Lidstone(1.0), EMOptions(n_restarts=4)
     expected = _bits(learn_latent_class(codes, 3, rule, options, [2]))
     threaded = learn_latent_class(codes, 3, rule, options, [2], 2)
     assert _bits(threaded) == expected
@@ -174,13 +163,15 @@ def test_threads_order_and_repeated_rows_change_no_bit() -> None:
 
 
 def test_the_heaviest_component_of_each_class_comes_first() -> None:
-    fit = learn_latent_class(_codes(13), 4, Lidstone(1.0), EMOptions(), [0])
+    fit = learn_latent_class(
+        incomplete_codes(40, 13), 4, Lidstone(1.0), EMOptions(), [0]
+    )
     assert (np.diff(fit.weights, axis=1) <= 0).all()
 
 
 def test_a_rule_without_a_prior_makes_the_tables_of_the_expected_counts() -> None:
-    codes, rule = _codes(17, n_rows=200), MaximumLikelihood()
-    options = EMOptions(n_init=1, max_iterations=3000, tolerance=0.0)
+    codes, rule = incomplete_codes(200, 17), MaximumLikelihood()
+    options = EMOptions(n_restarts=1, max_iter=3000, tol=0.0)
     climbed = learn_latent_class(codes, 2, Dirichlet(1.0), options, [5])
     fit = learn_latent_class(codes, 2, rule, options, [5])
     counts, component_counts, _ = _expected_counts(codes, climbed)
@@ -192,6 +183,6 @@ def test_a_rule_without_a_prior_makes_the_tables_of_the_expected_counts() -> Non
 
 
 def test_climbing_ends_after_the_most_steps() -> None:
-    options = EMOptions(n_init=1, max_iterations=2, tolerance=0.0)
-    fit = learn_latent_class(_codes(19), 3, Lidstone(1.0), options, [0])
+    options = EMOptions(n_restarts=1, max_iter=2, tol=0.0)
+    fit = learn_latent_class(incomplete_codes(40, 19), 3, Lidstone(1.0), options, [0])
     assert (fit.n_iter, fit.converged) == (2, False)

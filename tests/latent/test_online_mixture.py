@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -16,11 +17,13 @@ from bayleaf.latent.online_mixture import (
     learn_counters,
     learn_online,
 )
-from bayleaf.models.hierarchical_mixture import mixture_log_posteriors
+from bayleaf.models.mixture_tables import mixture_log_posteriors
 from bayleaf.native.mixtures import learn_pass
+from oracles.coded_tables import random_codes
 
 CARDS = (2, 3, 4)
 N_CLASSES = 3
+table = partial(random_codes, (*CARDS, N_CLASSES), missing=0.2, leaning=True)
 # All trees of up to three levels of gates with one to three children.
 ARCHITECTURES = [
     tree for depth in (0, 1, 2, 3) for tree in product((1, 2, 3), repeat=depth)
@@ -155,28 +158,13 @@ def flat_counters(levels: list[list[LiteralNode]]) -> list[np.ndarray]:
     return [np.array(priors), np.array(cells), np.array(totals)]
 
 
-def table(
-    n_rows: int = 50, seed: int = 0, *, missing: bool = True, weighted: bool = True
-) -> Codes:
-    """Rows that tell of three classes."""
-    rng = np.random.default_rng(seed)
-    own = rng.integers(N_CLASSES, size=n_rows)
-    columns = [(own + rng.integers(2, size=n_rows)) % card for card in CARDS]
-    if missing:
-        for column, card in zip(columns, CARDS, strict=True):
-            column[rng.random(n_rows) < 0.2] = card
-    weights = np.asarray(rng.integers(1, 4, size=n_rows) * 0.75, dtype=np.float64)
-    kept = weights if weighted else None
-    return Codes.from_columns([*columns, own], (*CARDS, N_CLASSES), kept)
-
-
 @pytest.mark.parametrize("missing_denominator", ["rows_with_value", "all_rows"])
 @pytest.mark.parametrize("architecture", ARCHITECTURES, ids=str)
 def test_one_pass_leaves_every_counter_as_the_literal_loop_does(
     architecture: tuple[int, ...], missing_denominator: str
 ) -> None:
     options = OnlineOptions(n_passes=1, missing_denominator=missing_denominator)  # type: ignore[arg-type]
-    codes = table(50)
+    codes = table(50, weights="fractions")
     order = np.random.default_rng(1).permutation(codes.n_rows)
     levels = literal_learning(codes, order.tolist(), architecture, options, seed=2)
     found = learn_counters(
@@ -191,7 +179,7 @@ def test_one_pass_leaves_every_counter_as_the_literal_loop_does(
 
 def test_later_passes_and_other_settings_agree_too() -> None:
     options = OnlineOptions(3, sigma=2.0, gamma=0.5, noise=0.2)
-    codes = table(20)
+    codes = table(20, weights="fractions")
     order = np.random.default_rng(1).permutation(20)
     levels = literal_learning(codes, order.tolist(), (2, 2), options, seed=2)
     found = learn_counters(codes, order, (2, 2), options, np.random.default_rng(2))
@@ -199,7 +187,10 @@ def test_later_passes_and_other_settings_agree_too() -> None:
 
 
 def test_banks_predict_what_the_counters_say() -> None:
-    options, codes = OnlineOptions(n_passes=1), table(50)
+    options, codes = (
+        OnlineOptions(n_passes=1),
+        table(50, weights="fractions"),
+    )
     order = np.arange(50)
     banks = learn_online(codes, order, (2, 3), options, np.random.default_rng(2))
     levels = literal_learning(codes, order.tolist(), (2, 3), options, seed=2)
@@ -214,7 +205,11 @@ def test_banks_predict_what_the_counters_say() -> None:
 
 def test_distributions_sum_to_one_over_the_rows_with_a_value() -> None:
     banks = learn_online(
-        table(50), np.arange(50), (2, 2), OnlineOptions(), np.random.default_rng(0)
+        table(50, weights="fractions"),
+        np.arange(50),
+        (2, 2),
+        OnlineOptions(),
+        np.random.default_rng(0),
     )
     for bank in banks:
         for first, last in zip(bank.offsets[:-1], bank.offsets[1:], strict=True):
@@ -267,7 +262,7 @@ def test_a_gate_learns_of_its_best_child_not_of_the_likeliest() -> None:
 
 
 def test_a_row_of_weight_two_is_one_visit_that_counts_twice() -> None:
-    codes = table(30, weighted=False)
+    codes = table(30)
     doubled = replace(codes, weights=np.full(30, 2.0), unit_weights=False)
     options, order = OnlineOptions(n_passes=1), np.arange(30)
     one = learn_counters(codes, order, (2,), options, np.random.default_rng(0))
@@ -289,7 +284,10 @@ def literal_probability(node: LiteralNode, row: list[int], own: int) -> float:
 
 
 def test_progress_tells_how_well_rows_were_predicted_before_they_were_learned() -> None:
-    codes, options = table(30), OnlineOptions(n_passes=1)
+    codes, options = (
+        table(30, weights="fractions"),
+        OnlineOptions(n_passes=1),
+    )
     told: list[tuple[int, float]] = []
     learn_online(
         codes,
@@ -316,7 +314,13 @@ def test_progress_tells_how_well_rows_were_predicted_before_they_were_learned() 
 def test_a_gamma_too_small_for_the_weights_is_refused() -> None:
     options = OnlineOptions(gamma=1e-300)
     with pytest.raises(ValueError, match="gamma=1e-300 is too small beside rows"):
-        learn_online(table(20), np.arange(20), (2,), options, np.random.default_rng(0))
+        learn_online(
+            table(20, weights="fractions"),
+            np.arange(20),
+            (2,),
+            options,
+            np.random.default_rng(0),
+        )
 
 
 # ---- exclusive or and parity

@@ -56,6 +56,18 @@ def test_one_table_is_exchanged_and_the_others_kept() -> None:
     assert network.cpds[0] is ROOT
 
 
+def test_a_variable_is_known_by_its_name_and_else_by_its_index() -> None:
+    network = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD))
+    other = network.with_table("v0", np.array([0.25, 0.75]))
+    assert other.cpd(0).probabilities.tolist() == [0.25, 0.75]
+    assert network.markov_blanket(0) == ("v1",)
+    numbered = BayesianNetwork.from_tables(
+        states={1: ["a", "b"], 0: ["c", "d"]}, tables={1: [0.1, 0.9], 0: [0.5, 0.5]}
+    )
+    assert numbered.position(1) == 0
+    assert numbered.position(0) == 1
+
+
 def test_a_table_of_another_shape_is_not_exchanged() -> None:
     network = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD))
     with pytest.raises(ValueError, match="the table of variable 'v0' has shape"):
@@ -184,7 +196,7 @@ def test_a_table_that_is_no_distribution_is_not_exchanged() -> None:
     for table in ([np.nan, 1.0], [0.5, 0.6]):
         with pytest.raises(ValueError, match="the table of variable 'v0'"):
             network.with_table(0, np.array(table))
-    with pytest.raises(ValueError, match="no variable with the index 9"):
+    with pytest.raises(ValueError, match="asked for 9, but there is no such variable"):
         network.with_table(9, np.array([0.5, 0.5]))
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.models import factors
 from bayleaf.models.factors import Factor, FusedTables
+from oracles.coded_tables import random_codes
 
 CARDS = (2, 3, 300, 4, 1, 5)
 FAMILIES = ((), (0,), (0, 1), (1, 2), (2,), (3, 1), (1, 3), (4,), (4, 3, 5), (0, 5))
@@ -26,12 +27,6 @@ def _factors(n_classes: int = 3, seed: int = 0) -> list[Factor]:
         )
         for variables in FAMILIES
     ]
-
-
-def _codes(n_rows: int, *, missing: bool = False, seed: int = 0) -> Codes:
-    rng = np.random.default_rng(seed)
-    columns = [rng.integers(0, card + missing, n_rows) for card in CARDS]
-    return Codes.from_columns(columns, CARDS)
 
 
 def _one_by_one(some: Sequence[Factor], codes: Codes) -> NDArray[np.float64]:
@@ -53,7 +48,7 @@ def test_a_look_up_is_the_sum_of_factors_without_missing_variables(
 ) -> None:
     monkeypatch.setattr(factors, "_FUSED_CELLS", fused_cells)
     some = _factors()[: 6 if fused_cells > 8192 else None]
-    codes = _codes(40, missing=missing)
+    codes = random_codes((*CARDS, 2), 40, missing=0.2 * missing).without_last()
     found = FusedTables.from_factors(some, CARDS).look_up(codes)
     np.testing.assert_allclose(found, _one_by_one(some, codes), rtol=1e-13, atol=1e-13)
 
@@ -62,7 +57,7 @@ def test_a_look_up_is_the_sum_of_factors_without_missing_variables(
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_native_look_up_gives_the_bits_of_numpy(n_rows: int, missing: bool) -> None:
     tables = FusedTables.from_factors(_factors(), CARDS)
-    codes = _codes(n_rows, missing=missing)
+    codes = random_codes((*CARDS, 2), n_rows, missing=0.2 * missing).without_last()
     plain = np.zeros((3, n_rows))
     for variables, strides, table in zip(
         tables.variables, tables.strides, tables.tables, strict=True
@@ -76,7 +71,7 @@ def test_the_native_look_up_gives_the_bits_of_numpy(n_rows: int, missing: bool) 
 
 def test_rows_alone_and_together_give_the_same_bits() -> None:
     tables = FusedTables.from_factors(_factors(), CARDS)
-    codes = _codes(30, missing=True)
+    codes = random_codes((*CARDS, 2), 30, missing=0.2).without_last()
     together = tables.look_up(codes)
     for row in range(30):
         alone = tables.look_up(codes.rows(slice(row, row + 1)))

@@ -84,7 +84,10 @@ def test_distributions_of_nursery_fit_a_terminal(
     table = pacsv.read_csv(data_folder / "small" / "nursery.csv")
     given = json.loads((data_folder / "avh" / "nursery.json").read_text())
     model = BayesianNetworkClassifier(
-        local_structure=local_structure, abstraction="given", hierarchies=given
+        local_structure=local_structure,
+        abstraction="given",
+        hierarchies=given,
+        random_state=0,
     ).fit(table.drop_columns("class"), table["class"])
     texts = [model.describe(name) for name in table.column_names]
     assert max(len(line) for text in texts for line in text.splitlines()) <= 80

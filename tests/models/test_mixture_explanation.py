@@ -12,14 +12,13 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.explanation import explain_rows
-from bayleaf.models.hierarchical_mixture import (
-    HierarchicalMixtureModel,
-    node_path,
-    path_name,
-)
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.mixture_explanation import MixtureExplanation
+from bayleaf.models.mixture_tables import node_path, path_name
+from oracles.coded_tables import random_codes
 
 CARDS = (2, 3, 4)
+CODES = random_codes((*CARDS, 2), 20, missing=0.3).without_last()
 LABELS = np.array(["a", "b", "c"])
 
 
@@ -48,12 +47,6 @@ def _model(
     return HierarchicalMixtureModel(domain, architecture, starts)
 
 
-def _codes(n_rows: int = 20) -> Codes:
-    rng = np.random.default_rng(1)
-    columns = [rng.integers(card + 1, size=n_rows) for card in CARDS]
-    return Codes.from_columns(columns, CARDS)
-
-
 def _explained(
     model: HierarchicalMixtureModel, codes: Codes
 ) -> tuple[list[MixtureExplanation], np.ndarray, np.ndarray]:
@@ -67,7 +60,7 @@ def _explained(
 def test_shares_of_the_experts_log_odds_add_up_to_the_terms(
     architecture: tuple[int, ...],
 ) -> None:
-    model, codes = _model(architecture, n_starts=2), _codes()
+    model, codes = _model(architecture, n_starts=2), CODES
     for explanation in _explained(model, codes)[0]:
         experts = explanation.experts
         prior = sum(e.share * e.prior for e in experts)
@@ -78,7 +71,7 @@ def test_shares_of_the_experts_log_odds_add_up_to_the_terms(
 
 
 def test_an_expert_tells_its_own_posterior_and_log_odds() -> None:
-    model, codes = _model((2, 2)), _codes()
+    model, codes = _model((2, 2)), CODES
     posteriors = np.exp(model.starts[0][-1].log_posteriors(codes))
     explained, target, against = _explained(model, codes)
     for row, explanation in enumerate(explained):
@@ -92,7 +85,7 @@ def test_an_expert_tells_its_own_posterior_and_log_odds() -> None:
 
 
 def test_weights_of_experts_are_products_of_their_gates_weights() -> None:
-    model, codes = _model((2, 3), n_starts=2), _codes()
+    model, codes = _model((2, 3), n_starts=2), CODES
     for explanation in _explained(model, codes)[0]:
         gates = {(gate.start, gate.path): gate for gate in explanation.gates}
         for expert in explanation.experts:
@@ -104,7 +97,7 @@ def test_weights_of_experts_are_products_of_their_gates_weights() -> None:
 
 
 def test_a_gate_tells_why_it_favours_a_child() -> None:
-    model, codes = _model((2, 3)), _codes()
+    model, codes = _model((2, 3)), CODES
     for explanation in _explained(model, codes)[0]:
         for gate in explanation.gates:
             weights = gate.weights
@@ -116,7 +109,7 @@ def test_a_gate_tells_why_it_favours_a_child() -> None:
 
 
 def test_a_missing_feature_tells_neither_gates_nor_experts_anything() -> None:
-    model, codes = _model((2, 2)), _codes()
+    model, codes = _model((2, 2)), CODES
     for row, explanation in enumerate(_explained(model, codes)[0]):
         for feature in range(3):
             if codes.missing(feature)[row]:
@@ -125,7 +118,7 @@ def test_a_missing_feature_tells_neither_gates_nor_experts_anything() -> None:
 
 
 def test_the_text_names_the_heaviest_experts_and_the_gates_above_the_first() -> None:
-    explanation = _explained(_model((2, 3)), _codes())[0][0]
+    explanation = _explained(_model((2, 3)), CODES)[0][0]
     text = str(explanation)
     first = max(explanation.experts, key=lambda expert: expert.weight)
     heading, line, *_ = text[text.index("experts by the weight") :].splitlines()
@@ -140,7 +133,7 @@ def test_the_text_names_the_heaviest_experts_and_the_gates_above_the_first() -> 
 
 
 def test_the_text_names_the_mixture_where_there_are_several() -> None:
-    text = str(_explained(_model((2,), n_starts=2), _codes())[0][0])
+    text = str(_explained(_model((2,), n_starts=2), CODES)[0][0])
     assert "experts by their weight in the mean of 2 mixtures" in text
     weights = [float(line[:10]) for line in text.splitlines() if ": " in line[10:]]
     assert sum(weights[-4:]) == pytest.approx(1.0, abs=0.003)
@@ -149,7 +142,7 @@ def test_the_text_names_the_mixture_where_there_are_several() -> None:
 
 
 def test_one_expert_has_no_gate_to_tell_of() -> None:
-    explanation = _explained(_model(()), _codes())[0][0]
+    explanation = _explained(_model(()), CODES)[0][0]
     assert explanation.gates == ()
     assert explanation.experts[0].weight == 1.0
     assert explanation.experts[0].share == pytest.approx(1.0, rel=1e-12)
@@ -157,7 +150,7 @@ def test_one_expert_has_no_gate_to_tell_of() -> None:
 
 
 def test_the_explanation_goes_into_json() -> None:
-    explanation = _explained(_model((2, 2)), _codes())[0][3]
+    explanation = _explained(_model((2, 2)), CODES)[0][3]
     read = json.loads(json.dumps(explanation.to_dict()))
     assert len(read["gates"]) == 3
     assert read["experts"][2]["path"] == [2, 1]

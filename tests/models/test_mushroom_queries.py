@@ -45,7 +45,9 @@ def models(mushroom: pd.DataFrame, data_folder: Path) -> dict[str, Any]:
     for name, setting in SETTINGS.items():
         given = {"hierarchies": data_folder / "avh" / "mushroom.json"}
         given = given if setting["abstraction"] == "given" else {}
-        model = BayesianNetworkEstimator(local_structure="tree", **setting, **given)
+        model = BayesianNetworkEstimator(
+            local_structure="tree", **setting, **given, random_state=0
+        )
         fitted[name] = model.fit(mushroom)
     return fitted
 

@@ -10,8 +10,8 @@ import pandas as pd
 from bayleaf.classifiers import CLASSIFIERS, BayesianClassifier
 
 QUICK: dict[str, dict[str, Any]] = {
-    "mixture": {"n_init": 1, "n_passes": 2},
-    "latent_class": {"n_components": 2, "n_init": 1},
+    "mixture": {"n_mixtures": 1, "n_passes": 2},
+    "latent_class": {"n_components": 2, "n_restarts": 1},
     "network": {"n_restarts": 1},
     "auto": {"n_networks": 2},
 }
@@ -19,7 +19,7 @@ QUICK: dict[str, dict[str, Any]] = {
 
 def classifier(kind: str, **parameters: Any) -> BayesianClassifier:
     """A classifier that is fitted in no time."""
-    return CLASSIFIERS[kind](**{**QUICK.get(kind, {}), **parameters})
+    return CLASSIFIERS[kind](**{"random_state": 0, **QUICK.get(kind, {}), **parameters})
 
 
 def small_table(

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.plot import error_scatter, learning_curve, mean_ranks
+from bayleaf.plot import error_scatter, learning_curve, rank_bars
 
 SCORES = {"a": [0.9, 0.8, 0.7], "$b_1$": [0.9, 0.9, 0.6], "_c": [0.1, 0.2, 0.8]}
 
 
 def test_bars_are_mean_ranks_with_the_best_on_top_and_ties_won_by_all() -> None:
-    ax = mean_ranks(SCORES)
+    ax = rank_bars(SCORES)
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(
         [5.5 / 3, 5.5 / 3, 7 / 3]
     )
@@ -29,7 +29,7 @@ def test_bars_are_mean_ranks_with_the_best_on_top_and_ties_won_by_all() -> None:
 
 
 def test_for_losses_the_smallest_is_best() -> None:
-    ax = mean_ranks(SCORES, larger_is_better=False)
+    ax = rank_bars(SCORES, larger_is_better=False)
     assert ax.get_yticklabels()[0].get_text() == "_c"
     assert ax.texts[0].get_text().strip() == "1.67, best on 2 of 3"
 
@@ -82,9 +82,9 @@ def test_lines_differ_in_more_than_colour() -> None:
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda: mean_ranks({}), "there is no model to draw"),
-        (lambda: mean_ranks({"a": [1, 2], "b": [1]}), r"are \[2, 1\]"),
-        (lambda: mean_ranks({"a": [1, np.nan]}), "scores of a must hold finite"),
+        (lambda: rank_bars({}), "there is no model to compare"),
+        (lambda: rank_bars({"a": [1, 2], "b": [1]}), r"are \[2, 1\]"),
+        (lambda: rank_bars({"a": [1, np.nan]}), "scores of a must hold finite"),
         (lambda: error_scatter({"a": [1], "b": [2]}, method="c"), "there are: a, b"),
         (lambda: error_scatter({"a": [1]}, method="a"), "give two methods"),
         (lambda: learning_curve([0, 1], {"a": [1, 2]}), "sizes must be above 0, got 0"),
@@ -98,7 +98,7 @@ def test_what_does_not_fit_is_refused(call: Any, match: str) -> None:
         call()
 
 
-@pytest.mark.parametrize("call", [mean_ranks, lambda s: learning_curve([1, 2], s)])
+@pytest.mark.parametrize("call", [rank_bars, lambda s: learning_curve([1, 2], s)])
 def test_scores_without_names_are_refused(call: Any) -> None:
     with pytest.raises(TypeError, match="mapping of names to scores, got list"):
         call([1, 2])

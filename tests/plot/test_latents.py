@@ -14,7 +14,9 @@ HEART = load_heart(return_X_y=True)
 
 @pytest.fixture(scope="module")
 def model() -> HNBClassifier:
-    return HNBClassifier(search="significance", significance_level=0.001).fit(*HEART)
+    return HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(*HEART)
 
 
 def test_cells_have_the_numbers_and_colours_of_their_states(
@@ -74,4 +76,4 @@ def test_other_models_and_names_are_refused(model: HNBClassifier) -> None:
     with pytest.raises(TypeError, match="must be a fitted hierarchical naive Bayes"):
         latent_partition(NaiveBayesClassifier().fit(*HEART), "L1")
     with pytest.raises(TypeError, match="must be a fitted hierarchical naive Bayes"):
-        latent_partition(HNBClassifier(), "L1")
+        latent_partition(HNBClassifier(random_state=0), "L1")

@@ -15,7 +15,7 @@ import pytest
 import bayleaf.plot
 from bayleaf import NaiveBayesClassifier
 from bayleaf.datasets import load_heart
-from bayleaf.plot import calibration, contributions, mean_ranks, network, roc, style
+from bayleaf.plot import calibration, contributions, network, rank_bars, roc, style
 
 SCORES = {"a": [1.0, 2.0], "b": [2.0, 1.0], "c": [0.0, 0.5]}
 
@@ -28,21 +28,21 @@ def test_every_function_takes_axes_and_returns_them(matplotlib: Any) -> None:
         assert parameter.kind is parameter.KEYWORD_ONLY
         assert parameter.default is None
     given = Figure().add_subplot()
-    assert mean_ranks(SCORES, ax=given) is given
+    assert rank_bars(SCORES, ax=given) is given
 
 
 def test_axes_must_be_axes(matplotlib: Any) -> None:
     from matplotlib.figure import Figure
 
     with pytest.raises(TypeError, match="ax must be axes of matplotlib or None, got F"):
-        mean_ranks(SCORES, ax=Figure())  # type: ignore[arg-type]
+        rank_bars(SCORES, ax=Figure())  # type: ignore[arg-type]
 
 
 def test_a_picture_loads_no_pyplot(tmp_path: Path) -> None:
     code = (
         "import sys, bayleaf.plot; "
         "assert 'matplotlib' not in sys.modules; "
-        f"bayleaf.plot.mean_ranks({SCORES!r}).figure.savefig(sys.argv[1]); "
+        f"bayleaf.plot.rank_bars({SCORES!r}).figure.savefig(sys.argv[1]); "
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     done = subprocess.run(
@@ -59,12 +59,12 @@ def test_without_matplotlib_a_sentence_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
     with pytest.raises(ImportError, match=r"pip install 'bayleaf\[plot\]'$"):
-        mean_ranks(SCORES)
+        rank_bars(SCORES)
 
 
 def test_svg_keeps_texts_as_texts_with_their_marks(matplotlib: Any) -> None:
     buffer = io.StringIO()
-    ax = mean_ranks({"$x_1$": [1.0], "<b>&": [2.0], "_c": [3.0]})
+    ax = rank_bars({"$x_1$": [1.0], "<b>&": [2.0], "_c": [3.0]})
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         ax.figure.savefig(buffer, format="svg")
     svg = buffer.getvalue()

@@ -124,7 +124,7 @@ def test_the_training_rows_of_monks_1_are_too_few_for_two_states(
 @pytest.mark.parametrize("search", SEARCHES)
 def test_monks_3_has_the_paper_s_accuracy(data_folder: Path, search: str) -> None:
     train, test = (_monks(data_folder, 3, part) for part in ("train", "test"))
-    model = HNBClassifier(search=search).fit(*train)
+    model = HNBClassifier(search=search, random_state=0).fit(*train)
     assert 100 * (model.predict(test[0]) == test[1]).mean() == pytest.approx(
         97.22, abs=0.01
     )
@@ -132,7 +132,9 @@ def test_monks_3_has_the_paper_s_accuracy(data_folder: Path, search: str) -> Non
 
 def test_the_heart_table_has_the_concept_of_the_paper() -> None:
     table = load_heart()
-    model = HNBClassifier(search="significance", significance_level=0.001)
+    model = HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    )
     model.fit(table.X, table.y)
     angina = {"chest_pain", "exercise_induced_angina"}
     (report,) = [r for r in model.latents_ if set(r.children) == angina]
@@ -171,7 +173,10 @@ def test_printed_rules_reproduce_every_latent_value(
     table = langseth2006.load(Sources(data_folder), langseth2006.TABLES.get(name, name))
     nominal = [name for name in table.X.column_names if name not in table.numeric]
     model = HNBClassifier(
-        search=search, missing="state", categorical_features=nominal or None
+        search=search,
+        missing="state",
+        categorical_features=nominal or None,
+        random_state=0,
     ).fit(table.X, table.y)
     assert model.latents_
     codes = model.encoder_.transform(take_apart(table.X))
@@ -194,7 +199,9 @@ def test_hepatitis_with_its_holes_is_learned_in_every_search(
     y = frame.pop("class").astype(str)
     assert len(frame) == 155
     assert frame.isna().any(axis=None)
-    model = HNBClassifier(search=search, missing="marginalize").fit(frame, y)
+    model = HNBClassifier(search=search, missing="marginalize", random_state=0).fit(
+        frame, y
+    )
     proba = model.predict_proba(frame)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
     assert (model.predict(frame) == y).mean() > 0.85

@@ -28,7 +28,7 @@ def fitted(heart: pa.Table) -> Callable[[str], Any]:
     def fit(name: str) -> Any:
         if name not in known:
             X, y = heart.drop_columns("disease"), heart.to_pandas()["disease"]
-            known[name] = CLASSIFIERS[name]().fit(X, y)
+            known[name] = CLASSIFIERS[name](random_state=0).fit(X, y)
         return known[name]
 
     return fit
@@ -43,4 +43,4 @@ def summary(fitted: Callable[[str], Any], heart: pa.Table) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def density(heart: pa.Table) -> Any:
     """A density model of the heart table, with trees."""
-    return BayesianNetworkEstimator(local_structure="tree").fit(heart)
+    return BayesianNetworkEstimator(local_structure="tree", random_state=0).fit(heart)

@@ -162,7 +162,7 @@ def test_no_value_of_a_row_is_shown_without_rows() -> None:
 @pytest.mark.parametrize("name", ["nb", "hnb", "tan", "network"])
 def test_hostile_names_and_values_are_text(name: str) -> None:
     table = hostile_table()
-    model = CLASSIFIERS[name]().fit(table[[*NAMES]], table[TARGET])
+    model = CLASSIFIERS[name](random_state=0).fit(table[[*NAMES]], table[TARGET])
     html = report_html(summarize(model, table, n_folds=2))
     page = assert_harmless(html)
     assert "<script>window.harm = 1</script>" in page.text
@@ -173,7 +173,7 @@ def test_hostile_names_and_values_are_text(name: str) -> None:
 
 def test_hostile_density_models_are_text() -> None:
     table = hostile_table()
-    model = BayesianNetworkEstimator(local_structure="tree").fit(table)
+    model = BayesianNetworkEstimator(local_structure="tree", random_state=0).fit(table)
     html = report_html(summarize(model, table, n_folds=2), title="<script>0</script>")
     assert "<script>0</script>" in assert_harmless(html).text
 

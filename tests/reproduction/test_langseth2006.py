@@ -7,8 +7,8 @@ from scipy.stats import norm
 import langseth2006_page
 from bayleaf.reproduction import langseth2006, langseth2006_figures
 from bayleaf.reproduction.cells import Result, Results
-from bayleaf.reproduction.printed_tables import read_printed
 from bayleaf.reproduction.sources import Sources
+from bayleaf.reproduction.tables import read_printed
 from bayleaf.reproduction.verdicts import Verdict
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bayleaf.reproduction.printed_tables import read_printed
+from bayleaf.reproduction.tables import read_printed
 from bayleaf.reproduction.verdict_page import comparison_table, number
 from bayleaf.reproduction.verdicts import Comparison
 

@@ -12,6 +12,7 @@ from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.classifiers.latent_class import LatentClassNBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
 from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.tan import TANClassifier
 
 CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
@@ -37,5 +38,6 @@ __all__ = [
     "KDBClassifier",
     "LatentClassNBClassifier",
     "NaiveBayesClassifier",
+    "SingleNetworkClassifier",
     "TANClassifier",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
-from bayleaf.classifiers.shared.parameters import check_count, check_generative
+from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
@@ -44,7 +44,6 @@ class AODEClassifier(IncrementalClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_generative(self)
         check_count("min_count", self.min_count, 0)
 
     def _learn(

@@ -16,7 +16,6 @@ from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,
-    check_generative,
 )
 from bayleaf.counts.information import (
     conditional_mutual_information_matrix,
@@ -38,7 +37,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.encoder import Discretizer
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.feature_shape import FeatureShape, feature_shape
+from bayleaf.models.feature_shape import FeatureShape
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     Maps,
@@ -77,10 +76,9 @@ class AveragedKDBClassifier(BayesianClassifier):
         Number of networks.
     max_parents : int, default=4
         Most parents of a feature beside the class.
-    weights : {"leave_one_out"}, optional
+    weights : {"leave_one_out"} or None, default="leave_one_out"
         How evidence is weighted: by the log-loss of left-out rows, or, with None,
-        evenly.
-        With even weights, `calibration` finds one temperature.
+        evenly. With even weights, `calibration` finds one temperature.
     max_rows : int, default=8000
         Most rows on which the weights are learned, drawn at random; the tables are
         counted from all rows.
@@ -94,8 +92,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         One coding for all networks in place of random bins.
     missing : {"state", "error"}, default="state"
         Missing cells are a state of their own; this model cannot sum them out.
-    random_state : int, RandomState, Generator or None, default=0
-        Source of randomness. Fixed by default, so that an explanation can be repeated.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness; with a whole number a fit can be repeated.
     **shared
         The other parameters that the classifiers share, see `BayesianClassifier`.
 
@@ -133,7 +131,7 @@ class AveragedKDBClassifier(BayesianClassifier):
         smoothing: str | Smoothing = "dirichlet",
         discretizer: Any = None,
         missing: str = "state",
-        random_state: Any = 0,
+        random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(
@@ -151,7 +149,6 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_generative(self)
         check_count("n_networks", self.n_networks, 1)
         check_count("max_parents", self.max_parents, 0)
         check_count("max_rows", self.max_rows, 1)
@@ -244,7 +241,7 @@ class AveragedKDBClassifier(BayesianClassifier):
                 f"there is no feature {feature!r}; the features are {name_list(names)}"
             )
         labels = tuple(self.classes_.tolist())
-        return feature_shape(model, names.index(feature), labels)
+        return model.feature_shape(names.index(feature), labels)
 
     def _value_maps(self, domain: Domain) -> list[Maps]:
         """For each network, the state that each code of each feature stands for."""

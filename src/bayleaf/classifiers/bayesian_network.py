@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
-from bayleaf.classifiers.shared.parameters import AUTO, check_generative
+from bayleaf.classifiers.shared.parameters import AUTO
 from bayleaf.classifiers.shared.structure_parameters import (
     StructureParameters,
     check_structure,
@@ -43,7 +43,7 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
 
     Parameters
     ----------
-    random_state : int, RandomState, Generator or None, default=0
+    random_state : int, RandomState, Generator or None, default=None
         Source of the restarts' randomness.
     **shared
         The parameters of the search (`local_structure`, `abstraction`, `local_score`,
@@ -74,14 +74,13 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     def __init__(
         self,
         *,
-        random_state: Any = 0,
+        random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(random_state=random_state, **shared)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_generative(self)
         check_structure(self)
         if isinstance(self.smoothing, str) and self.smoothing == AUTO:
             raise ValueError(

@@ -23,7 +23,6 @@ from bayleaf.classifiers.shared.mixture_parameters import (
     is_to_grow,
 )
 from bayleaf.classifiers.shared.mixture_progress import Reports
-from bayleaf.classifiers.shared.parameters import check_generative
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes
@@ -45,11 +44,8 @@ from bayleaf.latent.online_mixture import (
     level_shapes,
 )
 from bayleaf.models.class_model import log_normalize
-from bayleaf.models.hierarchical_mixture import (
-    Banks,
-    HierarchicalMixtureModel,
-    mixture_log_posteriors,
-)
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.mixture_tables import Banks, mixture_log_posteriors
 from bayleaf.models.mixture_text import mixture_text
 from bayleaf.search.left_out.temperature import best_temperature
 
@@ -81,7 +77,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         0, 1, ... of the states in order, NaN in missing cells if the classifier's tags
         allow it and the code after the last if not. Classifiers of this library take
         the codes for nominal.
-    n_init : int, default=1
+    n_mixtures : int, default=1
         Number of mixtures, from random starts, whose predictions are averaged. Ten
         have a much lower log-loss than one.
     n_passes : int, default=5
@@ -99,11 +95,11 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     merge_rows : bool, default=True
         Learn equal rows as one of their total weight, so that weights are exact and the
         order of rows is of no importance; False is the published protocol.
-    random_state : int, RandomState, Generator or None, default=0
+    random_state : int, RandomState, Generator or None, default=None
         Source of starts and orders.
     **shared
-        The other parameters that the classifiers share, see `BayesianClassifier`.
-        `smoothing` is not used: counters start at `gamma`.
+        The other parameters that the classifiers share, see `BayesianClassifier`, but
+        no `smoothing`: counters start at `gamma`.
 
     Attributes
     ----------
@@ -122,6 +118,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
     University, UU-CS-2003-003.
     """
 
+    lacks = ("smoothing",)
+
     learning_curves_: tuple[tuple[float, ...], ...]
     growth_: Growth
 
@@ -131,21 +129,26 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         architecture: Sequence[int] | str = (2, 2),
         learning: str = ONLINE,
         expert: Any = None,
-        n_init: int = 1,
+        n_mixtures: int = 1,
         n_passes: int = 5,
         sigma: float = 0.1,
         gamma: float = 0.1,
         noise: float = 0.01,
         missing_denominator: str = "rows_with_value",
         merge_rows: bool = True,
-        random_state: Any = 0,
+        random_state: Any = None,
         **shared: Any,
     ) -> None:
+        if "smoothing" in shared:
+            raise TypeError(
+                f"{type(self).__name__} has no smoothing; set gamma, where its "
+                "counters start"
+            )
         super().__init__(random_state=random_state, **shared)
         self.architecture = architecture
         self.learning = learning
         self.expert = expert
-        self.n_init = n_init
+        self.n_mixtures = n_mixtures
         self.n_passes = n_passes
         self.sigma = sigma
         self.gamma = gamma
@@ -155,7 +158,6 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_generative(self)
         check_mixture(self)
 
     def _init_callback_context(
@@ -177,9 +179,9 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
             codes, _ = merged_rows(codes)
         architecture = self._chosen_architecture(codes, domain, rng)
         # Drawn before any start runs, so that threads change nothing.
-        seeds = rng.integers(1 << 63, size=self.n_init).tolist()
+        seeds = rng.integers(1 << 63, size=self.n_mixtures).tolist()
         figure = "log_loss" if self.learning == ONLINE else "objective"
-        reports = [Reports(self, start, figure) for start in range(self.n_init)]
+        reports = [Reports(self, start, figure) for start in range(self.n_mixtures)]
         starts = self._learn_starts(codes, architecture, seeds, reports)
         self.learning_curves_ = tuple(tuple(report.values) for report in reports)
         prior = None
@@ -257,12 +259,12 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         folds = deal_folds(codes, _N_FOLDS, rng)
         scores = np.full((codes.n_rows, codes.cards[-1]), -np.inf)
         for fold in np.unique(folds):
-            seeds = rng.integers(1 << 63, size=self.n_init).tolist()
+            seeds = rng.integers(1 << 63, size=self.n_mixtures).tolist()
             kept, tested = codes.rows(folds != fold), folds == fold
             if not kept.n_rows:
                 continue
             starts = self._learn_starts(
-                kept, model.architecture, seeds, [None] * self.n_init
+                kept, model.architecture, seeds, [None] * self.n_mixtures
             )
             other = replace(model, starts=starts)
             scores[tested] = other.class_log_scores(codes.rows(tested))
@@ -277,12 +279,13 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         """Raise before learning if the tables would be too large."""
         *cards, n_classes = domain.cards
         n_columns = sum(map(math.prod, level_shapes(architecture, n_classes)))
-        cells = self.n_init * n_columns * (1 + sum(cards))
+        cells = self.n_mixtures * n_columns * (1 + sum(cards))
         if cells > self.max_table_cells:
             raise ValueError(
-                f"architecture={self.architecture!r} with n_init={self.n_init} needs "
-                f"tables of {cells:.3g} cells, more than max_table_cells="
-                f"{self.max_table_cells}; take fewer or smaller levels, or raise it"
+                f"architecture={self.architecture!r} with n_mixtures="
+                f"{self.n_mixtures} needs tables of {cells:.3g} cells, more than "
+                f"max_table_cells={self.max_table_cells}; take fewer or smaller "
+                "levels, or raise it"
             )
 
     # ---- looking at the result
@@ -296,7 +299,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
 
         Returns
         -------
-        ndarray of shape (n_init, n_rows, n_experts)
+        ndarray of shape (n_mixtures, n_rows, n_experts)
             The weights of a mixture sum to one in each row.
         """
         _, codes = self._prepare(X)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
@@ -36,7 +37,8 @@ from bayleaf.latent.hierarchical_parameters import (
     tables_log_likelihood,
 )
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_rules import LatentReport, rules_text
+from bayleaf.models.latent_reports import rules_text
+from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.search.latents.search import (
     LatentSearchOptions,
@@ -50,7 +52,7 @@ WRAPPER_SCORES = ("accuracy", "log_loss", "accuracy_then_log_loss")
 ESTIMATIONS = (AUTO, "counting", "em")
 
 
-class HNBClassifier(BayesianClassifier):
+class HNBClassifier(SingleNetworkClassifier):
     """Hierarchical naive Bayes with readable latent variables.
 
     Each latent variable joins two children of the class that depend on one another
@@ -89,10 +91,11 @@ class HNBClassifier(BayesianClassifier):
         "auto" counts complete tables.
     smoothing : str or Smoothing, default="dirichlet"
         Rule that turns counts into probabilities.
-    random_state : int, RandomState, Generator or None, default=0
+    random_state : int, RandomState, Generator or None, default=None
         Source of folds and subsets.
     **shared
-        The other parameters that the classifiers share, see `BayesianClassifier`.
+        The other parameters that the classifiers share, see `SingleNetworkClassifier`
+        and `BayesianClassifier`.
 
     Attributes
     ----------
@@ -119,7 +122,7 @@ class HNBClassifier(BayesianClassifier):
         feature_selection: str | None = None,
         estimation: str = AUTO,
         smoothing: str | Smoothing = "dirichlet",
-        random_state: Any = 0,
+        random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(smoothing=smoothing, random_state=random_state, **shared)
@@ -214,7 +217,7 @@ class HNBClassifier(BayesianClassifier):
 
     def _asks_for_em(self, codes: Codes) -> bool:
         """Whether cells are missing and to be filled in; complete rows are counted."""
-        if self.estimation == "counting" or self.parameters == CONDITIONAL:
+        if self.estimation == "counting" or self.objective == CONDITIONAL:
             return False
         return any(codes.missing(v).any() for v in range(codes.n_variables - 1))
 
@@ -227,7 +230,7 @@ class HNBClassifier(BayesianClassifier):
         return super()._leave_one_out(codes, domain, rules)
 
     def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64] | None:
-        if self.parameters == CONDITIONAL or any(left_out.has_missing):
+        if self.objective == CONDITIONAL or any(left_out.has_missing):
             return None
         class_index = left_out.counts.class_index
         families = [(class_index, feature) for feature in range(class_index)]
@@ -247,7 +250,8 @@ class HNBClassifier(BayesianClassifier):
 
     def rules(self) -> str:
         """The latent variables' states as rules over features, for a reader."""
-        return rules_text(self._hierarchical_model)
+        model = self._hierarchical_model
+        return rules_text(model.latent_reports, model.domain[-1])
 
     def __str__(self) -> str:
         return self.rules() if hasattr(self, "model_") else super().__str__()

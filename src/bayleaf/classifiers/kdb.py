@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
@@ -24,7 +25,7 @@ from bayleaf.search.orders.kdb import KDBRanking, kdb_parents, rank_parents
 THETA_UNITS = ("nats", "bits")
 
 
-class KDBClassifier(BayesianClassifier):
+class KDBClassifier(SingleNetworkClassifier):
     """k-dependence Bayesian classifier (Sahami 1996).
 
     Features are ordered by ``I(X;C)``; beside the class each takes as parents the k
@@ -48,7 +49,8 @@ class KDBClassifier(BayesianClassifier):
         How many features of the order are used, by default all; "auto" chooses beside
         k. The others keep a variable without arcs and say nothing of the class.
     **shared
-        The parameters that the classifiers share, see `BayesianClassifier`.
+        The parameters that the classifiers share, see `SingleNetworkClassifier`
+        and `BayesianClassifier`.
 
     Attributes
     ----------

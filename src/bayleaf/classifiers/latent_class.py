@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
-    GENERATIVE,
     check_count,
     check_threshold,
 )
@@ -48,11 +47,11 @@ class LatentClassNBClassifier(BayesianClassifier):
         until the log-loss of held-out training rows falls no more.
     max_components : int, default=32
         Most components that "auto" tries.
-    n_init : int, default=3
+    n_restarts : int, default=3
         Random starts; the best end by the training objective is kept.
-    max_iterations : int, default=500
+    max_iter : int, default=500
         Most steps from each start.
-    tolerance : float, default=1e-6
+    tol : float, default=1e-6
         A climb ends once a step changes its objective by no more than this share.
     score_folds : int, default=5
         Folds of distinct rows that are held out in turn where "auto" chooses the
@@ -61,7 +60,7 @@ class LatentClassNBClassifier(BayesianClassifier):
         Rule for the tables. EM climbs the likelihood times the prior over tables for
         which the rule stands; under "maximum_likelihood" and rules of your own it
         climbs with one prior row a table, and the rule makes the final tables.
-    random_state : int, RandomState, Generator or None, default=0
+    random_state : int, RandomState, Generator or None, default=None
         Source of starts and folds.
     **shared
         The other parameters that the classifiers share, see `BayesianClassifier`.
@@ -91,20 +90,20 @@ class LatentClassNBClassifier(BayesianClassifier):
         *,
         n_components: int | str = 8,
         max_components: int = 32,
-        n_init: int = 3,
-        max_iterations: int = 500,
-        tolerance: float = 1e-6,
+        n_restarts: int = 3,
+        max_iter: int = 500,
+        tol: float = 1e-6,
         score_folds: int = 5,
         smoothing: str | Smoothing = "laplace",
-        random_state: Any = 0,
+        random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(smoothing=smoothing, random_state=random_state, **shared)
         self.n_components = n_components
         self.max_components = max_components
-        self.n_init = n_init
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
         self.score_folds = score_folds
 
     def _check_parameters(self) -> None:
@@ -112,16 +111,10 @@ class LatentClassNBClassifier(BayesianClassifier):
         if self.n_components != AUTO:
             check_count("n_components", self.n_components, 1, or_else=AUTO)
         check_count("max_components", self.max_components, 1)
-        check_count("n_init", self.n_init, 1)
-        check_count("max_iterations", self.max_iterations, 1)
-        check_threshold("tolerance", self.tolerance, none_too=False)
+        check_count("n_restarts", self.n_restarts, 1)
+        check_count("max_iter", self.max_iter, 1)
+        check_threshold("tol", self.tol, none_too=False)
         check_count("score_folds", self.score_folds, 2)
-        if self.parameters != GENERATIVE:
-            raise ValueError(
-                f"parameters={self.parameters!r} needs tables that counting gives, and "
-                f"{type(self).__name__} has components that no row shows; use "
-                f"parameters={GENERATIVE!r}"
-            )
         if isinstance(self.smoothing, str) and self.smoothing == AUTO:
             raise ValueError(
                 "smoothing='auto' leaves single rows out of counts, but components "
@@ -136,7 +129,7 @@ class LatentClassNBClassifier(BayesianClassifier):
             int(rng.integers(1 << 63)),
             self.smoothing_,
             self._prior_rule(counts),
-            EMOptions(self.n_init, self.max_iterations, self.tolerance),
+            EMOptions(self.n_restarts, self.max_iter, self.tol),
             self.max_components,
             counts.n_jobs,
         )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
 
 
-class NaiveBayesClassifier(IncrementalClassifier):
+class NaiveBayesClassifier(SingleNetworkClassifier, IncrementalClassifier):
     """Naive Bayes over nominal and discretised features.
 
-    The class is the only parent of every feature. All parameters are those that the
-    classifiers share, see `BayesianClassifier`.
+    The class is the only parent of every feature. All parameters are shared with other
+    classifiers, see `SingleNetworkClassifier` and `BayesianClassifier`.
 
     Examples
     --------

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.parameters import check_threshold
 from bayleaf.counts.source import CountSource
 from bayleaf.data.domain import Domain
 from bayleaf.search.orders.chow_liu import tree_parents
 
 
-class TANClassifier(BayesianClassifier):
+class TANClassifier(SingleNetworkClassifier):
     """Tree-augmented naive Bayes (Friedman, Geiger & Goldszmidt 1997).
 
     Beside the class every feature has at most one feature as parent; the tree is the
@@ -25,7 +26,8 @@ class TANClassifier(BayesianClassifier):
         Arcs with I(X;Y|C) at or below this (nats) are left out, which makes a
         forest.
     **shared
-        The parameters that the classifiers share, see `BayesianClassifier`.
+        The parameters that the classifiers share, see `SingleNetworkClassifier`
+        and `BayesianClassifier`.
 
     References
     ----------

@@ -70,7 +70,7 @@ def run(words: Sequence[str]) -> int:
     except CycloptsError as error:
         return _refuse(str(error))
     except BrokenPipeError:
-        # The reader of our output has gone; there is nobody left to tell.
+        # The reader of our output has gone; nothing more can be reported.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:

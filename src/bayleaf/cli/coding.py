@@ -67,7 +67,7 @@ class _TextCells(NamedTuple):
         wanted = "true or false" if truth else "a number"
         return ValueError(
             f"column {self.variable.name!r} holds {text!r} where {wanted} belongs "
-            f"(row {row} below the header); mend the cell, or name it with --na if "
+            f"(row {row} below the header); correct the cell, or name it with --na if "
             "it means empty"
         )
 

@@ -50,7 +50,7 @@ class ModelOptions:
         --density).
     calibration
         leave_one_out: one temperature for all probabilities.
-    parameters
+    objective
         conditional: tables that make the classes probable, not the rows (nb, tan, kdb,
         hnb).
     pull
@@ -76,16 +76,16 @@ class ModelOptions:
     feature_selection
         forward: keep only children of the class that help (hnb).
     estimation
-        auto, counting or em: tables from rows with holes (hnb).
+        auto, counting or em: tables from rows with missing cells (hnb).
     n_components
         Components of each class, or auto (latent_class).
     max_components
         Most components that auto tries (latent_class).
-    n_init
-        Random starts (latent_class, mixture).
-    max_iterations
+    n_mixtures
+        Mixtures that are averaged (mixture).
+    max_iter
         Most steps from each start (latent_class).
-    tolerance
+    tol
         Relative change of the objective that ends a climb (latent_class).
     architecture
         Children of the gates of each level, such as 4 or 2-2 (mixture).
@@ -116,7 +116,7 @@ class ModelOptions:
     linkage_arity
         binary or multiway: how many values are joined at a time (network, --density).
     n_restarts
-        Searches, the best of which counts (network, --density).
+        Searches or starts, the best of which counts (latent_class, network, --density).
     tree_search
         regrowing, incremental or batch (network, --density).
     merge_leaves
@@ -159,7 +159,7 @@ class ModelOptions:
     n_networks: int | None = None
     max_parents: int | None = None
     calibration: str | None = None
-    parameters: str | None = None
+    objective: str | None = None
     pull: float | None = None
     search: str | None = None
     pair_score: str | None = None
@@ -173,9 +173,9 @@ class ModelOptions:
     estimation: str | None = None
     n_components: int | Literal["auto"] | None = None
     max_components: int | None = None
-    n_init: int | None = None
-    max_iterations: int | None = None
-    tolerance: float | None = None
+    n_mixtures: int | None = None
+    max_iter: int | None = None
+    tol: float | None = None
     architecture: str | None = None
     learning: str | None = None
     n_passes: int | None = None

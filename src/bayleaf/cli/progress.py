@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-# Commands that are done within this time tell nothing.
+# Commands that are done within this time show nothing.
 _PATIENCE_SECONDS = 1.0
 
 
@@ -23,7 +23,7 @@ def progress() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
 
     status = Console(stderr=True).status("")
-    # A long step tells nothing meanwhile, so the display is started by the clock.
+    # A long step reports nothing meanwhile, so the display is started by the clock.
     timer = threading.Timer(_PATIENCE_SECONDS, status.start)
     timer.daemon = True
     timer.start()

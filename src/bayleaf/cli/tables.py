@@ -194,7 +194,7 @@ def _unpacking(source: str) -> Iterator[None]:
         if error.errno is not None or Path(source).suffix in {"", ".csv"}:
             raise
         raise ValueError(
-            f"cannot unpack {_shown(source)}: {error}; mend or rename the file"
+            f"cannot unpack {_shown(source)}: {error}; correct or rename the file"
         ) from error
 
 
@@ -294,13 +294,13 @@ def _csv_error(
         line, found, expected = place
         return ValueError(
             f"line {line} of {_shown(source)} has {found} cells, but the header has "
-            f"{expected}; mend the line or quote its commas"
+            f"{expected}; correct the line or quote its commas"
         )
     if failed:
         row = failed[0]
         return ValueError(
             f"row {row.number} of {_shown(source)} has {row.actual_columns} cells, but "
-            f"the header has {row.expected_columns}; mend it or quote its commas"
+            f"the header has {row.expected_columns}; correct it or quote its commas"
         )
     if "invalid UTF8" in str(error):
         return _no_utf8(source)

@@ -12,7 +12,7 @@ from bayleaf.counts.source import Family
 from bayleaf.cpds.distribution import ExpandedCPD
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeterministicCPD(ExpandedCPD):
     """A child whose state follows from its parents' states: a value map.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
+from bayleaf.wording import brief, brief_names, counted
 
 
 class CPD(Protocol):
@@ -67,6 +69,17 @@ class FamilyCPD:
         """Logarithms of the full table, minus infinity where it is zero."""
         with np.errstate(divide="ignore"):
             return np.log(self.probabilities)
+
+    def __repr__(self: CPD) -> str:
+        given = f" | {brief_names(self.parents)}" if self.parents else ""
+        *rest, card = self.cards
+        return brief(
+            self,
+            f"P({self.child}{given})",
+            counted(card, "state"),
+            counted(prod(rest), "parent configuration"),
+            counted(self.n_parameters, "free parameter"),
+        )
 
 
 class ExpandedCPD(FamilyCPD):

@@ -15,7 +15,7 @@ from bayleaf.cpds.distribution import ExpandedCPD
 StateGroups = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupedTableCPD(ExpandedCPD):
     """P(child | parents) as a table over groups of the parents' states.
 

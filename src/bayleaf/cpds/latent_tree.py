@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.wording import name_list
+from bayleaf.wording import brief_fields, name_list
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,8 @@ class LatentVariable:
     left: int
     right: int
     states: NDArray[np.intp]
+
+    __repr__ = brief_fields
 
     def __post_init__(self) -> None:
         states = np.array(self.states, dtype=np.intp, order="C")
@@ -86,6 +88,8 @@ class LatentTree:
 
     feature_cards: tuple[int, ...]
     latents: tuple[LatentVariable, ...] = ()
+
+    __repr__ = brief_fields
 
     def __post_init__(self) -> None:
         cards = list(self.feature_cards)

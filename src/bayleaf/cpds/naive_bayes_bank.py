@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +39,8 @@ class NaiveBayesBank:
     log_prior: Floats
     log_table: Floats
     offsets: NDArray[np.int64]
+
+    __repr__ = brief_fields
 
     @property
     def n_nodes(self) -> int:

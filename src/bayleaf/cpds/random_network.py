@@ -15,6 +15,7 @@ from bayleaf.cpds.nested import NestedFamilies, pseudo_weights
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.native.cpds import EvidenceTables, Networks
+from bayleaf.wording import brief_fields
 
 # Values of the largest look-up table with a place for every joint state: it should stay
 # in the second cache.
@@ -37,6 +38,8 @@ class RandomNetwork:
 
     maps: tuple[NDArray[np.uint16], ...]
     counts: OccupiedFamilies
+
+    __repr__ = brief_fields
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -11,6 +11,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.wording import brief_fields
+
 Table = NDArray[np.float64]
 
 _NOT_ASKED = np.array(np.nan)
@@ -260,6 +262,8 @@ class FixedDistribution:
     """
 
     probabilities: Table
+
+    __repr__ = brief_fields
 
     def estimate(self, counts: Table) -> Table:
         """The same distribution, whatever the counts."""

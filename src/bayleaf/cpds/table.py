@@ -14,7 +14,7 @@ from bayleaf.cpds.distribution import FamilyCPD
 from bayleaf.cpds.smoothing import Smoothing
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TableCPD(FamilyCPD):
     """P(child | parents) as a full table.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.cpds.distribution import ExpandedCPD
+from bayleaf.wording import brief_fields
 
 # What the states of each parent are narrowed down to on the way to a leaf.
 Context = dict[int, tuple[int, ...]]
@@ -28,6 +29,8 @@ class Leaf:
     """
 
     probabilities: NDArray[np.float64]
+
+    __repr__ = brief_fields
 
     def __post_init__(self) -> None:
         row = np.array(self.probabilities, dtype=np.float64)
@@ -54,8 +57,10 @@ class Split:
     groups: tuple[tuple[int, ...], ...]
     branches: tuple[Leaf | Split, ...]
 
+    __repr__ = brief_fields
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class TreeCPD(ExpandedCPD):
     """P(child | parents) as a tree whose leaves hold distributions.
 

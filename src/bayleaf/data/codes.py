@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.wording import brief, brief_names, counted
+
 Block = NDArray[np.uint8] | NDArray[np.uint16]
 
 NARROW_STATES = 255
@@ -147,3 +149,7 @@ class Codes:
         """The same rows with one more variable at the end, and other weights."""
         columns = [self.column(i) for i in range(self.n_variables)]
         return Codes.from_columns([*columns, column], (*self.cards, card), weights)
+
+    def __repr__(self) -> str:
+        table = f"{counted(self.n_rows, 'row')} of {self.n_variables} variables"
+        return brief(self, table, f"numbers of states {brief_names(self.cards)}")

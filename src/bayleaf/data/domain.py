@@ -9,7 +9,14 @@ from functools import cached_property
 from typing import Literal
 
 from bayleaf.data.hierarchy import ValueHierarchy, check_covers
-from bayleaf.wording import format_number, name_list
+from bayleaf.wording import (
+    brief,
+    brief_names,
+    counted,
+    format_number,
+    name_list,
+    shown_name,
+)
 
 Kind = Literal["nominal", "numeric"]
 
@@ -90,6 +97,11 @@ class Variable:
         state = self.states[code]
         return format_number(state) if isinstance(state, float) else str(state)
 
+    def __repr__(self) -> str:
+        labels = [self.label(code) for code in range(self.n_states)]
+        states = f"{counted(self.n_states, 'state')} ({brief_names(labels)})"
+        return brief(self, shown_name(self.name), self.kind, states)
+
 
 def interval_labels(cut_points: Sequence[float]) -> tuple[str, ...]:
     """Name the intervals between increasing cut points, closed on the right."""
@@ -147,7 +159,7 @@ class Domain:
         return self.variables[index]
 
     def index(self, name: str | int) -> int:
-        """Position of the variable with this name; KeyError names the mend."""
+        """Position of the variable with this name; KeyError lists the names."""
         try:
             return self._index[name]
         except KeyError:
@@ -165,3 +177,7 @@ class Domain:
     def cards(self) -> tuple[int, ...]:
         """Number of states of each variable, in order."""
         return tuple(variable.n_states for variable in self.variables)
+
+    def __repr__(self) -> str:
+        n_variables = counted(len(self), "variable")
+        return brief(self, f"{n_variables} ({brief_names(self.names)})")

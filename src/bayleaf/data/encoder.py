@@ -21,7 +21,7 @@ from bayleaf.data.tables.columns import (
     iterate_names,
 )
 from bayleaf.data.tables.matrix import encode_matrix, learn_matrix
-from bayleaf.wording import name_list
+from bayleaf.wording import brief, brief_names, name_list
 
 # An integer column with at most this many distinct values is taken as nominal.
 MAX_NOMINAL_INTEGERS = 10
@@ -202,7 +202,7 @@ class TableEncoder:
             which = f" ({name_list(strangers, limit=3)})" if strangers else ""
             raise ValueError(
                 f"column {variable.name!r} holds values{which} that training did not "
-                "contain; mend them or allow them with unknown='missing'"
+                "contain; correct them or allow them with unknown='missing'"
             )
         self.unknown_counts[variable.name] = count
 
@@ -241,6 +241,11 @@ class TableEncoder:
         if gains_missing:
             states = (*states, None)
         return replace(variable, states=states)
+
+    def __repr__(self) -> str:
+        n_numeric = sum(variable.kind == "numeric" for variable in self.domain)
+        kinds = f"{n_numeric} numeric, {len(self.domain) - n_numeric} nominal"
+        return brief(self, kinds, brief_names(self.domain.names))
 
 
 def learn_encoder(
@@ -514,7 +519,7 @@ def _note(variable: Variable, integer_as_nominal: bool) -> str:
     """What a reader should know of a column, or nothing."""
     if variable.kind == "numeric" and not variable.cut_points:
         if variable.has_missing_state:
-            return "numeric, no cut point found; only missing or not tells anything"
+            return "numeric, no cut point found; only missingness carries information"
         return "no cut point found, so it carries no information"
     if variable.n_states == 1:
         return f"constant ({variable.label(0)}), so it carries no information"

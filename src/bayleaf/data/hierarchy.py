@@ -6,7 +6,14 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayleaf.wording import name_list, near_names, shown_name
+from bayleaf.wording import (
+    brief,
+    brief_names,
+    counted,
+    name_list,
+    near_names,
+    shown_name,
+)
 
 # Deeper trees than this are refused, so that no walk runs out of stack.
 MAX_DEPTH = 100
@@ -129,6 +136,11 @@ class ValueHierarchy:
     def inner_nodes(self) -> tuple[Hashable, ...]:
         """Names of the nodes that are no states, the root first."""
         return tuple(name for i, name in enumerate(self.nodes) if self._ends[i] > i + 1)
+
+    def __repr__(self) -> str:
+        states = f"{counted(len(self.states), 'state')} ({brief_names(self.states)})"
+        groups = f"{counted(len(self.inner_nodes), 'group')}"
+        return brief(self, states, f"{groups} ({brief_names(self.inner_nodes)})")
 
     def __str__(self) -> str:
         """One line a node, indented below its parent."""

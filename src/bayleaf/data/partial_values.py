@@ -146,7 +146,7 @@ class Completions:
 
 
 def complete(codes: Codes, partial: PartialValues) -> Completions:
-    """List all ways to choose a state for each partial cell; other holes stay.
+    """List all ways to choose a state for each partial cell; missing ones stay.
 
     Raises
     ------

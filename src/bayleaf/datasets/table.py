@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bayleaf.wording import brief, brief_names
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -53,3 +55,8 @@ class Table:
         array = np.empty(len(labels), dtype=object)
         array[:] = labels.to_pylist()
         return array
+
+    def __repr__(self) -> str:
+        n_rows, columns = self.frame.num_rows, self.frame.column_names
+        named = f"{len(columns)} columns ({brief_names(columns)})"
+        return brief(self, self.name, f"{n_rows} rows", named, f"target {self.target}")

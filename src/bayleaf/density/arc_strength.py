@@ -17,6 +17,7 @@ from bayleaf.classifiers.shared.training import TrainingTable, n_rows
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
+from bayleaf.wording import brief, brief_names, counted
 
 Name = str | int
 _MOST_LINES = 40
@@ -115,6 +116,11 @@ class ArcStrength:
             if arc.strength >= threshold and not _leads(parents, child, parent):
                 parents[child].add(parent)
         return DAG(tuple(tuple(sorted(own)) for own in parents))
+
+    def __repr__(self) -> str:
+        arcs = [f"{a.parent} -> {a.child} {a.strength:.2f}" for a in self.arcs]
+        shown = f"{counted(len(arcs), 'arc')} ({brief_names(arcs)})"
+        return brief(self, counted(len(self.names), "variable"), shown)
 
     def __str__(self) -> str:
         lines = [

@@ -75,7 +75,7 @@ class BayesianNetworkEstimator(
         (tables only). By default there are none.
     local_score : str or LocalScore, default="mdl"
         What the search makes large: "mdl", "bic", "aic", "bdeu" or "k2".
-    hierarchies : mapping of column to ValueHierarchy, mapping or path, or a path
+    hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional
         The hierarchies of ``abstraction="given"``; columns without one are flat.
     linkage : {"information", "hamming"}, default="information"
         How learned hierarchies join values: those that lose least information on the
@@ -118,7 +118,7 @@ class BayesianNetworkEstimator(
         Largest number of states of a nominal column.
     max_table_cells : int, default=20_000_000
         Largest table of counts, and of an intermediate result of inference.
-    random_state : int, RandomState, Generator or None, default=0
+    random_state : int, RandomState, Generator or None, default=None
         Source of the restarts' randomness.
     n_jobs : int, default=None
         Threads; -1 means all cores. The model does not depend on it.
@@ -163,7 +163,7 @@ class BayesianNetworkEstimator(
     --------
     >>> from bayleaf import BayesianNetworkEstimator
     >>> rows = [["wet", "rain"], ["dry", "sun"]] * 20
-    >>> model = BayesianNetworkEstimator(local_structure="tree").fit(rows)
+    >>> model = BayesianNetworkEstimator(random_state=0).fit(rows)
     >>> len(model.edges_)
     1
     """
@@ -180,7 +180,7 @@ class BayesianNetworkEstimator(
         self,
         *,
         discretizer: Any = "equal_frequency",
-        random_state: Any = 0,
+        random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(discretizer=discretizer, random_state=random_state, **shared)
@@ -209,7 +209,7 @@ class BayesianNetworkEstimator(
         ------
         ValueError, TypeError
             If a parameter or a column cannot be used; the sentence names it and the
-            mend.
+            remedy.
         """
         with self._told_to_callbacks(X, y, sample_weight):
             self._fit(X, sample_weight)

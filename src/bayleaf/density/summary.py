@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayleaf.models.html_summary import arc_text, facts_html, plain
+from bayleaf.models.html_summary import arc_text, facts_html
+from bayleaf.wording import brief, brief_names, counted, plain
 
 Name = str | int
 _MOST_LINES = 20
@@ -80,6 +81,16 @@ class DensitySummary:
             ("values not seen in training, taken as missing", unknown),
         ]
         return facts_html(self.model, facts, lists)
+
+    def __repr__(self) -> str:
+        arcs = brief_names([f"{parent} -> {child}" for parent, child in self.edges])
+        return brief(
+            self,
+            f"{self.model}, setting {self.setting}",
+            counted(self.n_variables, "variable"),
+            f"{counted(self.n_edges, 'arc')} ({arcs})",
+            f"log-likelihood {self.log_likelihood:.8g} nats",
+        )
 
     def __str__(self) -> str:
         unit = "bits" if self.local_score == "mdl" else "nats"

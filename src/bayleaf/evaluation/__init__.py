@@ -1,4 +1,4 @@
-"""How well a model does on rows that it has not seen, and whether models differ."""
+"""Held-out scores of models, and whether they differ significantly."""
 
 from bayleaf.evaluation.compare import Comparison, compare
 from bayleaf.evaluation.cross_validation import cross_validate
@@ -18,19 +18,14 @@ from bayleaf.evaluation.operating_points import (
 )
 from bayleaf.evaluation.statistics import (
     TestResult,
-    accuracy_sd,
     corrected_t_test,
-    unpaired_t_test,
 )
 from bayleaf.evaluation.statistics_datasets import (
     RankTest,
-    error_reduction,
     friedman_test,
-    lambda_test,
     mean_ranks,
     nemenyi_critical_difference,
     wilcoxon_signed_rank,
-    wins_and_losses,
 )
 
 __all__ = [
@@ -43,21 +38,16 @@ __all__ = [
     "OperatingPoint",
     "RankTest",
     "TestResult",
-    "accuracy_sd",
     "compare",
     "corrected_t_test",
     "cross_validate",
     "cross_validate_density",
     "entropy_bound",
-    "error_reduction",
     "friedman_test",
     "implied_threshold",
-    "lambda_test",
     "mean_ranks",
     "nemenyi_critical_difference",
     "operating_points",
     "read_loss",
-    "unpaired_t_test",
     "wilcoxon_signed_rank",
-    "wins_and_losses",
 ]

@@ -14,9 +14,9 @@ from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.labels import encode_labels
 from bayleaf.evaluation import result_table
 from bayleaf.evaluation.compared_scores import BEST, ComparedScores
-from bayleaf.evaluation.cross_validation import Tell, cross_validate
+from bayleaf.evaluation.cross_validation import Progress, cross_validate
 from bayleaf.evaluation.operating_points import LossMatrix, implied_threshold
-from bayleaf.wording import near_names
+from bayleaf.wording import brief, brief_names, counted, near_names
 
 DEFAULT_MODELS = ("nb", "tan", "kdb", "hnb", "auto")
 
@@ -62,6 +62,16 @@ class Comparison(ComparedScores):
         """What the marks in the tables mean, and what is missing from means."""
         return result_table.legend(self)
 
+    def __repr__(self) -> str:
+        best = self.best("log_loss")
+        loss = f"{self[best].mean('log_loss'):.4f}"
+        return brief(
+            self,
+            counted(len(self.names), "model") + f" ({brief_names(self.names)})",
+            f"{self.n_rows} rows in {self.n_folds} folds",
+            f"lowest log-loss {loss} by {best}",
+        )
+
     def __str__(self) -> str:
         return result_table.plain_text(self)
 
@@ -76,7 +86,7 @@ def compare(
     random_state: int = 0,
     loss: Any = None,
     baseline: str = BEST,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare classifiers on the same stratified, shuffled folds.
 
@@ -103,7 +113,7 @@ def compare(
         expected cost a row of predictions made for least expected cost.
     baseline : str, default="best"
         The model that the others are tested against, or "best".
-    tell : callable, optional
+    progress : callable, optional
         Gets a line of text before each fit.
 
     Returns
@@ -146,7 +156,7 @@ def compare(
         n_repeats=n_repeats,
         random_state=random_state,
         loss=costs,
-        tell=tell,
+        progress=progress,
     )
     return Comparison(
         tuple(results),

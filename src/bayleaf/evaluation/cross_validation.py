@@ -20,7 +20,7 @@ from bayleaf.evaluation.metrics import Scores, score_predictions
 from bayleaf.evaluation.statistics import Floats
 
 Rows = NDArray[np.intp]
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 # What NumPy's older generator, which deals the folds, takes.
 _LARGEST_SEED = 2**32
 
@@ -34,7 +34,7 @@ def cross_validate(
     n_repeats: int = 1,
     random_state: int = 0,
     loss: Floats | None = None,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> list[CrossValidation]:
     """Score classifiers on the same stratified, shuffled folds.
 
@@ -58,7 +58,7 @@ def cross_validate(
     loss : ndarray of shape (n_classes, n_classes), optional
         Cost of each prediction (rows) where a class (columns) is true, classes in
         increasing order; the folds then have a cost.
-    tell : callable, optional
+    progress : callable, optional
         Gets a line of text before each fit, for a progress display.
 
     Returns
@@ -90,7 +90,7 @@ def cross_validate(
     task = _Task(
         table, classes, truth, deal_folds(truth, n_folds, n_repeats, random_state), loss
     )
-    return [_validate(name, one, task, tell) for name, one in estimators.items()]
+    return [_validate(name, one, task, progress) for name, one in estimators.items()]
 
 
 def deal_folds(
@@ -206,13 +206,13 @@ def _check_folds(
 
 
 def _validate(
-    name: str, estimator: Any, task: _Task, tell: Tell | None
+    name: str, estimator: Any, task: _Task, progress: Progress | None
 ) -> CrossValidation:
     """Scores of one classifier on all splits."""
     folds: list[_Fold] = []
     for place, (train, test) in enumerate(task.splits, 1):
-        if tell is not None:
-            tell(f"{name}: fold {place} of {len(task.splits)}")
+        if progress is not None:
+            progress(f"{name}: fold {place} of {len(task.splits)}")
         folds.append(_run_fold(name, estimator, task, train, test))
     rows = np.concatenate([test for _, test in task.splits])
     proba = np.concatenate([fold.proba for fold in folds])

@@ -16,8 +16,9 @@ from sklearn.model_selection import KFold
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.encoding import read_table
-from bayleaf.evaluation.cross_validation import Rows, Tell, take_rows
+from bayleaf.evaluation.cross_validation import Progress, Rows, take_rows
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.wording import brief, counted
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,10 @@ class DensityValidation:
             ],
         }
 
+    def __repr__(self) -> str:
+        total = f"held-out log-likelihood {self.log_likelihood:.8g} nats"
+        return brief(self, self.name, counted(len(self.folds), "fold"), total)
+
 
 def cross_validate_density(
     estimators: Mapping[str, Any],
@@ -129,7 +134,7 @@ def cross_validate_density(
     n_folds: int = 10,
     n_repeats: int = 1,
     random_state: int = 0,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> list[DensityValidation]:
     """Score density models on the same shuffled folds.
 
@@ -149,7 +154,7 @@ def cross_validate_density(
         Number of shuffles; shuffle r uses the seed ``random_state + r``.
     random_state : int, default=0
         Seed of the first shuffle.
-    tell : callable, optional
+    progress : callable, optional
         Gets a line of text before each fit.
 
     Returns
@@ -164,7 +169,7 @@ def cross_validate_density(
     """
     splits = _deal(_n_rows(X), n_folds, n_repeats, random_state)
     return [
-        _validate(name, estimator, X, splits, n_repeats, tell)
+        _validate(name, estimator, X, splits, n_repeats, progress)
         for name, estimator in estimators.items()
     ]
 
@@ -203,14 +208,14 @@ def _validate(
     X: Any,
     splits: list[tuple[Rows, Rows]],
     n_repeats: int,
-    tell: Tell | None,
+    progress: Progress | None,
 ) -> DensityValidation:
     """Held-out log-likelihood of one model on all splits."""
     folds: list[DensityScores] = []
     sizes: list[tuple[float, int, int]] = []
     for place, (train, test) in enumerate(splits, 1):
-        if tell is not None:
-            tell(f"{name}: fold {place} of {len(splits)}")
+        if progress is not None:
+            progress(f"{name}: fold {place} of {len(splits)}")
         start = time.perf_counter()
         model = clone(estimator).fit(take_rows(X, train))
         seconds = time.perf_counter() - start

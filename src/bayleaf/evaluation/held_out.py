@@ -1,4 +1,4 @@
-"""What one model predicted for rows that it had not seen, and its scores."""
+"""What one model predicted for held-out rows, and its scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.evaluation.metrics import Scores, expected_calibration_error
 from bayleaf.evaluation.statistics import Floats
-from bayleaf.wording import near_names
+from bayleaf.wording import brief, brief_fields, counted, near_names
 
 # Scores that are shares of, or means over, the rows of a fold.
 SCORES = (
@@ -43,6 +43,8 @@ class HeldOut:
     rows: NDArray[np.intp]
     truth: NDArray[np.intp]
     proba: Floats
+
+    __repr__ = brief_fields
 
 
 @dataclass(frozen=True)
@@ -145,3 +147,7 @@ class CrossValidation:
             "predict_seconds": self.predict_seconds,
             "folds": [asdict(fold) for fold in self.folds],
         }
+
+    def __repr__(self) -> str:
+        scores = [f"{name} {self.mean(name):.4f}" for name in ("accuracy", "log_loss")]
+        return brief(self, self.name, counted(len(self.folds), "fold"), *scores)

@@ -141,13 +141,20 @@ def expected_calibration_error(
     proba : ndarray of shape (n_rows, n_classes)
         Predicted probabilities; a bin includes its upper end.
     """
-    confidence = proba.max(axis=1)
-    right = proba.argmax(axis=1) == truth
-    bins = np.ceil(confidence * CALIBRATION_BINS).astype(np.intp) - 1
-    bins = bins.clip(0, CALIBRATION_BINS - 1)
+    confidence, right, bins = binned_by_confidence(truth, proba)
     # Rows times the difference in a bin is the difference of the bin's sums.
     gaps = np.bincount(bins, weights=confidence - right)
     return float(np.abs(gaps).sum() / len(truth))
+
+
+def binned_by_confidence(
+    truth: NDArray[np.intp], proba: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.intp]]:
+    """Highest probability of each row, whether it is right, and its calibration bin."""
+    confidence = proba.max(axis=1)
+    right = proba.argmax(axis=1) == truth
+    bins = np.ceil(confidence * CALIBRATION_BINS).astype(np.intp) - 1
+    return confidence, right, bins.clip(0, CALIBRATION_BINS - 1)
 
 
 def least_cost(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.statistics import Floats
-from bayleaf.wording import name_list
+from bayleaf.wording import brief_fields, name_list
 
 # Thresholds that a table shows beside the one that the costs imply.
 USUAL_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -33,6 +33,8 @@ class LossMatrix:
 
     classes: tuple[str, ...]
     costs: Floats
+
+    __repr__ = brief_fields
 
     def for_classes(self, classes: NDArray[Any]) -> Floats:
         """The costs in the order of a target's classes.

@@ -1,4 +1,4 @@
-"""Whether two classifiers differ on one data set: tests over folds or halves."""
+"""Whether two classifiers differ on one data set: a test over folds."""
 
 from __future__ import annotations
 
@@ -50,35 +50,6 @@ class TestResult:
         return sign if self.p_value < 0.05 else "="
 
 
-def accuracy_sd(accuracy: float, n_rows: int) -> float:
-    """Standard deviation of an accuracy measured on some rows.
-
-    That of a binomial share, ``sqrt(a (1 - a) / N)`` (Kohavi 1995, section 2).
-
-    Parameters
-    ----------
-    accuracy : float
-        Share of rows whose class was predicted, in [0, 1].
-    n_rows : int
-        Number of rows that were predicted, N.
-
-    Raises
-    ------
-    ValueError
-        If the accuracy is no share or there is no row.
-
-    Examples
-    --------
-    >>> accuracy_sd(0.8, 100)
-    0.04
-    """
-    if not 0 <= accuracy <= 1:
-        raise ValueError(f"accuracy must lie between 0 and 1, got {accuracy!r}")
-    if not 1 <= n_rows < math.inf:
-        raise ValueError(f"n_rows must be at least 1, got {n_rows!r}")
-    return math.sqrt(accuracy * (1 - accuracy) / n_rows)
-
-
 def corrected_t_test(
     first: ArrayLike, second: ArrayLike, *, n_train: float, n_test: float
 ) -> TestResult:
@@ -117,39 +88,9 @@ def corrected_t_test(
     factor = 1 / len(difference) + n_test / n_train
     spread = math.sqrt(factor) * float(difference.std(ddof=1))
     # Equal differences leave rounding errors in their spread, not zeros.
-    if np.ptp(difference) <= _rounding(a, b):
+    if np.ptp(difference) <= rounding_of(a, b):
         spread = 0.0
-    return _t_result(float(difference.mean()), spread, len(a) - 1, _rounding(a, b))
-
-
-def unpaired_t_test(first: ArrayLike, second: ArrayLike) -> TestResult:
-    """Two-sample t-test with a pooled variance (Student 1908).
-
-    Wiering (2003, table 2) compares methods so over random halves of a data set.
-
-    Parameters
-    ----------
-    first, second : array-like of shape (n_first,) and (n_second,)
-        Scores of two classifiers on splits of their own.
-
-    Returns
-    -------
-    TestResult
-        Two-sided; the statistic is positive where `first` is larger on average.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 scores of one of them, or they are not finite.
-    """
-    a, b = scores_of("first", first, 2), scores_of("second", second, 2)
-    freedom = len(a) + len(b) - 2
-    squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
-    spread = math.sqrt(squares / freedom * (1 / len(a) + 1 / len(b)))
-    slack = _rounding(a, b)
-    if np.ptp(a) <= slack and np.ptp(b) <= slack:
-        spread = 0.0
-    return _t_result(float(a.mean() - b.mean()), spread, freedom, slack)
+    return t_result(float(difference.mean()), spread, len(a) - 1, rounding_of(a, b))
 
 
 def scores_of(name: str, values: Any, least: int) -> Floats:
@@ -203,13 +144,13 @@ def paired_scores(
     return a, b
 
 
-def _rounding(a: Floats, b: Floats) -> float:
+def rounding_of(a: Floats, b: Floats) -> float:
     """Differences that floating point alone can make between scores."""
     largest = float(np.abs(np.concatenate([a, b])).max())
     return 8 * float(np.finfo(np.float64).eps) * largest
 
 
-def _t_result(mean: float, spread: float, freedom: int, slack: float) -> TestResult:
+def t_result(mean: float, spread: float, freedom: int, slack: float) -> TestResult:
     """A two-sided t-test; without spread only equal means can be due to chance."""
     if spread == 0.0:
         if abs(mean) <= slack:

@@ -1,22 +1,22 @@
-"""Whether classifiers differ over several data sets: sums, ranks and tests."""
+"""Whether classifiers differ over several data sets: ranks and tests."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import friedmanchisquare, norm, rankdata, studentized_range, wilcoxon
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
 from bayleaf.evaluation.statistics import (
     Floats,
     TestResult,
     paired_scores,
     scores_of,
-    unpaired_t_test,
 )
+from bayleaf.wording import brief_fields
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class RankTest:
     p_value: float
     mean_ranks: dict[str, float]
     n_datasets: int
+
+    __repr__ = brief_fields
 
     def critical_difference(self, level: float = 0.05) -> float:
         """Nemenyi's least difference of mean ranks that is significant."""
@@ -66,123 +68,6 @@ class RankTest:
         return groups
 
 
-def lambda_test(
-    first: ArrayLike, second: ArrayLike, first_sd: ArrayLike, second_sd: ArrayLike
-) -> TestResult:
-    """Test over data sets whether `first` is more accurate than `second`.
-
-    If there is no difference, the mean over t data sets of the difference of
-    accuracies is normal with mean 0 and variance ``sum(s1^2 + s2^2) / t^2``, where s1
-    and s2 are the standard deviations of the two accuracies on each data set
-    (Langseth & Nielsen 2006, section 5, their Lambda).
-
-    Parameters
-    ----------
-    first, second : array-like of shape (n_datasets,)
-        Accuracies.
-    first_sd, second_sd : array-like of shape (n_datasets,)
-        Their standard deviations, in the same unit.
-
-    Returns
-    -------
-    TestResult
-        The standardised mean difference and its one-sided p-value: small where
-        `first` is better.
-
-    Raises
-    ------
-    ValueError
-        If the lists do not pair, a deviation is negative, or all are zero.
-    """
-    a, b = paired_scores(first, second)
-    deviations = paired_scores(first_sd, second_sd, ("first_sd", "second_sd"))
-    if len(deviations[0]) != len(a):
-        raise ValueError(
-            f"every accuracy needs a standard deviation, but there are {len(a)} "
-            f"accuracies and {len(deviations[0])} deviations"
-        )
-    squares = np.square(deviations)
-    if (np.array(deviations) < 0).any() or not squares.any():
-        raise ValueError(
-            "standard deviations must be at least 0 and not all 0; without spread "
-            "nothing can be tested"
-        )
-    statistic = float((a - b).mean()) / (math.sqrt(squares.sum()) / len(a))
-    return TestResult(statistic, float(norm.sf(statistic)))
-
-
-def error_reduction(base_errors: ArrayLike, errors: ArrayLike) -> float:
-    """Mean over data sets of the share of a base method's errors that is avoided.
-
-    ``mean((e_a - e_b) / e_a)``, e_a the errors of the base (Bauer & Kohavi 1999, as
-    Wiering 2003 uses it in table 2).
-
-    Parameters
-    ----------
-    base_errors, errors : array-like of shape (n_datasets,)
-        Error rates of the base and of the other method, in the same unit.
-
-    Returns
-    -------
-    float
-        1 where no error is left, negative where errors were added.
-
-    Raises
-    ------
-    ValueError
-        If the lists do not pair or the base makes no error on a data set.
-
-    Examples
-    --------
-    >>> error_reduction([0.2, 0.4], [0.1, 0.4])
-    0.25
-    """
-    base, other = paired_scores(base_errors, errors, ("base_errors", "errors"))
-    if (base <= 0).any():
-        place = int(np.flatnonzero(base <= 0)[0])
-        raise ValueError(
-            f"base_errors must be above 0, but data set {place} has {base[place]:g}; "
-            "leave out data sets on which the base makes no error"
-        )
-    return float(np.mean((base - other) / base))
-
-
-def wins_and_losses(
-    first: Sequence[ArrayLike],
-    second: Sequence[ArrayLike],
-    *,
-    level: float = 0.05,
-    test: Callable[[ArrayLike, ArrayLike], TestResult] = unpaired_t_test,
-) -> tuple[int, int]:
-    """Number of data sets where `first` is significantly better, and worse.
-
-    Wiering (2003, table 2) counts them at .05 and marks those at .01.
-
-    Parameters
-    ----------
-    first, second : sequence of array-like
-        Scores of two classifiers, one array a data set; larger is better.
-    level : float, default=0.05
-        Largest p-value (excluded) that counts as significant.
-    test : callable
-        Compares the scores on one data set.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of data sets differ, or as `test` does.
-    """
-    if len(first) != len(second):
-        raise ValueError(
-            f"first and second must hold the same data sets, but hold {len(first)} "
-            f"and {len(second)}"
-        )
-    found = [test(a, b) for a, b in zip(first, second, strict=True)]
-    significant = [result for result in found if result.p_value < level]
-    wins = sum(result.statistic > 0 for result in significant)
-    return wins, len(significant) - wins
-
-
 def wilcoxon_signed_rank(first: ArrayLike, second: ArrayLike) -> TestResult:
     """Signed-rank test over data sets (Wilcoxon 1945; Demsar 2006, section 3.1.3).
 
@@ -209,39 +94,62 @@ def wilcoxon_signed_rank(first: ArrayLike, second: ArrayLike) -> TestResult:
     return TestResult(float(found.statistic), float(found.pvalue))
 
 
-def mean_ranks(scores: ArrayLike, *, larger_is_better: bool = True) -> Floats:
-    """Mean rank of each model over the data sets, 1 the best; ties share a rank.
+def mean_ranks(
+    scores: Mapping[str, ArrayLike], *, larger_is_better: bool = True
+) -> dict[str, float]:
+    """Mean rank of each model over data sets, 1 the best; ties share a rank.
 
     Parameters
     ----------
-    scores : array-like of shape (n_datasets, n_models)
-        A score of each model on each data set.
+    scores : mapping of str to array-like of shape (n_datasets,)
+        The scores of each model, on the same data sets in the same order.
     larger_is_better : bool, default=True
         False for losses.
 
     Returns
     -------
-    ndarray of shape (n_models,)
+    dict of str to float
 
     Raises
     ------
     ValueError
-        If the scores form no table or are not finite.
+        If there is no model, or scores do not pair or are not finite.
+    TypeError
+        If the scores are no mapping.
 
     Examples
     --------
-    >>> mean_ranks([[0.9, 0.8, 0.8], [0.7, 0.6, 0.5]]).tolist()
-    [1.0, 2.25, 2.75]
+    >>> mean_ranks({"nb": [0.9, 0.7], "tan": [0.8, 0.6], "kdb": [0.8, 0.5]})
+    {'nb': 1.0, 'tan': 2.25, 'kdb': 2.75}
     """
-    table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2 or not table.size:
-        raise ValueError(
-            f"scores must have one row a data set and one column a model, got shape "
-            f"{table.shape}"
+    table = score_table(scores)
+    ranks = rankdata(-table if larger_is_better else table, axis=1).mean(axis=0)
+    return dict(zip(scores, ranks.tolist(), strict=True))
+
+
+def score_table(scores: Mapping[str, ArrayLike], least: int = 1) -> Floats:
+    """Scores by data set and model, finite and paired, of at least some data sets.
+
+    Raises
+    ------
+    ValueError
+        If there is no model, or scores do not pair or are not finite.
+    TypeError
+        If the scores are no mapping.
+    """
+    if not isinstance(scores, Mapping):
+        raise TypeError(
+            f"scores must be a mapping of names to scores, got {type(scores).__name__}"
         )
-    scores_of("scores", table.ravel(), 1)
-    signed = -table if larger_is_better else table
-    return np.asarray(rankdata(signed, axis=1).mean(axis=0))
+    if not scores:
+        raise ValueError("there is no model to compare; give the scores of some")
+    columns = [scores_of(f"scores of {name}", v, least) for name, v in scores.items()]
+    if len({len(column) for column in columns}) > 1:
+        raise ValueError(
+            "every model needs a score on every data set, but their numbers of scores "
+            f"are {[len(column) for column in columns]}"
+        )
+    return np.column_stack(columns)
 
 
 def friedman_test(
@@ -263,27 +171,16 @@ def friedman_test(
     TypeError
         If the scores are no mapping.
     """
-    if not isinstance(scores, Mapping):
-        raise TypeError(
-            f"scores must be a mapping of names to scores, got {type(scores).__name__}"
-        )
+    table = score_table(scores, 2)
     if len(scores) < 3:
         raise ValueError(
             f"Friedman's test compares at least 3 models, got {len(scores)}; "
             "wilcoxon_signed_rank compares 2"
         )
-    columns = [scores_of(f"scores of {name}", v, 2) for name, v in scores.items()]
-    if len({len(column) for column in columns}) > 1:
-        raise ValueError(
-            "every model needs a score on every data set, but their numbers of scores "
-            f"are {[len(column) for column in columns]}"
-        )
-    table = np.column_stack(columns)
-    ranks = mean_ranks(table, larger_is_better=larger_is_better)
-    named = dict(zip(scores, ranks.tolist(), strict=True))
+    named = mean_ranks(scores, larger_is_better=larger_is_better)
     if (table == table[:, :1]).all():
         return RankTest(0.0, 1.0, named, len(table))
-    statistic, p_value = friedmanchisquare(*columns)
+    statistic, p_value = friedmanchisquare(*table.T)
     return RankTest(float(statistic), float(p_value), named, len(table))
 
 

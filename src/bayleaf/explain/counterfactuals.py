@@ -22,7 +22,7 @@ from bayleaf.explain.row_probability import (
 from bayleaf.explain.single_changes import Direction, single_changes
 from bayleaf.explain.subject import predictor_of, row_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.wording import shown_name, stated
+from bayleaf.wording import brief, counted, shown_name, stated
 
 # Changed rows that are scored before the search is refused.
 MAX_CANDIDATES = 20_000_000
@@ -65,6 +65,9 @@ class Counterfactual:
             "probabilities": dict(self.probabilities),
             "log_probability": self.log_probability,
         }
+
+    def __repr__(self) -> str:
+        return brief(self, self)
 
     def __str__(self) -> str:
         changes = "; ".join(
@@ -123,8 +126,8 @@ class Counterfactuals:
         """Write each set of changes as a sentence, at most 80 columns a line."""
         wanted = "another class" if self.target is None else str(self.target)
         if not self.items:
-            plural = "" if self.max_changes == 1 else "s"
-            return f"no way to {wanted}: none within {self.max_changes} change{plural}"
+            within = counted(self.max_changes, "change")
+            return f"no way to {wanted}: none within {within}"
         lines = [f"what would make it {wanted}, most probable row first"]
         if self.basis != JOINT:
             lines += textwrap.wrap(f"(rows ranked by {self.basis})", _WIDTH)
@@ -133,6 +136,11 @@ class Counterfactuals:
                 str(item), _WIDTH, initial_indent="  - ", subsequent_indent="    "
             )
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        wanted = "another class" if self.target is None else str(self.target)
+        found = f"{counted(len(self), 'way')} from {self.prediction} to {wanted}"
+        return brief(self, found, *self.items[:1])
 
     def __str__(self) -> str:
         return self.to_text()

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.codes import Codes
+from bayleaf.classifiers.shared.parameters import random_generator
 from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
-from bayleaf.explain.drawn_average import average_scores
-from bayleaf.explain.drawn_models import drawn_models
-from bayleaf.explain.drawn_networks import (
-    hierarchical_scores,
-    known_children,
-    network_scores,
-    without_sums,
-)
 from bayleaf.explain.subject import predictor_of, rows_of
-from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.class_model import ClassModel, calibrated_log_proba
-from bayleaf.models.class_network import ClassNetwork
+from bayleaf.models.class_model import calibrated_log_proba
 from bayleaf.models.evidence_rows import EvidenceRows
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.predictor import Predictor
+from bayleaf.wording import brief, counted
 
 Floats = NDArray[np.float64]
 
@@ -121,6 +110,16 @@ class CredibleInterval:
             lines.append(f"  and {len(rare) - _CELLS_SHOWN} more")
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        best = max(self.classes, key=lambda one: one.probability)
+        return brief(
+            self,
+            f"row {self.row}",
+            f"{best.label} {best.probability:.3f} in [{best.low:.3f}, {best.high:.3f}]",
+            f"level {self.level:g}",
+            f"{counted(len(self.rare_cells), 'distribution')} on few rows",
+        )
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -131,7 +130,7 @@ def credible_intervals(
     *,
     n_draws: int = 1000,
     level: float = 0.95,
-    random_state: int = 0,
+    random_state: Any = None,
 ) -> list[CredibleInterval]:
     """Tell how far class probabilities depend on the chance of which rows were seen.
 
@@ -148,8 +147,8 @@ def credible_intervals(
         Number of draws.
     level : float, default=0.95
         Probability of each central interval.
-    random_state : int, default=0
-        Seed of the draws.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws.
 
     Returns
     -------
@@ -173,11 +172,7 @@ def credible_intervals(
         raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
     predictor, codes = predictor_of(model), rows_of(model, X)
     evidence = evidence_of(model)
-    if not isinstance(random_state, Integral) or random_state < 0:
-        raise ValueError(
-            f"random_state must be a whole number >= 0, got {random_state!r}"
-        )
-    rng = np.random.default_rng(int(random_state))
+    rng = random_generator(random_state)
     proba = predictor.proba(codes)
     n_classes = proba.shape[1]
     ends = np.empty((2, codes.n_rows, n_classes))
@@ -185,7 +180,7 @@ def credible_intervals(
     shares = [(1 - level) / 2, (1 + level) / 2]
     for first in range(0, codes.n_rows, step):
         rows = codes.rows(slice(first, first + step))
-        scores = _drawn_scores(predictor.model, evidence, rows, n_draws, rng)
+        scores = predictor.model.drawn_log_scores(rows, evidence, n_draws, rng)
         drawn = _posteriors(predictor, scores)
         ends[:, first : first + step] = np.quantile(drawn, shares, axis=0)
     told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
@@ -226,33 +221,6 @@ def evidence_of(model: Any) -> EvidenceRows:
             "need; fit it anew, or save it again before the rows are gone"
         )
     return kept
-
-
-def _drawn_scores(
-    model: ClassModel,
-    evidence: EvidenceRows,
-    codes: Codes,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """Log scores under draws, shape (n_draws, n_rows, n_classes)."""
-    if isinstance(model, AveragedKDBModel):
-        return average_scores(model, codes, n_draws, rng)
-    scores = np.empty((n_draws, codes.n_rows, model.domain.cards[-1]))
-    simple = np.zeros(codes.n_rows, dtype=bool)
-    if isinstance(model, ClassNetwork) and getattr(model, "given_prior", None) is None:
-        simple = without_sums(model, codes)
-        rows = codes.rows(simple)
-        scores[:, simple] = network_scores(model, evidence, rows, n_draws, rng)
-    elif isinstance(model, HierarchicalNaiveBayesModel):
-        simple = known_children(model, codes)
-        rows = codes.rows(simple)
-        scores[:, simple] = hierarchical_scores(model, evidence, rows, n_draws, rng)
-    if not simple.all():
-        rows = codes.rows(~simple)
-        for draw, drawn in enumerate(drawn_models(model, evidence, n_draws, rng)):
-            scores[draw, ~simple] = drawn.class_log_scores(rows)
-    return scores
 
 
 def _posteriors(predictor: Predictor, scores: Floats) -> Floats:

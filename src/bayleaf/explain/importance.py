@@ -17,7 +17,7 @@ from bayleaf.explain.left_out_features import left_out_losses
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.leave_one_out import loss_sums
-from bayleaf.wording import shown_name
+from bayleaf.wording import brief, brief_names, counted, shown_name
 
 Floats = NDArray[np.float64]
 
@@ -111,6 +111,11 @@ class Importance:
             for one in self.ranked()
         ]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        worth = [f"{one.feature} {one.loss_increase:+.4f}" for one in self.ranked()]
+        features = f"{counted(len(worth), 'feature')} ({brief_names(worth)})"
+        return brief(self, f"log-loss {self.log_loss:.4f} nats", features)
 
     def __str__(self) -> str:
         return self.to_text()

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bayleaf.wording import name_list
+from bayleaf.wording import brief, brief_names, counted, name_list
 
 
 class CycleError(ValueError):
@@ -106,3 +106,10 @@ class DAG:
             on_cycle = [node for node, count in enumerate(n_open) if count > 0]
             raise CycleError(on_cycle)
         return tuple(order)
+
+    def __repr__(self) -> str:
+        arcs = [f"{parent} -> {child}" for parent, child in self.arcs]
+        shown = f" ({brief_names(arcs)})" if arcs else ""
+        return brief(
+            self, counted(len(self), "node"), counted(len(arcs), "arc") + shown
+        )

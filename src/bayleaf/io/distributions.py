@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.io.fields import ModelFileError
-
-# How far a distribution in a file may be from summing to one.
-SUM_TOLERANCE = 1e-5
 
 
 def check_distributions(table: NDArray[np.float64], what: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.wording import brief_fields
 
 Architecture = tuple[int, ...]
 # Learns from some rows, and gives log posteriors (n_rows, n_classes) of others.
@@ -36,6 +37,8 @@ class Growth:
 
     architecture: Architecture
     log_losses: dict[Architecture, float]
+
+    __repr__ = brief_fields
 
 
 def grow_architecture(

@@ -54,8 +54,8 @@ def climb(
     objective: Objective,
     start: Vector,
     *,
-    max_steps: int,
-    tolerance: float,
+    max_iter: int,
+    tol: float,
     progress: Progress | None = None,
 ) -> Ascent:
     """Maximise a smooth function by steps each of which raises it.
@@ -66,9 +66,9 @@ def climb(
         Takes a point, gives the value there and the gradient.
     start : ndarray of shape (n_parameters,), dtype float64
         Where to begin.
-    max_steps : int
+    max_iter : int
         Most steps.
-    tolerance : float
+    tol : float
         The climb ends when a step gains less than this share of the value.
     progress : callable, optional
         Called with the step's number and the value after each step.
@@ -90,14 +90,14 @@ def climb(
     objectives = [here.value]
     memory: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
     converged = False
-    while not converged and len(objectives) <= max_steps:
+    while not converged and len(objectives) <= max_iter:
         there = _step(objective, here, memory)
         if there is None and memory:
             memory.clear()
             there = _step(objective, here, memory)
         if there is None:
             return Ascent(here.point, tuple(objectives), True)
-        converged = there.value - here.value <= tolerance * abs(there.value)
+        converged = there.value - here.value <= tol * abs(there.value)
         _remember(memory, here, there)
         here = there
         objectives.append(here.value)

@@ -26,9 +26,9 @@ class BatchOptions:
     start_spread : float, default=1.0
         Standard deviation (nats) of the noise by which the experts differ at the
         start.
-    max_steps : int, default=200
+    max_iter : int, default=200
         Most steps.
-    tolerance : float, default=1e-4
+    tol : float, default=1e-4
         Learning ends when a step gains less than this share of the objective.
 
     Raises
@@ -39,19 +39,19 @@ class BatchOptions:
 
     pseudo_count: float = 1.0
     start_spread: float = 1.0
-    max_steps: int = 200
-    tolerance: float = 1e-4
+    max_iter: int = 200
+    tol: float = 1e-4
 
     def __post_init__(self) -> None:
-        for name in ("pseudo_count", "start_spread", "tolerance"):
+        for name in ("pseudo_count", "start_spread", "tol"):
             value = getattr(self, name)
             real = isinstance(value, numbers.Real) and math.isfinite(value)
-            if not (real and (value > 0 or (name == "tolerance" and value == 0))):
-                least = "of at least" if name == "tolerance" else "above"
+            if not (real and (value > 0 or (name == "tol" and value == 0))):
+                least = "of at least" if name == "tol" else "above"
                 raise ValueError(f"{name} must be a number {least} 0, got {value!r}")
-        if not isinstance(self.max_steps, numbers.Integral) or self.max_steps < 0:
+        if not isinstance(self.max_iter, numbers.Integral) or self.max_iter < 0:
             raise ValueError(
-                f"max_steps must be an integer of at least 0, got {self.max_steps!r}"
+                f"max_iter must be an integer of at least 0, got {self.max_iter!r}"
             )
 
 
@@ -130,8 +130,8 @@ def learn_batch(
     found = climb(
         likelihood.objective,
         start,
-        max_steps=options.max_steps,
-        tolerance=options.tolerance,
+        max_iter=options.max_iter,
+        tol=options.tol,
         progress=progress,
     )
     logs = likelihood.normalized(found.point)

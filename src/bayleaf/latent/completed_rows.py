@@ -1,4 +1,4 @@
-"""Rows with holes as weighted complete rows, under a network."""
+"""Incomplete rows as weighted complete rows, under a network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOG_OF_MANY = 30.0
 class CompletedRows:
     """Complete rows that stand for the rows of a table.
 
-    Equal rows stand there once. A row with holes is replaced by all its completions,
+    Equal rows stand there once. An incomplete row is replaced by all its completions,
     or, where they are too many, by some that are drawn; their weights sum to its own.
 
     Parameters
@@ -99,7 +99,7 @@ class CompletedRows:
         CompletedRows
             The same rows with other weights.
         log_likelihood : float
-            Of the rows (nats), their holes summed out over the completions. Where
+            Of the rows (nats), missing cells summed out over the completions. Where
             these were drawn, each stands for equally many.
         """
         logs = log_densities(network, self.codes, n_jobs)

@@ -17,6 +17,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.network_model import NetworkModel
+from bayleaf.wording import brief_fields
 
 Table = NDArray[np.float64]
 
@@ -43,6 +44,8 @@ class ConditionalFit:
     before: float
     after: float
     n_iter: int
+
+    __repr__ = brief_fields
 
 
 def fit_conditionally(

@@ -1,4 +1,4 @@
-"""Parameters of a given network from rows with holes, by expectation maximisation."""
+"""Parameters of a given network from incomplete rows, by expectation maximisation."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.network_rows import read_rows, read_weights
 from bayleaf.models.sampling import random_generator
+from bayleaf.wording import brief_fields
 
 Progress = Callable[[int, float], object]
 Table = NDArray[np.float64]
@@ -55,6 +56,8 @@ class LearnedParameters:
     converged: bool
     expected_counts: tuple[Table, ...]
 
+    __repr__ = brief_fields
+
     @property
     def n_iter(self) -> int:
         """Number of steps made."""
@@ -66,10 +69,10 @@ def learn_parameters(
     table: Any,
     *,
     sample_weight: Sequence[float] | Table | None = None,
-    tolerance: float = 1e-4,
+    tol: float = 1e-4,
     max_iter: int = 200,
-    n_restarts: int = 0,
-    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+    n_restarts: int = 1,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LearnedParameters:
@@ -85,18 +88,18 @@ def learn_parameters(
     network : BayesianNetwork
         Structure, start and prior.
     table : data frame, mapping of name to column, or Codes
-        Rows with holes; a variable without a column is latent.
+        Rows, cells may be missing; a variable without a column is latent.
     sample_weight : array-like of shape (n_rows,), optional
         Weight of each row.
-    tolerance : float, default=1e-4
+    tol : float, default=1e-4
         Learning ends when a step changes the objective by less than this share.
     max_iter : int, default=200
         Most steps.
-    n_restarts : int, default=0
-        Further starts, from random distributions in place of the network's own; the
-        best end is kept. Latent variables whose start is uniform need some, as
-        nothing tells their states apart.
-    random_state : int, Generator, RandomState or None, default=0
+    n_restarts : int, default=1
+        Number of starts, the first from the network's own distributions and the others
+        from random ones; the best end is kept. Latent variables whose tables are
+        uniform need several, as nothing tells their states apart.
+    random_state : int, Generator, RandomState or None, default=None
         Source of the random starts.
     n_jobs : int, optional
         Number of threads, in scikit-learn's meaning.
@@ -120,27 +123,27 @@ def learn_parameters(
     counted once. With complete rows the result is that of counting, bit for bit. A
     parent configuration that no row speaks of keeps its distribution.
     """
-    _check(tolerance, max_iter, n_restarts)
+    _check(tol, max_iter, n_restarts)
     generator = random_generator(random_state)
     codes = _weighted(read_rows(network.domain, table), sample_weight)
     task = _Task(network, codes, n_jobs)
-    climb = partial(_climb, task, tolerance, max_iter, progress)
+    climb = partial(_climb, task, tol, max_iter, progress)
     best = climb(network)
-    for _ in range(n_restarts):
+    for _ in range(n_restarts - 1):
         found = climb(task.random_start(generator))
         if found.objectives[-1] > best.objectives[-1]:
             best = found
     return best
 
 
-def _check(tolerance: float, max_iter: int, n_restarts: int) -> None:
+def _check(tol: float, max_iter: int, n_restarts: int) -> None:
     """Raise unless the parameters make sense."""
-    is_number = isinstance(tolerance, numbers.Real)
-    if not (is_number and math.isfinite(tolerance) and tolerance >= 0):
-        raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}")
+    is_number = isinstance(tol, numbers.Real)
+    if not (is_number and math.isfinite(tol) and tol >= 0):
+        raise ValueError(f"tol must be a number of at least 0, got {tol!r}")
     for name, value, least in (
         ("max_iter", max_iter, 1),
-        ("n_restarts", n_restarts, 0),
+        ("n_restarts", n_restarts, 1),
     ):
         if not isinstance(value, numbers.Integral) or value < least:
             raise ValueError(
@@ -246,7 +249,7 @@ class _Task:
 
 def _climb(
     task: _Task,
-    tolerance: float,
+    tol: float,
     max_iter: int,
     progress: Progress | None,
     network: BayesianNetwork,
@@ -267,7 +270,7 @@ def _climb(
         if progress is not None:
             progress(len(objectives) - 1, objectives[-1])
         change = objectives[-1] - objectives[-2]
-        still = abs(change) <= tolerance * abs(objectives[-1])
+        still = abs(change) <= tol * abs(objectives[-1])
         converged = still or not task.incomplete.n_rows
     return LearnedParameters(
         task.with_experience(network, counts),

@@ -21,6 +21,7 @@ from bayleaf.cpds.smoothing import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
 
@@ -34,17 +35,17 @@ class EMOptions:
 
     Parameters
     ----------
-    n_init : int, default=3
+    n_restarts : int, default=3
         Random starts, of which the best end is kept.
-    max_iterations : int, default=500
+    max_iter : int, default=500
         Most steps of each.
-    tolerance : float, default=1e-6
+    tol : float, default=1e-6
         A climb ends once a step changes the objective by no more than this share.
     """
 
-    n_init: int = 3
-    max_iterations: int = 500
-    tolerance: float = 1e-6
+    n_restarts: int = 3
+    max_iter: int = 500
+    tol: float = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,8 @@ class LatentClassFit:
     objectives: tuple[float, ...]
     log_likelihood: float
     converged: bool
+
+    __repr__ = brief_fields
 
     @property
     def n_iter(self) -> int:
@@ -119,7 +122,7 @@ def learn_latent_class(
     """
     rows = _Rows(codes, smoothing)
     generators = [
-        np.random.default_rng([*seed, number]) for number in range(options.n_init)
+        np.random.default_rng([*seed, number]) for number in range(options.n_restarts)
     ]
     climbs = run_tasks(
         [partial(_climb, rows, n_components, options, g) for g in generators],
@@ -292,18 +295,18 @@ def _climb(
         counts, log_likelihood = rows.expect(log_tables)
         penalty = float(np.sum(prior[weighed] * log_tables[weighed]))
         objectives.append(log_likelihood + penalty)
-        converged = _stands_still(objectives, options.tolerance)
-        if converged or len(objectives) > options.max_iterations:
+        converged = _stands_still(objectives, options.tol)
+        if converged or len(objectives) > options.max_iter:
             return _Climb(log_tables, objectives, log_likelihood, converged)
         log_tables = rows.log_tables(counts + prior)
 
 
-def _stands_still(objectives: Sequence[float], tolerance: float) -> bool:
+def _stands_still(objectives: Sequence[float], tol: float) -> bool:
     """Whether the last step changed the objective by no more than a share of it."""
     if len(objectives) < 2:
         return False
     change = abs(objectives[-1] - objectives[-2])
-    return change <= tolerance * abs(objectives[-1])
+    return change <= tol * abs(objectives[-1])
 
 
 def _added(rule: _RuleWithPrior, counts: Floats) -> Floats:

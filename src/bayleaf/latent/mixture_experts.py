@@ -15,11 +15,8 @@ from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
 from bayleaf.latent.mixture_likelihood import MixtureLikelihood
 from bayleaf.models.class_model import log_sum_exp
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.hierarchical_mixture import (
-    Banks,
-    HierarchicalMixtureModel,
-    log_gate_weights,
-)
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.mixture_tables import Banks, log_gate_weights
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +61,7 @@ class FittedExperts:
         Number of features that they look at.
     """
 
-    # How many parameters they have, and what each feature tells them, is their affair.
+    # Experts of other kinds do not report parameters, or the effect of a feature.
     n_parameters = 0
     n_features = 0
 
@@ -130,7 +127,7 @@ def coded_table(expert: Any, codes: Codes, n_features: int) -> Floats:
     return table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExpertMixtureModel(HierarchicalMixtureModel):
     """A mixture whose experts are no naive Bayes classifiers.
 
@@ -140,7 +137,7 @@ class ExpertMixtureModel(HierarchicalMixtureModel):
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
-        """None: what experts are made of is their affair."""
+        """None: experts of other kinds are not described."""
         return []
 
     def contributions(
@@ -234,7 +231,7 @@ def _rounds(team: _Team, progress: Progress | None) -> None:
         team.climb()
         if progress is not None:
             progress(number + 1, team.value)
-        if team.value - before <= team.options.tolerance * abs(team.value):
+        if team.value - before <= team.options.tol * abs(team.value):
             return
 
 
@@ -307,8 +304,8 @@ class _Team:
         found = climb(
             self._likelihood.objective,
             self._point,
-            max_steps=self.options.max_steps,
-            tolerance=self.options.tolerance,
+            max_iter=self.options.max_iter,
+            tol=self.options.tol,
         )
         self._point, self.value = found.point, found.objectives[-1]
 

@@ -1,4 +1,4 @@
-"""Learning a network with its local structures from rows, holes included."""
+"""Learning a network with its local structures from rows, complete or not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LearnedStructure:
     network : BayesianNetwork
         Structure and probabilities.
     found : SearchResult
-        Structure, score and moves. With holes in the rows the score is that of the
+        Structure, score and moves. With missing cells the score is that of the
         expected counts which this search saw.
     observed_score : float
         Score on what the rows hold, by which networks from different expected counts
@@ -93,7 +93,7 @@ def learn_structure(
 
     Notes
     -----
-    Rows with holes enter a search as expected counts: as all their completions,
+    Incomplete rows enter a search as expected counts: as all their completions,
     weighted by their probabilities under a network (Friedman 1998, "The Bayesian
     structural EM algorithm"). Each restart begins with counts of its own: it searches
     for a network of tables, counting in each family the rows that hold all of it,
@@ -116,7 +116,7 @@ def learn_structure(
 
 
 class _Restarts:
-    """Searches in rows with holes, and the best network that they have found."""
+    """Searches in incomplete rows, and the best network that they have found."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class _Restarts:
 
 
 def _of_available_cells(options: StructureOptions) -> StructureOptions:
-    """How rows with holes are searched as they are, each family where it is whole."""
+    """How incomplete rows are searched as they are, each family where it is whole."""
     if options.form in (("table", None), ("table", GIVEN)):
         return options
     return replace(options, local_structure="table", abstraction=None)
@@ -231,7 +231,7 @@ def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     counts = structure_counts(structure, codes)
     counts = counts.reshape(-1, counts.shape[-1])
     seen = float(counts.sum())
-    # Searches scale counts in rows with holes up to the weight of all rows.
+    # Searches scale counts in incomplete rows up to the weight of all rows.
     scale = float(codes.weights.sum()) / seen if seen > 0 else 1.0
     return float(log_likelihood(counts)) * scale
 

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.given_tables import checked_table, spread_experience
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.graph.separation import d_separated, markov_blanket
-from bayleaf.models.html_summary import arc_text, facts_html, plain
+from bayleaf.models.html_summary import arc_text, facts_html
 from bayleaf.models.network_text import distribution_text, network_text
 from bayleaf.models.questions import Questions
-from bayleaf.wording import name_list, near_names
+from bayleaf.wording import brief, brief_names, counted, name_list, near_names, plain
 
 Name = str | int
-# How far a given distribution may be from summing to one.
-SUM_TOLERANCE = 1e-5
-# Larger counts would leave the range of numbers when summed up.
-MOST_EXPERIENCE = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +125,7 @@ class BayesianNetwork(Questions):
             if name not in tables:
                 raise ValueError(f"variable {name!r} has no table; give P of it")
             shape = tuple(domain.cards[member] for member in family)
-            cpds.append(TableCPD(family, _checked_table(tables[name], shape, name)))
+            cpds.append(TableCPD(family, checked_table(tables[name], shape, name)))
         return cls(domain, dag, tuple(cpds))
 
     @property
@@ -149,7 +145,17 @@ class BayesianNetwork(Questions):
         return self.cpds[self.position(name)]
 
     def position(self, name: Name) -> int:
-        """Index of the variable with this name; ValueError names near ones."""
+        """Index of a variable, by its name or else by its index.
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable, naming near ones.
+        """
+        # A variable may be called by a number, which then is no index.
+        is_index = isinstance(name, int) and name in range(len(self.domain))
+        if is_index and name not in self.domain.names:
+            return int(name)
         return _position(self.domain, name, "the network is asked for")
 
     def markov_blanket(self, name: Name) -> tuple[Name, ...]:
@@ -194,25 +200,28 @@ class BayesianNetwork(Questions):
         return sum(cpd.n_parameters for cpd in self.cpds)
 
     def with_table(
-        self, child: int, probabilities: NDArray[np.float64]
+        self, child: Name, probabilities: NDArray[np.float64]
     ) -> BayesianNetwork:
         """Return the same network with another table for one variable.
+
+        Parameters
+        ----------
+        child : str or int
+            The variable's name or, where no variable is called so, its index.
+        probabilities : ndarray of shape (parent cards ..., child card)
+            P(child | parents), an axis a parent in their order; or flat, in that order.
 
         Raises
         ------
         ValueError
-            If there is no variable with this index, or the table is no distribution
-            of the right shape.
+            If there is no such variable, or the table is no distribution of the right
+            shape.
         """
-        if child not in range(len(self.cpds)):
-            raise ValueError(
-                f"there is no variable with the index {child!r}; they go from 0 to "
-                f"{len(self.cpds) - 1}"
-            )
+        node = self.position(child)
         cpds = list(self.cpds)
-        old = cpds[child]
-        table = _checked_table(probabilities, old.cards, self.domain[child].name)
-        cpds[child] = TableCPD(old.family, table)
+        old = cpds[node]
+        table = checked_table(probabilities, old.cards, self.domain[node].name)
+        cpds[node] = TableCPD(old.family, table)
         return replace(self, cpds=tuple(cpds))
 
     def with_experience(
@@ -252,7 +261,7 @@ class BayesianNetwork(Questions):
                     f"variable {name!r} has a {type(cpd).__name__}; only tables have "
                     "experience counts"
                 )
-            spread = _spread_experience(counts, cpd.cards[:-1], name)
+            spread = spread_experience(counts, cpd.cards[:-1], name)
             cpds[node] = replace(cpd, experience=spread)
         return replace(self, cpds=tuple(cpds))
 
@@ -277,6 +286,15 @@ class BayesianNetwork(Questions):
         arcs = [arc_text(*arc) for arc in self.edges]
         lists = [("variables", states), ("arcs", arcs)]
         return facts_html("Bayesian network", facts, lists)
+
+    def __repr__(self) -> str:
+        names = brief_names(self.domain.names)
+        return brief(
+            self,
+            f"{counted(len(self.domain), 'variable')} ({names})",
+            counted(len(self.edges), "arc"),
+            counted(self.n_parameters, "free parameter"),
+        )
 
     def __str__(self) -> str:
         return network_text(self.domain, self.dag, self.cpds)
@@ -341,53 +359,3 @@ def _position(domain: Domain, name: Name, role: str) -> int:
         raise ValueError(
             f"{role} {name!r}, but there is no such variable; {near}"
         ) from None
-
-
-def _checked_table(
-    table: ArrayLike, shape: tuple[int, ...], name: Name
-) -> NDArray[np.float64]:
-    """A table as an array of the right shape that holds distributions."""
-    try:
-        values = np.asarray(table, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"the table of variable {name!r} holds something that is no number, or "
-            "rows of different lengths"
-        ) from None
-    if values.shape not in (shape, (prod(shape),)):
-        raise ValueError(
-            f"the table of variable {name!r} has shape {values.shape}, but its parents "
-            f"and states ask for {shape}"
-        )
-    values = values.reshape(shape)
-    # Comparisons that NaN fails as well.
-    if not (values >= 0).all() or not np.isfinite(values).all():
-        raise ValueError(
-            f"the table of variable {name!r} holds a negative number or NaN, or one "
-            "that is not finite; give probabilities"
-        )
-    sums = values.sum(axis=-1)
-    if not (np.abs(sums - 1.0) <= SUM_TOLERANCE).all():
-        where = np.unravel_index(np.argmax(np.abs(sums - 1.0)), sums.shape)
-        raise ValueError(
-            f"the table of variable {name!r} sums to {sums[where]:.6g} at parent "
-            f"configuration {tuple(map(int, where))}; every distribution sums to 1"
-        )
-    return values
-
-
-def _spread_experience(
-    counts: ArrayLike | None, shape: tuple[int, ...], name: Name
-) -> NDArray[np.float64]:
-    """Experience counts as an array of the parents' shape."""
-    try:
-        spread = np.broadcast_to(np.asarray(counts, dtype=np.float64), shape)
-    except (TypeError, ValueError, OverflowError):
-        spread = np.full(shape, np.nan)
-    # Comparisons that NaN fails as well.
-    if not ((spread >= 0) & (spread <= MOST_EXPERIENCE)).all():
-        raise ValueError(
-            f"the experience of variable {name!r} must be a number of at least 0 and "
-            f"at most {MOST_EXPERIENCE:.0e}, or an array of them of shape {shape}"
-        )
-    return spread

@@ -136,7 +136,7 @@ class Product:
         Parameters
         ----------
         rows : ndarray of shape (n_rows, n_own), dtype int64
-            Holes have the number of states.
+            Missing cells have the number of states.
 
         Returns
         -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,7 +17,7 @@ from bayleaf.models.class_model import (
     IncrementalEvidence,
     calibrated_log_proba,
 )
-from bayleaf.wording import stated
+from bayleaf.wording import brief, brief_names, counted, plain, stated
 
 _WIDTH = 80
 
@@ -84,6 +84,12 @@ class Term:
     def bits(self) -> float:
         """The contribution in bits, the weight of evidence."""
         return self.contribution / math.log(2)
+
+    def __repr__(self) -> str:
+        given = ", ".join(stated(name, state) for name, state in self.given)
+        condition = self.rule or (f"given {given}" if given else "")
+        fact = plain(f"{stated(self.feature, self.value)} {condition}".rstrip())
+        return brief(self, f"{self.contribution:+.3f} nats by {fact}")
 
 
 @dataclass(frozen=True)
@@ -164,6 +170,19 @@ class Explanation:
             ],
         }
 
+    def __repr__(self) -> str:
+        largest = [
+            f"{stated(term.feature, term.value)} {term.contribution:+.3f}"
+            for term in self.ranked()
+        ]
+        return brief(
+            self,
+            f"row {self.row}",
+            f"{self.target} with probability {self.probability:.3f}",
+            f"log-odds {self.log_odds:+.3f} nats",
+            f"{counted(len(largest), 'term')} ({brief_names(largest)})",
+        )
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -201,6 +220,11 @@ class Explanation:
             )
             lines += _weighed(total, others)
         return "\n".join(lines)
+
+
+def base_fields(explanation: Explanation) -> dict[str, Any]:
+    """What a kind of explanation that holds more takes over, by name."""
+    return {f.name: getattr(explanation, f.name) for f in fields(Explanation)}
 
 
 def wrapped(text: str, prefix: str, further: str | None = None) -> list[str]:

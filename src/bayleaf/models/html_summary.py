@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-# Longer texts are cut in the middle, longer lists at their end.
-MOST_CHARACTERS = 300
+from bayleaf.wording import brief, brief_names, counted, plain
+
 _NAME = 60
+# Longer lists are cut at their end.
 _ITEMS = 20
-# Characters without a look of their own, and those that turn the direction of others.
-_UNSEEN = {"Cc", "Cs", "Cn", "Co", "Cf"}
-
-
-def plain(value: Any, most: int = MOST_CHARACTERS) -> str:
-    """A value as text in which every character can be seen, cut if it is long.
-
-    Parameters
-    ----------
-    value : object
-        A name, a state, a sentence.
-    most : int, default=300
-        Characters that are kept.
-
-    Examples
-    --------
-    >>> plain("abcdefgh", 5)
-    'ab…gh'
-    """
-    text = str(value)
-    if len(text) > most:
-        half = (most - 1) // 2
-        text = f"{text[:half]}…{text[-half:]}"
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _UNSEEN else c
-        for c in text.replace("\n", " ").replace("\t", " ")
-    )
 
 
 def facts_html(
@@ -90,13 +63,38 @@ def arc_text(parent: Any, child: Any) -> str:
 
 
 class NotebookModel:
-    """What shows a class model in a notebook."""
+    """What shows a class model at a prompt and in a notebook."""
+
+    @property
+    def _parts(self) -> str:
+        """What the model is made of beside its arcs; empty if nothing."""
+        return ""
+
+    def __repr__(self) -> str:
+        model: Any = self
+        *features, target = model.domain
+        labels = [target.label(code) for code in range(target.n_states)]
+        names = brief_names([feature.name for feature in features])
+        facts = [
+            f"class {plain(target.name, _NAME)} ({brief_names(labels)})",
+            f"{counted(len(features), 'feature')} ({names})",
+            self._parts or counted(len(self._arcs), "arc") + " among features",
+            counted(model.n_parameters, "free parameter"),
+        ]
+        return brief(self, *facts)
+
+    @property
+    def _arcs(self) -> list[tuple[int, int]]:
+        """Arcs among features, without those of the class."""
+        model: Any = self
+        target = len(model.domain) - 1
+        return [(p, c) for p, c in model.arcs if target not in (p, c)]
 
     def _repr_html_(self) -> str:
         model: Any = self
         names = model.domain.names
         target = model.domain[-1]
-        arcs = [(p, c) for p, c in model.arcs if len(names) - 1 not in (p, c)]
+        arcs = self._arcs
         facts: list[tuple[str, Any]] = [("class", plain(target.name, _NAME))]
         facts += [
             (f"P({plain(target.label(code), _NAME)})", f"{prior:.3f}")
@@ -109,6 +107,6 @@ class NotebookModel:
         ]
         lists = [
             ("arcs", [arc_text(names[p], names[c]) for p, c in arcs]),
-            ("remarks", list(getattr(model, "remarks", ()))),
+            ("remarks", list(model.remarks)),
         ]
         return facts_html(type(self).__name__, facts, lists)

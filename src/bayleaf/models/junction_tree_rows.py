@@ -71,9 +71,9 @@ def expected_counts(
     families = [cpd.family for cpd in tree.network.cpds]
     complete = codes.rows(possible & ~incomplete)
     counts = TableCounts(complete, n_jobs=n_jobs).family_counts(families)
-    holed = codes.rows(possible & incomplete)
+    with_missing = codes.rows(possible & incomplete)
     for whole, nodes in holders:
-        for node, more in _family_sums(whole, nodes, holed, n_jobs):
+        for node, more in _family_sums(whole, nodes, with_missing, n_jobs):
             counts[node] = counts[node] + more
     return counts, log_evidence
 
@@ -109,7 +109,7 @@ def _over_blocks(
     """Run a task for each of a fixed number of blocks of rows, in threads.
 
     It is called with rows over the tree's variables, and with the block's first row and
-    end. The cells of the variable `hidden` are holes.
+    end. The cells of the variable `hidden` are missing.
     """
     _check(tree, codes)
     if not codes.n_rows:
@@ -145,7 +145,7 @@ def _rows(codes: Codes, first: int) -> Rows:
 def _with_auxiliaries(tree: JunctionTree, codes: Codes, hidden: int | None) -> Codes:
     """Codes of some rows with those of auxiliary variables after them.
 
-    The cells of the variable `hidden` are holes.
+    The cells of the variable `hidden` are missing.
     """
     own = np.empty((codes.n_rows, codes.n_variables), dtype=np.int64)
     for variable in range(codes.n_variables):

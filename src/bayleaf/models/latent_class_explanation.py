@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.codes import Codes
-from bayleaf.models.explanation import Explanation, wrapped
-from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.explanation import Explanation, base_fields, wrapped
 
 # Components of a class that are written.
 _SHOWN = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LatentClassExplanation(Explanation):
     """The log-odds of a class in terms that add up, and the components behind.
 
@@ -64,8 +62,7 @@ def _told(label: Any, shares: tuple[float, ...]) -> list[str]:
 
 
 def explain_components(
-    model: LatentClassModel,
-    codes: Codes,
+    shares: NDArray[np.float64],
     explanations: Sequence[Explanation],
     target: NDArray[np.intp],
     against: NDArray[np.intp],
@@ -74,10 +71,8 @@ def explain_components(
 
     Parameters
     ----------
-    model : LatentClassModel
-        The mixture.
-    codes : Codes
-        Features of the rows.
+    shares : ndarray of shape (n_rows, n_classes, n_components)
+        P(component | class, row).
     explanations : sequence of Explanation
         One a row.
     target, against : ndarray of shape (n_rows,)
@@ -87,15 +82,11 @@ def explain_components(
     -------
     list of LatentClassExplanation
     """
-    shares: NDArray[np.float64] = model.component_posteriors(codes)
     return [
         LatentClassExplanation(
-            **{field.name: getattr(explanation, field.name) for field in _FIELDS},
+            **base_fields(explanation),
             components=tuple(shares[row, target[row]].tolist()),
             against_components=tuple(shares[row, against[row]].tolist()),
         )
         for row, explanation in enumerate(explanations)
     ]
-
-
-_FIELDS = fields(Explanation)

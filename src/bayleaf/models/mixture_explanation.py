@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.explanation import Explanation, wrapped
-from bayleaf.models.hierarchical_mixture import (
-    HierarchicalMixtureModel,
+from bayleaf.models.explanation import Explanation, base_fields, wrapped
+from bayleaf.models.mixture_tables import (
+    MixtureTables,
     member_shares,
     node_path,
     path_name,
 )
-from bayleaf.wording import stated
+from bayleaf.wording import brief_fields, stated
 
 Facts = list[str]
 
@@ -55,6 +55,8 @@ class GateOpinion:
     prior: float
     contributions: tuple[float, ...]
 
+    __repr__ = brief_fields
+
 
 @dataclass(frozen=True)
 class ExpertOpinion:
@@ -87,8 +89,10 @@ class ExpertOpinion:
     prior: float
     contributions: tuple[float, ...]
 
+    __repr__ = brief_fields
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class MixtureExplanation(Explanation):
     """The log-odds of a class in terms that add up, and the gates and experts behind.
 
@@ -177,7 +181,7 @@ def _strongest(contributions: Sequence[float], facts: Facts) -> str:
 
 
 def explain_routes(
-    model: HierarchicalMixtureModel,
+    model: MixtureTables,
     codes: Codes,
     explanations: Sequence[Explanation],
     target: NDArray[np.intp],
@@ -187,7 +191,7 @@ def explain_routes(
 
     Parameters
     ----------
-    model : HierarchicalMixtureModel
+    model : MixtureTables
         The mixture.
     codes : Codes
         Features of the rows.
@@ -209,7 +213,7 @@ def explain_routes(
     experts = _expert_opinions(model, codes, target, against)
     return [
         MixtureExplanation(
-            **{f.name: getattr(explanation, f.name) for f in fields(Explanation)},
+            **base_fields(explanation),
             gates=tuple(opinions[row] for opinions in gates),
             experts=tuple(opinions[row] for opinions in experts),
         )
@@ -218,7 +222,7 @@ def explain_routes(
 
 
 def _gate_opinions(
-    model: HierarchicalMixtureModel,
+    model: MixtureTables,
     bank: NaiveBayesBank,
     codes: Codes,
     place: tuple[int, int],
@@ -252,7 +256,7 @@ def _gate_opinions(
 
 
 def _expert_opinions(
-    model: HierarchicalMixtureModel,
+    model: MixtureTables,
     codes: Codes,
     target: NDArray[np.intp],
     against: NDArray[np.intp],

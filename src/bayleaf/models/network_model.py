@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import Family
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -18,7 +19,7 @@ from bayleaf.models.inference import Eliminator
 from bayleaf.wording import name_list
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkModel(ClassNetwork):
     """Class scores from a network whose last variable is the class.
 
@@ -56,6 +57,11 @@ class NetworkModel(ClassNetwork):
     def log_likelihood_scope(self) -> str:
         """What the training log-likelihood sums over."""
         return "observed families of the training rows"
+
+    @property
+    def left_out_families(self) -> tuple[Family, ...]:
+        """Families of the features."""
+        return self.network.dag.families[:-1]
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
@@ -157,5 +163,5 @@ class NetworkModel(ClassNetwork):
 
     def with_class_prior(self, class_prior: NDArray[np.float64]) -> NetworkModel:
         """Return the same model under another class prior, shape (n_classes,)."""
-        class_index = len(self.domain) - 1
-        return replace(self, network=self.network.with_table(class_index, class_prior))
+        network = self.network.with_table(self.domain[-1].name, class_prior)
+        return replace(self, network=network)

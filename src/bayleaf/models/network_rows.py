@@ -1,4 +1,4 @@
-"""Tables read as rows of a network's variables, whatever their holes."""
+"""Tables read as rows of a network's variables, missing cells included."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def read_rows(
         unobserved in every row. Arrays and lists of rows have no names, so their
         columns are the variables in order.
     unknown : {"error", "missing"}, default="error"
-        Whether a value that is no state is refused or taken as a hole.
+        Whether a value that is no state is refused or taken as missing.
     ignore : collection of names
         Columns to leave out.
 
     Returns
     -------
     Codes
-        All variables of the domain; holes have the code of a missing cell.
+        All variables of the domain; `n_states` where a cell is missing.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def log_likelihood_rows(
     Returns
     -------
     ndarray of shape (n_rows,)
-        Nats; minus infinity for rows of probability zero, 0 for rows of holes alone.
+        Nats; minus infinity for rows of probability zero, 0 for rows without any value.
     """
     part = trees.part(Evidence(trees.network.domain, ()), _observed(rows))
     return np.asarray(
@@ -323,7 +323,7 @@ def _codes(
         elif unknown == "error":
             raise ValueError(
                 f"column {column.name!r}: {reader.unknown(values.values[place])} "
-                "(unknown='missing' takes such values as holes)"
+                "(unknown='missing' takes such values as missing)"
             )
     # The last entry is that of a missing cell, whose index is -1.
     return found[values.indices]

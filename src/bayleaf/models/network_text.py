@@ -10,7 +10,7 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.wording import name_list, shown_name, stated
+from bayleaf.wording import counted, name_list, shown_name, stated
 
 # Longer networks and tables are cut, and say so.
 MAX_NODES = 60
@@ -23,19 +23,19 @@ def network_text(domain: Domain, dag: DAG, cpds: Sequence[CPD]) -> str:
     n_arcs = sum(1 for _ in dag.arcs)
     n_parameters = sum(cpd.n_parameters for cpd in cpds)
     lines = [
-        f"Bayesian network: {_count(len(domain), 'variable')}, "
-        f"{_count(n_arcs, 'arc')}, {_count(n_parameters, 'free parameter')}"
+        f"Bayesian network: {counted(len(domain), 'variable')}, "
+        f"{counted(n_arcs, 'arc')}, {counted(n_parameters, 'free parameter')}"
     ]
     shown = dag.order[:MAX_NODES]
     heads = [head_text(domain, cpds[node]) for node in shown]
     width = max((len(head) for head in heads if len(head) <= 50), default=0)
     for node, head in zip(shown, heads, strict=True):
         labels = [domain[node].label(code) for code in range(domain[node].n_states)]
-        states = f"{_count(len(labels), 'state')}: {name_list(labels, limit=6)}"
+        states = f"{counted(len(labels), 'state')}: {name_list(labels, limit=6)}"
         lines.append(f"  {head:<{width}}  {states}{_form(cpds[node])}")
     hidden = len(domain) - len(shown)
     if hidden:
-        lines.append(f"  and {_count(hidden, 'variable')} more")
+        lines.append(f"  and {counted(hidden, 'variable')} more")
     return "\n".join(lines)
 
 
@@ -49,11 +49,6 @@ def distribution_text(domain: Domain, cpd: CPD) -> str:
     return "\n".join([head, *_table_lines(domain, cpd)])
 
 
-def _count(number: int, what: str) -> str:
-    """A number and what it counts."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def head_text(domain: Domain, cpd: CPD) -> str:
     """What is distributed, given what."""
     names = [shown_name(domain[parent].name) for parent in cpd.parents]
@@ -64,7 +59,8 @@ def head_text(domain: Domain, cpd: CPD) -> str:
 def _form(cpd: CPD) -> str:
     """The form of a distribution that is no table."""
     if isinstance(cpd, TreeCPD):
-        return f" (tree with {_count(cpd.n_leaves, 'leaf').replace('leafs', 'leaves')})"
+        n_leaves = cpd.n_leaves
+        return f" (tree with {n_leaves} {'leaf' if n_leaves == 1 else 'leaves'})"
     return " (value map)" if isinstance(cpd, DeterministicCPD) else ""
 
 
@@ -106,7 +102,7 @@ def _table_lines(domain: Domain, cpd: CPD) -> list[str]:
         numbers = [_probability(value) for value in shown]
         rows.append([*given, *numbers, *[""] * (len(labels) - len(numbers))])
     hidden = table[..., 0].size - (len(rows) - 1) if table.size else 0
-    more = [f"  and {_count(hidden, 'line')} more"] if hidden > 0 else []
+    more = [f"  and {counted(hidden, 'line')} more"] if hidden > 0 else []
     return _grid(rows, len(names)) + more
 
 
@@ -133,7 +129,7 @@ def _tree_lines(domain: Domain, cpd: TreeCPD) -> list[str]:
         numbers = [_probability(value) for value in shown]
         rows.append([" and ".join(conditions) or "always", *numbers])
     hidden = cpd.n_leaves - (len(rows) - 1)
-    more = [f"  and {_count(hidden, 'line')} more"] if hidden > 0 else []
+    more = [f"  and {counted(hidden, 'line')} more"] if hidden > 0 else []
     return _grid(rows, 1) + more
 
 
@@ -168,5 +164,5 @@ def _map_lines(domain: Domain, cpd: DeterministicCPD) -> list[str]:
         given = [domain[p].label(k) for p, k in zip(cpd.parents, where, strict=True)]
         rows.append([*given, child.label(int(cpd.values[where]))])
     hidden = cpd.values.size - (len(rows) - 1)
-    more = [f"  and {_count(hidden, 'line')} more"] if hidden > 0 else []
+    more = [f"  and {counted(hidden, 'line')} more"] if hidden > 0 else []
     return _grid(rows, len(names)) + more

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.states import StateReader, distinct_labels
-from bayleaf.wording import format_number, near_names
+from bayleaf.wording import brief, counted, format_number, near_names, plain, stated
 
 _BAR = 30
+# Posteriors that a representation shows.
+_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +80,9 @@ class Posterior:
         """Probability of each state by its label, all labels different."""
         labels = distinct_labels(self.variable)
         return dict(zip(labels, self.probabilities.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        return brief(self, _likeliest(self), counted(len(self), "state"))
 
     def __str__(self) -> str:
         width = max(len(label) for label in self.to_dict())
@@ -175,4 +181,15 @@ class Posteriors(Mapping[str | int, Posterior]):
         return "\n".join(parts)
 
     def __repr__(self) -> str:
-        return f"<Posteriors of {len(self)} variables>"
+        # Posteriors are made when they are looked at, so no more than are shown.
+        first = [_likeliest(self[name]) for name in islice(self, _SHOWN)]
+        hidden = len(self) - len(first)
+        more = f" and {hidden} more" if hidden else ""
+        return brief(self, ", ".join(first) + more)
+
+
+def _likeliest(posterior: Posterior) -> str:
+    """The most probable state of a variable."""
+    best = int(np.argmax(posterior.probabilities))
+    fact = stated(posterior.variable.name, posterior.variable.label(best))
+    return f"{plain(fact, 80)} ({posterior.probabilities[best]:.3f})"

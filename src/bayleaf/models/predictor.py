@@ -16,6 +16,7 @@ from bayleaf.data.encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
+from bayleaf.wording import brief
 
 if TYPE_CHECKING:
     from bayleaf.models.evidence_rows import EvidenceRows
@@ -156,3 +157,6 @@ class Predictor:
         chosen = labels.index(label)
         others = np.argmax(runner_up, axis=1)
         return np.asarray(np.where(predicted == chosen, others, chosen))
+
+    def __repr__(self) -> str:
+        return brief(self, repr(self.model))

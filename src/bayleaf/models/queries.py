@@ -30,7 +30,7 @@ from bayleaf.models.sampling import decode, sample
 from bayleaf.models.sensitivity import Entry, Sensitivity, sensitivity
 from bayleaf.models.states import StateReader, find_variable
 from bayleaf.models.value_of_information import value_of_information
-from bayleaf.wording import name_list
+from bayleaf.wording import brief, name_list
 
 Name = str | int
 KnownOf = Mapping[Any, Any] | None
@@ -254,12 +254,12 @@ class Inference:
         Parameters
         ----------
         table : data frame, mapping, array, list of rows or Codes
-            See `read_rows`; holes and absent columns are summed out.
+            See `read_rows`; missing cells and absent columns are summed out.
         target : name
             The variable in question; its own cells, if there are any, count for
             nothing.
         unknown : {"error", "missing"}, default="error"
-            Whether a value that is no state is refused or taken as a hole.
+            Whether a value that is no state is refused or taken as missing.
         ignore : collection of names
             Columns to leave out.
         n_jobs : int, optional
@@ -289,7 +289,7 @@ class Inference:
         ignore: Collection[Any] = (),
         n_jobs: int | None = None,
     ) -> NDArray[np.float64]:
-        """Natural logarithm of each row's probability, holes summed out."""
+        """Natural logarithm of each row's probability, missing cells summed out."""
         rows = read_rows(self.network.domain, table, unknown=unknown, ignore=ignore)
         return log_likelihood_rows(self._trees, rows, n_jobs)
 
@@ -397,6 +397,9 @@ class Inference:
                 + (f": {names}" if parents else ", which has none")
             )
         return tuple(states[parent] for parent in parents)
+
+    def __repr__(self) -> str:
+        return brief(self, repr(self.network))
 
 
 def _marginal(found: Sequence[_Answer], variable: int) -> NDArray[np.float64]:

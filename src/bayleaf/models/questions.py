@@ -117,7 +117,7 @@ class Questions:
         ignore: Collection[Any] = (),
         n_jobs: int | None = None,
     ) -> NDArray[np.float64]:
-        """Posterior of a variable in every row of a table with holes.
+        """Posterior of a variable in every row of a table.
 
         Shape (n_rows, n_states of the target); see `Inference.posterior_table`.
         """
@@ -133,7 +133,7 @@ class Questions:
         ignore: Collection[Any] = (),
         n_jobs: int | None = None,
     ) -> NDArray[np.float64]:
-        """Logarithm of each row's probability (nats), holes summed out, (n_rows,)."""
+        """Logarithm of each row's probability (nats), missing cells summed out."""
         return self.inference.log_likelihood_rows(
             table, unknown=unknown, ignore=ignore, n_jobs=n_jobs
         )
@@ -147,7 +147,7 @@ class Questions:
         ignore: Collection[Any] = (),
         n_jobs: int | None = None,
     ) -> float:
-        """Weighted log-likelihood of a table's rows (nats), holes summed out."""
+        """Weighted log-likelihood (nats) of a table, missing cells summed out."""
         return self.inference.log_likelihood(
             table, weights, unknown=unknown, ignore=ignore, n_jobs=n_jobs
         )

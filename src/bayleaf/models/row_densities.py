@@ -17,7 +17,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_rows import log_likelihood_rows
 from bayleaf.models.network_trees import NetworkTrees
 
-# Ways to fill a row's holes that are looked up one by one, and those of a block.
+# Completions of a row that are looked up one by one, and those of a block.
 _MOST_LISTED = 1024
 _BLOCK_ROWS = 1 << 18
 
@@ -63,13 +63,13 @@ def log_densities(
         for first, last in stretches(codes.n_rows, threads)
     ]
     found = np.concatenate(run_tasks(parts, threads))
-    holed = np.flatnonzero(np.isnan(found))
-    numbers = _numbers_of_completions(codes, holed)
+    incomplete = np.flatnonzero(np.isnan(found))
+    numbers = _numbers_of_completions(codes, incomplete)
     for first, last in _blocks(numbers[numbers <= _MOST_LISTED]):
-        rows = holed[numbers <= _MOST_LISTED][first:last]
+        rows = incomplete[numbers <= _MOST_LISTED][first:last]
         listed = complete(codes.rows(rows), _all_holes(codes.rows(rows)))
         found[rows] = listed.log_sums(_looked_up(network, listed.codes, slice(None)))
-    rows = holed[numbers > _MOST_LISTED]
+    rows = incomplete[numbers > _MOST_LISTED]
     if len(rows):
         trees = NetworkTrees(network, max_table_cells=max_table_cells)
         found[rows] = log_likelihood_rows(trees, codes.rows(rows), n_jobs)
@@ -101,7 +101,7 @@ def log_densities_of_partial_rows(
 def _numbers_of_completions(
     codes: Codes, rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """In how many ways the holes of some rows can be filled, shape (n_rows,)."""
+    """Number of completions of some rows, shape (n_rows,)."""
     numbers = np.ones(len(rows))
     for variable, card in enumerate(codes.cards):
         missing = codes.missing(variable)[rows]

@@ -13,7 +13,7 @@ from bayleaf.cpds.contexts import distribution_at
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.evidence import Evidence, Likelihood
 from bayleaf.models.network_trees import NetworkTrees, Part
-from bayleaf.wording import format_number
+from bayleaf.wording import brief, format_number
 
 Floats = NDArray[np.float64]
 
@@ -95,6 +95,14 @@ class Sensitivity:
                 f"the evidence has probability 0 if the entry is {format_number(x)}"
             )
         return (self.alpha * x + self.beta) / below
+
+    def __repr__(self) -> str:
+        return brief(
+            self,
+            f"posterior {format_number(self.value)}",
+            f"entry {format_number(self.entry)}",
+            f"slope {format_number(self.derivative)}",
+        )
 
     def __str__(self) -> str:
         alpha, beta, gamma, delta = (
@@ -271,4 +279,4 @@ def _with_row(
         )
     table = np.array(cpd.probabilities)
     table[entry.row] = row
-    return network.with_table(entry.node, table)
+    return network.with_table(network.domain[entry.node].name, table)

@@ -4,7 +4,7 @@ Every function draws on the axes that it gets, or on a new figure that pyplot do
 manage, and returns the axes: ``network(model).figure.savefig("network.svg")``.
 """
 
-from bayleaf.plot.comparisons import error_scatter, learning_curve, mean_ranks
+from bayleaf.plot.comparisons import error_scatter, learning_curve, rank_bars
 from bayleaf.plot.critical import critical_difference
 from bayleaf.plot.distributions import cpt
 from bayleaf.plot.evidence import contributions
@@ -21,7 +21,7 @@ __all__ = [
     "error_scatter",
     "latent_partition",
     "learning_curve",
-    "mean_ranks",
+    "rank_bars",
     "network",
     "roc",
     "tree_cpd",

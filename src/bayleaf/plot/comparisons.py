@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayleaf.evaluation import statistics_datasets
 from bayleaf.evaluation.statistics import scores_of
+from bayleaf.evaluation.statistics_datasets import mean_ranks, score_table
 from bayleaf.plot import style
 from bayleaf.wording import near_names
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-def mean_ranks(
+def rank_bars(
     scores: Mapping[str, ArrayLike],
     *,
     larger_is_better: bool = True,
@@ -49,8 +49,9 @@ def mean_ranks(
     ImportError
         If matplotlib is not installed.
     """
-    table = _table(scores)
-    ranks = statistics_datasets.mean_ranks(table, larger_is_better=larger_is_better)
+    table = score_table(scores)
+    means = mean_ranks(scores, larger_is_better=larger_is_better)
+    ranks = np.array(list(means.values()))
     signed = table if larger_is_better else -table
     wins = (signed == signed.max(axis=1, keepdims=True)).sum(axis=0)
     order = np.argsort(ranks, kind="stable")
@@ -113,7 +114,7 @@ def error_scatter(
     ImportError
         If matplotlib is not installed.
     """
-    table = _table(errors)
+    table = score_table(errors)
     names = list(errors)
     if method not in names:
         raise ValueError(
@@ -191,7 +192,10 @@ def learning_curve(
     rows = scores_of("sizes", sizes, 1)
     if (rows <= 0).any():
         raise ValueError(f"sizes must be above 0, got {rows.min():g}")
-    _check_named(scores)
+    if not isinstance(scores, Mapping):
+        raise TypeError(
+            f"scores must be a mapping of names to scores, got {type(scores).__name__}"
+        )
     if not scores:
         raise ValueError("there is no method to draw; give the scores of at least one")
     tables = {name: _repeats(name, given, rows) for name, given in scores.items()}
@@ -233,25 +237,3 @@ def _repeats(name: str, given: ArrayLike, sizes: Floats) -> Floats:
         )
     scores_of(f"scores of {name}", table.ravel(), 1)
     return table
-
-
-def _table(scores: Mapping[str, ArrayLike]) -> Floats:
-    """Scores by data set and model, finite and paired."""
-    if not scores:
-        raise ValueError("there is no model to draw; give the scores of at least one")
-    _check_named(scores)
-    columns = [scores_of(f"scores of {name}", v, 1) for name, v in scores.items()]
-    if len({len(column) for column in columns}) > 1:
-        raise ValueError(
-            "every model needs a score on every data set, but their numbers of scores "
-            f"are {[len(column) for column in columns]}"
-        )
-    return np.column_stack(columns)
-
-
-def _check_named(scores: Any) -> None:
-    """Raise unless scores come with the names of what has them."""
-    if not isinstance(scores, Mapping):
-        raise TypeError(
-            f"scores must be a mapping of names to scores, got {type(scores).__name__}"
-        )

@@ -94,10 +94,12 @@ def cpt(
     table = table.reshape(-1, table.shape[-1])
     if len(table) > MAX_ROWS or table.shape[1] > MAX_COLUMNS:
         free = [domain[p].name for p, c in zip(cpd.parents, codes) if len(c) > 1]
-        mend = f"; hold some of {name_list(free)} at a state by given=" if free else ""
+        remedy = (
+            f"; hold some of {name_list(free)} at a state by given=" if free else ""
+        )
         raise ValueError(
             f"the table of {variable!r} has {len(table)} rows and {table.shape[1]} "
-            f"columns, but a picture shows up to {MAX_ROWS} and {MAX_COLUMNS}{mend}"
+            f"columns, but a picture shows up to {MAX_ROWS} and {MAX_COLUMNS}{remedy}"
         )
     rows = _row_names(domain, cpd, codes)
     longest = max(map(style.text_width, rows)) / 72

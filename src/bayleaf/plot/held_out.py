@@ -13,6 +13,7 @@ from bayleaf.evaluation.compare import Comparison
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import (
     CALIBRATION_BINS,
+    binned_by_confidence,
     expected_calibration_error,
     roc_areas,
 )
@@ -152,10 +153,7 @@ def calibration_bins(truth: NDArray[np.intp], proba: Floats) -> Floats:
         Lower end, number of rows, mean probability of the predicted class, and share
         of rows predicted right.
     """
-    confidence = proba.max(axis=1)
-    right = proba.argmax(axis=1) == truth
-    bins = np.ceil(confidence * CALIBRATION_BINS).astype(np.intp) - 1
-    bins = bins.clip(0, CALIBRATION_BINS - 1)
+    confidence, right, bins = binned_by_confidence(truth, proba)
     counts = np.bincount(bins, minlength=CALIBRATION_BINS)
     sums = [np.bincount(bins, w, CALIBRATION_BINS) for w in (confidence, right)]
     used = np.flatnonzero(counts)

@@ -185,7 +185,7 @@ def _intervals(model: Any, codes: Codes, names: Sequence[str]) -> list[Values | 
     None for models that keep no counts.
     """
     try:
-        found = credible_intervals(model, codes, n_draws=_DRAWS)
+        found = credible_intervals(model, codes, n_draws=_DRAWS, random_state=0)
     except (ValueError, TypeError):
         return [None] * codes.n_rows
     return [_interval(one, names) for one in found]

@@ -28,7 +28,7 @@ def column_values(
     notes: Mapping[str | int, str],
     privacy: Privacy,
 ) -> list[Values]:
-    """Describe each column: how it is read, its states with counts, its holes.
+    """Describe each column: how it is read, its states with counts, its missing cells.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def column_values(
     notes : mapping of name to str
         What a reader should know of single columns.
     privacy : Privacy
-        What may be told.
+        What may be shown.
     """
     found = []
     for place, variable in enumerate(shown):
@@ -114,7 +114,7 @@ def quality_notes(
     left_out : sequence of str
         Columns of the table that the model does not read.
     privacy : Privacy
-        What may be told.
+        What may be shown.
     """
     found: list[tuple[str, str | None, str]] = []
     for column in columns:

@@ -1,9 +1,8 @@
-"""What a report tells of a model without a class."""
+"""What a report shows of a model without a class."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
+from bayleaf.evaluation.cross_validation import Progress
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_rows import read_rows
@@ -23,7 +23,6 @@ from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
-Tell = Callable[[str], None]
 Unknown = dict[str | int, int]
 Notes = dict[str | int, str]
 
@@ -36,9 +35,9 @@ def summarize_density(
     held_out: bool,
     n_folds: int,
     random_state: int,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> Values:
-    """Gather what a report tells of a density model or a network.
+    """Gather what a report shows of a density model or a network.
 
     Parameters
     ----------
@@ -47,10 +46,10 @@ def summarize_density(
     frame : narwhals.DataFrame
         Rows with its columns and others.
     privacy : Privacy
-        What may be told.
+        What may be shown.
     held_out : bool
         Whether the model has not learned from these rows.
-    n_folds, random_state, tell
+    n_folds, random_state, progress
         As for `bayleaf.evaluation.density.cross_validate_density`.
 
     Raises
@@ -68,13 +67,13 @@ def summarize_density(
     if held_out:
         quality = _scored(network, codes)
     elif isinstance(model, BayesianNetworkEstimator):
-        quality = _cross_validated(model, X, n_folds, random_state, tell)
+        quality = _cross_validated(model, X, n_folds, random_state, progress)
     else:
         quality = {
             "basis": "none",
-            "basis_told": "No held-out figures: a network by itself does not say how "
-            "it was learned, so that it cannot be learned anew without some rows. Give "
-            "rows that it has not seen, and say that they are held out.",
+            "basis_told": "No held-out scores: a network does not record how it was "
+            "learned, so it cannot be cross-validated. Provide a table without "
+            "training rows, and declare it as held out.",
         }
     if "n_impossible" in quality:
         quality["n_impossible"] = privacy.shown(quality["n_impossible"])
@@ -163,14 +162,14 @@ def model_columns(frame: Any, model: Any, domain: Domain) -> tuple[Any, list[str
 
 
 def _scored(network: BayesianNetwork, codes: Codes) -> Values:
-    """Log-likelihood of rows that the network has not seen."""
+    """Log-likelihood of held-out rows."""
     logs = log_densities(network, codes)
     n_rows = codes.n_rows
     return {
         "basis": "held_out",
-        "basis_told": "The model itself, scored on the rows of this table. Whoever "
-        "made this report said that it had not learned from them; if it had, these "
-        "figures are too good.",
+        "basis_told": "The model itself, scored on the rows of this table, which "
+        "were declared as held out. If they include training rows, these scores are "
+        "too optimistic.",
         "n_rows": n_rows,
         "nats_per_row": _finite(float(logs.sum()) / n_rows),
         "sd": None,
@@ -180,16 +179,20 @@ def _scored(network: BayesianNetwork, codes: Codes) -> Values:
 
 
 def _cross_validated(
-    model: Any, X: Any, n_folds: int, random_state: int, tell: Tell | None
+    model: Any, X: Any, n_folds: int, random_state: int, progress: Progress | None
 ) -> Values:
     """Log-likelihood of each fold's rows under a fresh model of all others."""
     name = type(model).__name__
     try:
         found = cross_validate_density(
-            {name: model}, X, n_folds=n_folds, random_state=random_state, tell=tell
+            {name: model},
+            X,
+            n_folds=n_folds,
+            random_state=random_state,
+            progress=progress,
         )[0]
     except ValueError as error:
-        return {"basis": "none", "basis_told": f"No held-out figures: {error}."}
+        return {"basis": "none", "basis_told": f"No held-out scores: {error}."}
     n_rows = sum(fold.n_rows for fold in found.folds)
     return {
         "basis": "cross_validation",

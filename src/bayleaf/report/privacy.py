@@ -21,7 +21,7 @@ _MOST_AUDITED_CLASSES = 8
 
 @dataclass(frozen=True)
 class Privacy:
-    """What a report may tell of single rows.
+    """What a report may show of single rows.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Privacy:
         return self.rows and not self.withholds
 
     def small(self, counts: Any) -> Mask:
-        """Which counts are too small to be told; a count of none is not."""
+        """Which counts are too small to be shown; a count of none is not."""
         counts = np.asarray(counts)
         return np.asarray((counts > 0) & (counts < self.min_count))
 
@@ -103,7 +103,7 @@ def withheld_parts(counts: Any, privacy: Privacy) -> Mask:
 
 @dataclass(frozen=True)
 class SharedConfusions:
-    """A table of confusions with what may be told of it.
+    """A table of confusions with what may be shown of it.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class SharedConfusions:
     hidden_totals : ndarray of shape (n_classes,), dtype bool
         True classes whose number of rows is withheld.
     tells_accuracy : bool
-        Whether the share of the diagonal may be told.
+        Whether the share of the diagonal may be shown.
     """
 
     hidden: Mask
@@ -163,7 +163,7 @@ def withheld_confusions(table: Counts, privacy: Privacy) -> SharedConfusions:
 def _next_to_hide(
     table: Counts, hidden: Mask, exposed: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """The smallest cell that is still told, in the same row before all others."""
+    """The smallest cell that is still shown, in the same row before all others."""
     told = [
         (cell[0] != exposed[0], int(table[cell]), cell)
         for cell in np.ndindex(*table.shape)

@@ -1,16 +1,16 @@
-"""How good a classifier is on rows that it has not seen, as plain values."""
+"""Held-out scores of a classifier, as plain values."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.cross_validation import cross_validate
+from bayleaf.evaluation.cross_validation import Progress, cross_validate
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.metrics import roc_areas, score_predictions
 from bayleaf.evaluation.operating_points import (
@@ -39,7 +39,7 @@ CROSS_VALIDATION, HELD_OUT, NONE = "cross_validation", "held_out", "none"
 
 @dataclass(frozen=True)
 class Predictions:
-    """What was predicted for rows that the predicting model had not seen.
+    """What was predicted for rows that were held out from the predicting model.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def cross_validated(
     *,
     n_folds: int,
     random_state: int,
-    tell: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Predictions:
-    """Predict every row by a fresh estimator that has not seen it.
+    """Predict every row by a fresh estimator fitted without it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def cross_validated(
         The same as positions in the model's classes.
     n_folds, random_state : int
         As for `bayleaf.evaluation.cross_validate`.
-    tell : callable, optional
+    progress : callable, optional
         Gets a line of text before each fit.
 
     Raises
@@ -97,7 +97,12 @@ def cross_validated(
     """
     name = type(model).__name__
     found = cross_validate(
-        {name: model}, X, labels, n_folds=n_folds, random_state=random_state, tell=tell
+        {name: model},
+        X,
+        labels,
+        n_folds=n_folds,
+        random_state=random_state,
+        progress=progress,
     )[0]
     occurring = np.unique(truth)
     proba = np.zeros((len(truth), len(model.classes_)))
@@ -105,18 +110,18 @@ def cross_validated(
     chosen = model._predictor().choose(proba)
     told = (
         f"{n_folds}-fold cross-validation on the rows of this table: {n_folds} fresh "
-        f"models of the same kind and settings, each scored on rows that it had not "
-        "seen. The model on this page learned from all rows and is not scored on them."
+        f"models of the same kind and settings, each scored on its held-out rows. "
+        "The model on this page was fitted to all rows and is not scored on them."
     )
     return Predictions(CROSS_VALIDATION, told, truth, chosen, proba, found)
 
 
 def scored_as_held_out(predictor: Predictor, codes: Any, truth: Indices) -> Predictions:
-    """Predict rows that the model was said not to have learned from."""
+    """Predict rows that were declared as held out."""
     proba = predictor.proba(codes)
     told = (
-        "The model itself, scored on the rows of this table. Whoever made this report "
-        "said that it had not learned from them; if it had, these figures are too good."
+        "The model itself, scored on the rows of this table, which were declared as "
+        "held out. If they include training rows, these scores are too optimistic."
     )
     return Predictions(HELD_OUT, told, truth, predictor.choose(proba), proba)
 
@@ -141,7 +146,7 @@ def quality_values(
     loss : ndarray of shape (n_classes, n_classes) or None
         Cost of each prediction (rows) where a class (columns) is true.
     privacy : Privacy
-        What may be told.
+        What may be shown.
     """
     n_classes = len(names)
     cells = np.bincount(found.truth * n_classes + found.chosen, minlength=n_classes**2)

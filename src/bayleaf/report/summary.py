@@ -1,8 +1,8 @@
-"""All that a report tells, as one dictionary; the page only lays it out."""
+"""The contents of a report, as one dictionary; the page only lays it out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.evaluation.cross_validation import Progress
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.explain import importance
 from bayleaf.explain.subject import rows_of
@@ -36,7 +37,6 @@ from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
-Tell = Callable[[str], None]
 
 # Changes whenever a key changes its name or meaning.
 SCHEMA = "bayleaf-report/1"
@@ -54,9 +54,9 @@ def summarize(
     positive: Any = None,
     n_folds: int = 10,
     random_state: int = 0,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> Values:
-    """Gather what a report tells of a model and a table.
+    """Gather what a report shows of a model and a table.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def summarize(
         Folds of the cross-validation.
     random_state : int, default=0
         Seed that deals the folds.
-    tell : callable, optional
+    progress : callable, optional
         Gets a line of text before each fit.
 
     Returns
@@ -119,7 +119,7 @@ def summarize(
             held_out=held_out,
             n_folds=n_folds,
             random_state=random_state,
-            tell=tell,
+            progress=progress,
         )
     else:
         case = _Case(model, frame, target, privacy)
@@ -129,7 +129,7 @@ def summarize(
             positive=positive,
             n_folds=n_folds,
             random_state=random_state,
-            tell=tell,
+            progress=progress,
         )
     return {"schema": SCHEMA, **values, "privacy": _privacy_values(privacy)}
 
@@ -154,7 +154,7 @@ def _privacy_values(privacy: Privacy) -> Values:
 
 
 class _Case:
-    """A classifier and a table, and all that is told of them."""
+    """A classifier and a table, and what the report shows of them."""
 
     def __init__(
         self, model: Any, frame: Any, target: str | int | None, privacy: Privacy
@@ -202,12 +202,12 @@ class _Case:
         positive: Any,
         n_folds: int,
         random_state: int,
-        tell: Tell | None,
+        progress: Progress | None,
     ) -> Values:
         """Everything, section by section."""
         costs = self._costs(loss)
         place = self._positive(positive)
-        found, reason = self._predictions(held_out, n_folds, random_state, tell)
+        found, reason = self._predictions(held_out, n_folds, random_state, progress)
         features = Domain(self.shown.variables[:-1])
         columns = column_values(
             self.codes,
@@ -292,7 +292,7 @@ class _Case:
         return known.index(str(positive))
 
     def _predictions(
-        self, held_out: bool, n_folds: int, random_state: int, tell: Tell | None
+        self, held_out: bool, n_folds: int, random_state: int, progress: Progress | None
     ) -> tuple[Predictions | None, str]:
         """Held-out predictions, or why there are none."""
         if held_out:
@@ -305,12 +305,12 @@ class _Case:
                 self.truth,
                 n_folds=n_folds,
                 random_state=random_state,
-                tell=tell,
+                progress=progress,
             )
         except ValueError as error:
             return None, (
-                f"No held-out figures: {error}. Figures on the rows that the model "
-                "learned from would be too good, so there are none."
+                f"No held-out scores: {error}. Scores on the training rows would be "
+                "too optimistic and are not shown."
             )
         chosen = self.predictor.choose(found.proba)
         return replace(found, chosen=chosen), ""
@@ -349,7 +349,7 @@ def _labels_of(
         if place is None:
             raise ValueError(
                 f"the target column holds {label!r} in row {row}, which is none of the "
-                f"model's classes {name_list(list(spelled))}; mend or remove the row"
+                f"model's classes {name_list(list(spelled))}; correct or remove the row"
             )
         places.append(place)
     truth = np.array(places, dtype=np.intp)

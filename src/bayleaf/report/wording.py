@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayleaf.models.html_summary import plain
+from bayleaf.wording import plain
 
 __all__ = ["count", "number", "percent", "plain", "probability"]
 

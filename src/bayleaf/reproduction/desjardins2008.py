@@ -93,8 +93,8 @@ NOT_OF_ADULT = ["fnlwgt", "education-num"]
 def load(sources: Sources, name: str) -> pa.Table:
     """The complete rows of a table, class included, every column nominal."""
     frame = sources.table(name)
-    holes = [pc.equal(column, "").to_numpy() for column in frame.columns]
-    frame = frame.take(np.flatnonzero(~np.any(holes, axis=0)))
+    missing = [pc.equal(column, "").to_numpy() for column in frame.columns]
+    frame = frame.take(np.flatnonzero(~np.any(missing, axis=0)))
     if name == "adult":
         frame = _in_intervals(sources, frame)
     # The class of a table of texts is the last column, a variable like any other.

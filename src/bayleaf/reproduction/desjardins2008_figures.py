@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayleaf.reproduction.cells import Results
-from bayleaf.reproduction.printed_tables import read_printed
+from bayleaf.reproduction.tables import read_printed
 from bayleaf.reproduction.verdicts import Comparison
 
 SETS = ("nursery", "mushroom", "adult")

@@ -77,8 +77,8 @@ def load(sources: Sources, name: str) -> Table:
     chosen = NUMERIC.get(name, "")
     numeric = _numeric(frame) if chosen == ALL else chosen.split()
     if name not in MISSING_IS_A_VALUE:
-        holes = [pc.equal(column, "").to_numpy() for column in frame.columns]
-        complete = np.flatnonzero(~np.any(holes, axis=0))
+        missing = [pc.equal(column, "").to_numpy() for column in frame.columns]
+        complete = np.flatnonzero(~np.any(missing, axis=0))
         frame, labels = frame.take(complete), labels[complete]
     columns = {
         name: sources.numbers(frame, name)

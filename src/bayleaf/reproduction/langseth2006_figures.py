@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayleaf.reproduction.cells import Results
-from bayleaf.reproduction.printed_tables import read_printed
+from bayleaf.reproduction.tables import read_printed
 from bayleaf.reproduction.verdicts import Comparison
 
 ROWS = {row["dataset"]: row for row in read_printed("langseth_nielsen_2006_table2")}

@@ -17,7 +17,7 @@ from bayleaf.reproduction.cells import Cell, CellStore, Result, Results
 from bayleaf.reproduction.protocols import Protocol, protocol_of
 from bayleaf.reproduction.sources import Sources
 
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 class Reproduction:
@@ -78,14 +78,14 @@ class Reproduction:
         finished = {result.cell for result in self.results()}
         return [cell for cell in self.wanted if cell not in finished]
 
-    def run(self, n_jobs: int, tell: Tell) -> None:
+    def run(self, n_jobs: int, progress: Progress) -> None:
         """Run what is not finished; each cell is kept as soon as it is.
 
         Parameters
         ----------
         n_jobs : int
             Number of processes; results do not depend on it.
-        tell : callable
+        progress : callable
             Is told, in a line of text, how many cells are finished.
 
         Raises
@@ -101,7 +101,7 @@ class Reproduction:
         # Closing stops the processes, wherever an interruption struck.
         with contextlib.closing(self._finished(todo, n_jobs)) as finished:
             for n_done, cell in enumerate(finished, n_before + 1):
-                tell(f"{self.paper}: {n_done} of {len(self.wanted)} cells ({cell})")
+                progress(f"{self.paper}: {n_done} of {len(self.wanted)} cells ({cell})")
 
     def _finished(
         self, todo: Sequence[Cell], n_jobs: int

@@ -20,9 +20,9 @@ from sklearn.model_selection import StratifiedKFold
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.cpds.smoothing import Lidstone, MaximumLikelihood, MEstimate
 from bayleaf.reproduction.cells import Cell, Results, Value
-from bayleaf.reproduction.printed_tables import read_printed
 from bayleaf.reproduction.protocols import Paper
 from bayleaf.reproduction.sources import TARGET, Sources
+from bayleaf.reproduction.tables import read_printed
 from bayleaf.reproduction.verdicts import Comparison
 
 PAPER = Paper(

@@ -196,12 +196,12 @@ def _read(folder: Path | None, name: str, kind: str) -> pa.Table:
         except (pa.ArrowInvalid, UnicodeDecodeError, StopIteration) as error:
             raise ValueError(
                 f"{path} cannot be read as a table ({str(error) or 'it is empty'}); "
-                "mend it or name another folder by --data"
+                "correct it or name another folder by --data"
             ) from error
         if TARGET not in table.column_names:
             raise ValueError(
-                f"{path} has no column {TARGET!r}; mend it or name another folder by "
-                "--data"
+                f"{path} has no column {TARGET!r}; correct it or name another folder "
+                "by --data"
             )
         _check_rows(name, table.num_rows, origins()[name].n_rows)
         return table

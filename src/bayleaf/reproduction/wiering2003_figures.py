@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from bayleaf.evaluation.statistics_datasets import error_reduction, wins_and_losses
 from bayleaf.reproduction.cells import Results
-from bayleaf.reproduction.printed_tables import read_printed
+from bayleaf.reproduction.paper_statistics import (
+    error_reduction,
+    wins_and_losses,
+)
+from bayleaf.reproduction.tables import read_printed
 from bayleaf.reproduction.verdicts import Comparison
 
 # Rows that numeric columns are cut by.

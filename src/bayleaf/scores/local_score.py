@@ -111,6 +111,9 @@ class ParametersOnly:
         """Score naming the leaf that another is merged with: zero."""
         return 0.0
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
 
 def log_likelihood(counts: Counts) -> Scores:
     """Largest log-likelihood (nats) that rows of counts can have.

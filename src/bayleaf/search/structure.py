@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG, CycleError
-from bayleaf.wording import name_list
+from bayleaf.wording import brief_fields, name_list
 
 Edge = tuple[int, int]
 MoveKind = Literal[
@@ -143,6 +143,8 @@ class Move:
     gain: float
     score: float
 
+    __repr__ = brief_fields
+
 
 @dataclass(frozen=True)
 class GroupedParents:
@@ -201,6 +203,8 @@ class SearchResult:
     trace: tuple[Move, ...]
     stopped_early: bool
     restart: int = 0
+
+    __repr__ = brief_fields
 
 
 @dataclass(frozen=True)

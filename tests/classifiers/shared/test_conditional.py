@@ -30,7 +30,7 @@ def _mean_log(model: Any) -> float:
 @pytest.mark.parametrize("kind", FITTED)
 def test_training_classes_become_more_probable(kind: Any) -> None:
     generative = kind().fit(X, Y)
-    conditional = kind(parameters="conditional").fit(X, Y)
+    conditional = kind(objective="conditional").fit(X, Y)
     assert _mean_log(conditional) > _mean_log(generative) + 0.01
     fit = conditional.conditional_fit_
     assert fit.after / 270 == pytest.approx(_mean_log(conditional), rel=1e-9)
@@ -39,12 +39,12 @@ def test_training_classes_become_more_probable(kind: Any) -> None:
 
 
 def test_a_given_prior_stays() -> None:
-    model = NaiveBayesClassifier(parameters="conditional", class_prior=[0.3, 0.7])
+    model = NaiveBayesClassifier(objective="conditional", class_prior=[0.3, 0.7])
     np.testing.assert_array_equal(model.fit(X, Y).model_.class_prior, [0.3, 0.7])
 
 
 def test_the_log_likelihood_is_that_of_the_new_tables() -> None:
-    model = NaiveBayesClassifier(parameters="conditional").fit(X, Y)
+    model = NaiveBayesClassifier(objective="conditional").fit(X, Y)
     own = np.searchsorted(model.classes_, np.asarray(Y))
     joint = model.predict_joint_log_proba(X)[np.arange(len(own)), own].sum()
     assert model.log_likelihood_ == pytest.approx(joint, rel=1e-9)
@@ -52,7 +52,7 @@ def test_the_log_likelihood_is_that_of_the_new_tables() -> None:
 
 def test_calibration_holds_rows_out_as_none_can_be_left_out_by_counts() -> None:
     model = NaiveBayesClassifier(
-        parameters="conditional", calibration="leave_one_out"
+        objective="conditional", calibration="leave_one_out"
     ).fit(X, Y)
     assert model.temperature_ != 1.0
     with pytest.raises(AttributeError, match="no exact leave-one-out"):
@@ -60,7 +60,7 @@ def test_calibration_holds_rows_out_as_none_can_be_left_out_by_counts() -> None:
 
 
 def test_files_keep_conditional_tables(tmp_path: Path) -> None:
-    model = TANClassifier(parameters="conditional", pull=3.0).fit(X, Y)
+    model = TANClassifier(objective="conditional", pull=3.0).fit(X, Y)
     model.save(tmp_path / "a.json")
     again = bayleaf.load(tmp_path / "a.json")
     assert again.get_params()["pull"] == 3.0
@@ -70,19 +70,19 @@ def test_files_keep_conditional_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [AODEClassifier, AveragedKDBClassifier])
 def test_averages_refuse_with_the_mend(kind: Any) -> None:
     with pytest.raises(ValueError, match="naive Bayes, TAN, KDB"):
-        kind(parameters="conditional").fit(X, Y)
+        kind(objective="conditional").fit(X, Y)
 
 
 def test_batches_refuse() -> None:
-    model = NaiveBayesClassifier(parameters="conditional")
-    with pytest.raises(ValueError, match="parameters='conditional' needs all rows"):
+    model = NaiveBayesClassifier(objective="conditional")
+    with pytest.raises(ValueError, match="objective='conditional' needs all rows"):
         model.partial_fit(X, Y, classes=["absent", "present"])
 
 
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"parameters": "discriminative"}, ValueError),
+        ({"objective": "discriminative"}, ValueError),
         ({"pull": -1.0}, ValueError),
         ({"pull": None}, TypeError),
     ],

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
-from contract.tables import mixed_columns, nominal_columns, pick_rows
+from contract.tables import mixed_columns, nominal_columns, nominal_frame, pick_rows
 
 _CLASSES = ["in", "out", "roof"]
 _INCREMENTAL = [
@@ -126,16 +126,14 @@ def test_a_class_may_appear_late(kind: Any) -> None:
 
 
 def test_fit_after_batches_starts_anew(kind: Any) -> None:
-    columns, y = nominal_columns()
+    frame, y = nominal_frame()
     other, other_y = nominal_columns(seed=5)
-    frame = pd.DataFrame(columns)
     model = _in_batches(kind(), other, other_y, [30]).fit(frame, y)
     _check_same_model(model, kind().fit(frame, y), frame)
 
 
 def test_a_batch_after_fit_adds_to_it(kind: Any) -> None:
-    columns, y = nominal_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = nominal_frame()
     model = kind().fit(frame[:50], y[:50]).partial_fit(frame[50:], y[50:])
     _check_same_model(model, kind().fit(frame, y), frame)
 
@@ -158,8 +156,7 @@ def test_a_label_that_was_not_announced_is_refused(kind: Any) -> None:
 
 
 def test_a_refused_batch_leaves_the_model_as_it_was(kind: Any) -> None:
-    columns, y = nominal_columns()
-    frame = pd.DataFrame(columns)
+    frame, y = nominal_frame()
     model = kind().partial_fit(frame[:50], y[:50], classes=_CLASSES)
     before = model.predict_joint_log_proba(frame)
     with pytest.raises(ValueError, match="not among"):
@@ -178,8 +175,8 @@ def test_a_batch_with_other_columns_is_refused(kind: Any) -> None:
 
 
 def test_a_model_from_a_file_takes_no_batches(kind: Any, tmp_path: Path) -> None:
-    columns, y = nominal_columns()
-    kind().fit(pd.DataFrame(columns), y).save(tmp_path / "model.json")
+    frame, y = nominal_frame()
+    kind().fit(frame, y).save(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")
     with pytest.raises(ValueError, match="holds no counts to add to; fit it anew"):
-        read.partial_fit(pd.DataFrame(columns), y, classes=_CLASSES)
+        read.partial_fit(frame, y, classes=_CLASSES)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
 
@@ -23,7 +22,7 @@ from bayleaf import (
 from bayleaf.classifiers import AveragedKDBClassifier
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.selection import SMOOTHING_GRID
-from contract.tables import mixed_columns, nominal_columns
+from contract.tables import mixed_frame, nominal_frame
 
 KINDS = (NaiveBayesClassifier, TANClassifier, KDBClassifier, AODEClassifier)
 CALIBRATED = {"calibration": "leave_one_out"}
@@ -34,11 +33,6 @@ class TwiceLaplace:
 
     def estimate(self, counts: Any) -> Any:
         return (counts + 2.0) / (counts + 2.0).sum(axis=-1, keepdims=True)
-
-
-def table(seed: int = 0) -> tuple[pd.DataFrame, list[str]]:
-    columns, y = mixed_columns(seed=seed)
-    return pd.DataFrame(columns), y
 
 
 @pytest.fixture(params=KINDS)
@@ -53,15 +47,15 @@ def test_a_plain_fit_leaves_no_row_out(
         raise AssertionError("rows were left out")
 
     monkeypatch.setattr(LeaveOneOut, "__init__", refuse)
-    model = kind().fit(*table())
+    model = kind().fit(*mixed_frame())
     assert (model.temperature_, model.smoothing_) == (1.0, Lidstone(1.0))
     with pytest.raises(AssertionError, match="left out"):
         _ = model.loo_score_
 
 
 def test_the_score_of_naive_bayes_is_that_of_refits() -> None:
-    columns, y = nominal_columns(30)
-    frame, labels = pd.DataFrame(columns), np.array(y)
+    frame, y = nominal_frame(30)
+    labels = np.array(y)
     losses = []
     for row in range(len(y)):
         # One row of a pair weighs next to nothing, so that states and classes stay.
@@ -75,7 +69,7 @@ def test_the_score_of_naive_bayes_is_that_of_refits() -> None:
 
 
 def test_a_pickled_model_has_no_score(kind: Any) -> None:
-    model = kind().fit(*table())
+    model = kind().fit(*mixed_frame())
     assert model.loo_score_.log_loss > 0
     for other in (pickle.loads(pickle.dumps(model)), copy.copy(model)):
         with pytest.raises(AttributeError, match="needs the training rows"):
@@ -83,18 +77,18 @@ def test_a_pickled_model_has_no_score(kind: Any) -> None:
 
 
 def test_a_model_under_another_prior_has_no_score(kind: Any) -> None:
-    model = kind(**CALIBRATED).fit(*table()).with_class_prior([0.2, 0.3, 0.5])
+    model = kind(**CALIBRATED).fit(*mixed_frame()).with_class_prior([0.2, 0.3, 0.5])
     assert not hasattr(model, "loo_score_")
 
 
 def test_a_read_model_has_no_score(kind: Any, tmp_path: Path) -> None:
-    kind().fit(*table()).save(tmp_path / "m.json")
+    kind().fit(*mixed_frame()).save(tmp_path / "m.json")
     with pytest.raises(AttributeError, match="needs the training rows"):
         _ = bayleaf.load(tmp_path / "m.json").loo_score_
 
 
 def test_a_read_model_tells_the_rule_it_was_given(kind: Any, tmp_path: Path) -> None:
-    kind(smoothing="m_estimate").fit(*table()).save(tmp_path / "m.json")
+    kind(smoothing="m_estimate").fit(*mixed_frame()).save(tmp_path / "m.json")
     assert bayleaf.load(tmp_path / "m.json").smoothing_ == bayleaf.MEstimate(5.0)
 
 
@@ -102,36 +96,34 @@ def test_a_model_without_exact_leave_one_out_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(TANClassifier, "_left_out_log_scores", lambda *_: None)
-    model = TANClassifier().fit(*table())
+    model = TANClassifier().fit(*mixed_frame())
     with pytest.raises(AttributeError, match="has no exact leave-one-out"):
         _ = model.loo_score_
 
 
 @pytest.mark.parametrize("kind", [NaiveBayesClassifier, AODEClassifier])
 def test_learning_by_batches_lets_the_rows_go(kind: Any) -> None:
-    columns, y = nominal_columns()
-    model = kind().partial_fit(pd.DataFrame(columns), y, classes=sorted(set(y)))
+    frame, y = nominal_frame()
+    model = kind().partial_fit(frame, y, classes=sorted(set(y)))
     with pytest.raises(AttributeError, match="partial_fit"):
         _ = model.loo_score_
 
 
 @pytest.mark.parametrize("parameters", [CALIBRATED, {"smoothing": "auto"}])
 def test_learning_by_batches_refuses_what_needs_all_rows(parameters: Any) -> None:
-    columns, y = nominal_columns()
+    frame, y = nominal_frame()
     (name,) = parameters
     with pytest.raises(ValueError, match=f"{name}='.*' needs all rows at once"):
-        NaiveBayesClassifier(**parameters).partial_fit(
-            pd.DataFrame(columns), y, classes=sorted(set(y))
-        )
+        NaiveBayesClassifier(**parameters).partial_fit(frame, y, classes=sorted(set(y)))
 
 
 def test_another_calibration_is_refused(kind: Any) -> None:
     with pytest.raises(ValueError, match="calibration must be one of 'leave_one_out'"):
-        kind(calibration="isotonic").fit(*table())
+        kind(calibration="isotonic").fit(*mixed_frame())
 
 
 def test_the_temperature_is_that_of_least_log_loss(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     model = kind(**CALIBRATED).fit(frame, y)
 
     def loss(temperature: float) -> float:
@@ -145,7 +137,7 @@ def test_the_temperature_is_that_of_least_log_loss(kind: Any) -> None:
 
 
 def test_calibration_changes_no_prediction_and_no_joint_probability(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     plain, calibrated = kind().fit(frame, y), kind(**CALIBRATED).fit(frame, y)
     assert calibrated.temperature_ != 1.0
     assert calibrated.predict(frame).tolist() == plain.predict(frame).tolist()
@@ -155,7 +147,7 @@ def test_calibration_changes_no_prediction_and_no_joint_probability(kind: Any) -
 
 
 def test_calibrated_posteriors_are_powers_of_the_plain_ones(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     plain, calibrated = kind().fit(frame, y), kind(**CALIBRATED).fit(frame, y)
     powers = plain.predict_proba(frame) ** (1.0 / calibrated.temperature_)
     powers /= powers.sum(axis=1, keepdims=True)
@@ -163,7 +155,7 @@ def test_calibrated_posteriors_are_powers_of_the_plain_ones(kind: Any) -> None:
 
 
 def test_a_new_prior_changes_calibrated_posteriors_in_proportion(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     model = kind(**CALIBRATED).fit(frame, y)
     old, new = model.model_.class_prior, np.array([0.7, 0.1, 0.2])
     expected = model.predict_proba(frame) * new / old
@@ -179,7 +171,7 @@ def test_a_new_prior_changes_calibrated_posteriors_in_proportion(kind: Any) -> N
 
 
 def test_calibrated_explanations_add_up(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     model = kind(**CALIBRATED).fit(frame, y)
     for fitted in (model, model.with_class_prior([0.7, 0.1, 0.2])):
         proba = fitted.predict_log_proba(frame)
@@ -193,7 +185,7 @@ def test_calibrated_explanations_add_up(kind: Any) -> None:
 
 
 def test_a_file_keeps_calibration_bit_for_bit(kind: Any, tmp_path: Path) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     model = kind(**CALIBRATED).fit(frame, y)
     for fitted in (model, model.with_class_prior([0.7, 0.1, 0.2])):
         fitted.save(tmp_path / "m.json")
@@ -208,15 +200,15 @@ def test_a_file_keeps_calibration_bit_for_bit(kind: Any, tmp_path: Path) -> None
 
 
 def test_the_summary_tells_the_temperature(kind: Any) -> None:
-    model = kind(**CALIBRATED).fit(*table())
+    model = kind(**CALIBRATED).fit(*mixed_frame())
     assert f"temperature      {model.temperature_:.4g}" in str(model.summary())
     assert model.summary().to_dict()["temperature"] == model.temperature_
-    assert "temperature" not in str(kind().fit(*table()).summary())
+    assert "temperature" not in str(kind().fit(*mixed_frame()).summary())
 
 
 @pytest.mark.parametrize("kind", [*KINDS, AveragedKDBClassifier])
 def test_threads_change_no_bit(kind: Any, tmp_path: Path) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     texts = []
     for n_jobs in (1, 2):
         model = kind(n_jobs=n_jobs, **CALIBRATED)
@@ -228,7 +220,7 @@ def test_threads_change_no_bit(kind: Any, tmp_path: Path) -> None:
 
 
 def test_auto_takes_the_rule_of_least_log_loss(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     model = kind(smoothing="auto").fit(frame, y)
     alone = [kind(smoothing=rule).fit(frame, y).loo_score_ for rule in SMOOTHING_GRID]
     assert model.smoothing_ == SMOOTHING_GRID[int(np.argmin([*map(float, alone)]))]
@@ -243,9 +235,9 @@ def test_auto_takes_the_rule_of_least_log_loss(kind: Any) -> None:
 
 
 def test_a_second_fit_chooses_anew(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     model = kind(smoothing="auto").fit(frame, y)
-    other, labels = table(seed=3)
+    other, labels = mixed_frame(seed=3)
     first = model.selection_
     assert model.fit(other, labels).selection_ != first
     model.set_params(smoothing="laplace").fit(frame, y)
@@ -253,8 +245,8 @@ def test_a_second_fit_chooses_anew(kind: Any) -> None:
 
 
 def test_a_weight_of_two_is_a_repeated_row(kind: Any) -> None:
-    columns, y = nominal_columns(missing=0.1)
-    frame, labels = pd.DataFrame(columns), np.array(y)
+    frame, y = nominal_frame(missing=0.1)
+    labels = np.array(y)
     weights = np.arange(len(y)) % 3
     rows = np.repeat(np.arange(len(y)), weights)
     parameters = {"smoothing": "auto", **CALIBRATED}
@@ -268,7 +260,7 @@ def test_a_weight_of_two_is_a_repeated_row(kind: Any) -> None:
 
 
 def test_a_fixed_prior_is_not_decremented() -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     for parameters in ({"fit_prior": False}, {"class_prior": [1 / 3, 1 / 3, 1 / 3]}):
         model = KDBClassifier(**parameters).fit(frame, y)
         left_out = model._leave_one_out(
@@ -279,7 +271,7 @@ def test_a_fixed_prior_is_not_decremented() -> None:
 
 
 def test_a_rule_of_ones_own_fits_but_leaves_no_row_out(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     model = kind(smoothing=TwiceLaplace()).fit(frame, y)
     np.testing.assert_allclose(
         model.predict_proba(frame),
@@ -291,7 +283,7 @@ def test_a_rule_of_ones_own_fits_but_leaves_no_row_out(kind: Any) -> None:
 
 
 def test_a_rule_of_ones_own_is_calibrated_on_held_out_folds(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     own = kind(smoothing=TwiceLaplace(), **CALIBRATED).fit(frame, y)
     by_counts = kind(smoothing=Lidstone(2.0), **CALIBRATED).fit(frame, y)
     assert own.temperature_ != 1.0
@@ -299,7 +291,7 @@ def test_a_rule_of_ones_own_is_calibrated_on_held_out_folds(kind: Any) -> None:
 
 
 def test_rows_of_weight_zero_are_in_no_held_out_fold(kind: Any) -> None:
-    frame, y = table()
+    frame, y = mixed_frame()
     weights = np.tile([0.0, 1.0, 2.0], 40)
     kept = weights > 0
     parameters = {"smoothing": TwiceLaplace(), **CALIBRATED}

@@ -17,7 +17,7 @@ from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.io import ModelFileError
 from bayleaf.io.native import sidecar
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from contract.tables import mixed_columns
+from contract.tables import mixed_columns, mixed_frame
 
 MUTANTS: tuple[Any, ...] = (
     None,
@@ -34,15 +34,16 @@ MUTANTS: tuple[Any, ...] = (
 
 
 def _fitted(**parameters: Any) -> tuple[HierarchicalMixtureNBClassifier, pd.DataFrame]:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
-    return HierarchicalMixtureNBClassifier(**parameters).fit(frame, y), frame
+    frame, y = mixed_frame()
+    return HierarchicalMixtureNBClassifier(**parameters, random_state=0).fit(
+        frame, y
+    ), frame
 
 
 @pytest.fixture
 def document(tmp_path: Path) -> Any:
     """A written model as plain values."""
-    model, _ = _fitted(architecture=(2, 1), n_init=2, class_prior=[0.2, 0.3, 0.5])
+    model, _ = _fitted(architecture=(2, 1), n_mixtures=2, class_prior=[0.2, 0.3, 0.5])
     model.save(tmp_path / "model.json")
     return json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
 
@@ -59,7 +60,7 @@ def _refused(document: Any, folder: Path) -> str:
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"architecture": (3, 2), "n_init": 2},
+        {"architecture": (3, 2), "n_mixtures": 2},
         {"architecture": ()},
         {"missing_denominator": "all_rows"},
         {"class_prior": [0.2, 0.3, 0.5], "calibration": "leave_one_out"},

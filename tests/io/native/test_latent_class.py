@@ -15,13 +15,12 @@ from bayleaf import LatentClassNBClassifier
 from bayleaf.cpds.smoothing import MaximumLikelihood
 from bayleaf.io import ModelFileError
 from bayleaf.io.native import sidecar
-from contract.tables import mixed_columns
+from contract.tables import mixed_frame
 
 
 def _fitted(**parameters: Any) -> tuple[LatentClassNBClassifier, pd.DataFrame]:
-    columns, y = mixed_columns()
-    frame = pd.DataFrame(columns)
-    return LatentClassNBClassifier(**parameters).fit(frame, y), frame
+    frame, y = mixed_frame()
+    return LatentClassNBClassifier(**parameters, random_state=0).fit(frame, y), frame
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -18,8 +20,10 @@ from bayleaf.search.latents.feature_forward import forward_selection
 from bayleaf.search.latents.node_rows import NodeRows
 from bayleaf.search.latents.wrapper_scores import HeldOut, WrapperScore
 from oracles import hnb
+from oracles.coded_tables import random_codes
 
 CARDS = (2, 3, 4, 2)
+class_codes = partial(random_codes, (*CARDS, 3), weights="whole", leaning=True)
 RULES = [Dirichlet(), MaximumLikelihood(0.5), MEstimate(5.0), Lidstone(1.0)]
 
 
@@ -29,19 +33,6 @@ class OnlyEstimates:
     def estimate(self, counts: np.ndarray) -> np.ndarray:
         shares: np.ndarray = (counts + 0.3) / (counts + 0.3).sum(-1, keepdims=True)
         return shares
-
-
-def _codes(seed: int, n_rows: int = 90, missing: float = 0.15) -> Codes:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n_rows)
-    columns = []
-    for card in CARDS:
-        column = (
-            y * (rng.random(n_rows) < 0.5) + rng.integers(card, size=n_rows)
-        ) % card
-        columns.append(np.where(rng.random(n_rows) < missing, card, column))
-    weights = rng.integers(1, 4, size=n_rows).astype(float)
-    return Codes.from_columns([*columns, y], (*CARDS, 3), weights)
 
 
 def _held_out(
@@ -81,7 +72,7 @@ def _slow(
 def test_scores_equal_those_of_naive_bayes_refitted_without_each_fold(
     rule: Smoothing, seed: int
 ) -> None:
-    codes = _codes(seed)
+    codes = class_codes(90, seed, missing=0.15)
     held_out, folds = _held_out(codes, rule)
     for node in range(4):
         held_out.accept(held_out.adding(node))
@@ -97,7 +88,7 @@ def test_scores_equal_those_of_naive_bayes_refitted_without_each_fold(
 def test_a_candidate_scores_as_naive_bayes_over_its_children(
     rule: Smoothing, n_states: int
 ) -> None:
-    codes = _codes(5)
+    codes = class_codes(90, 5, missing=0.15)
     held_out, folds = _held_out(codes, rule)
     for node in range(4):
         held_out.accept(held_out.adding(node))
@@ -117,7 +108,7 @@ def test_a_candidate_scores_as_naive_bayes_over_its_children(
 
 
 def test_latent_codes_equal_those_of_the_tree() -> None:
-    codes = _codes(1, missing=0.3)
+    codes = class_codes(90, 1, missing=0.3)
     rows = NodeRows(codes)
     maps = [np.array([[0, 0], [1, 1], [2, 0]]), np.array([[0, 0, 0], [0, 0, 0]])]
     tree = LatentTree(CARDS).join(1, 3, maps[0]).join(0, 4, maps[1])
@@ -127,7 +118,7 @@ def test_latent_codes_equal_those_of_the_tree() -> None:
 
 
 def test_pair_counts_of_a_latent_equal_counting_row_by_row() -> None:
-    codes = _codes(2)
+    codes = class_codes(90, 2, missing=0.15)
     rows = NodeRows(codes)
     node = rows.add_latent(0, 2, np.arange(8).reshape(2, 4) % 3)
     parts = (np.arange(90) % 2).astype(np.int32)
@@ -161,7 +152,7 @@ def test_zero_probabilities_leave_scores_finite() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_forward_selection_adds_the_best_child_while_that_helps(seed: int) -> None:
-    codes = _codes(seed, n_rows=150, missing=0.05)
+    codes = class_codes(150, seed, missing=0.05)
     held_out, folds = _held_out(codes, Dirichlet())
     found = forward_selection(held_out, range(4))
 

@@ -13,22 +13,14 @@ from bayleaf.models.class_model import log_normalize
 from bayleaf.search.left_out.kdb_selection import select_kdb
 from bayleaf.search.left_out.selection import Candidate, Selection
 from bayleaf.search.orders.kdb import KDBRanking, rank_parents
+from oracles.coded_tables import random_codes
 from oracles.left_out import domain_of, left_out_log_scores, network
 
 RULES = (Lidstone(0.5), MEstimate(2.0), Backoff(1.0))
 CARDS = (3, 2, 4, 2, 3, 2)
 CLASS = len(CARDS) - 1
+TABLE = random_codes(CARDS, 25, weights="whole", leaning=True)
 MANY_CELLS = 20_000_000
-
-
-def table(missing: float, n_rows: int = 25) -> Codes:
-    rng = np.random.default_rng(1)
-    y = rng.integers(2, size=n_rows)
-    columns = [(y + rng.integers(3, size=n_rows)) % card for card in CARDS[:-1]]
-    for column, card in zip(columns, CARDS, strict=False):
-        column[rng.random(n_rows) < missing] = card
-    weights = rng.integers(1, 3, size=n_rows).astype(float)
-    return Codes.from_columns([*columns, y], CARDS, weights)
 
 
 def selected(codes: Codes, k: int, max_cells: int = MANY_CELLS) -> Selection:
@@ -57,7 +49,7 @@ def expected_log_loss(codes: Codes, ranking: KDBRanking, candidate: Candidate) -
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_every_candidate_scores_as_a_refit_without_each_row(missing: float) -> None:
-    codes = table(missing)
+    codes = random_codes(CARDS, 25, missing=missing, weights="whole", leaning=True)
     ranking = rank_parents(TableCounts(codes), 3)
     selection = selected(codes, 3)
     assert len(selection) == 4 * (CLASS + 1) * len(RULES)
@@ -67,12 +59,12 @@ def test_every_candidate_scores_as_a_refit_without_each_row(missing: float) -> N
 
 
 def test_a_k_with_too_many_cells_is_no_candidate() -> None:
-    selection = selected(table(0.0), 3, max_cells=100)
+    selection = selected(TABLE, 3, max_cells=100)
     assert {candidate.k for candidate in selection} == {0, 1}
 
 
 def test_the_smallest_k_is_always_a_candidate() -> None:
-    assert {c.k for c in selected(table(0.0), 2, max_cells=1)} == {0}
+    assert {c.k for c in selected(TABLE, 2, max_cells=1)} == {0}
 
 
 def test_ties_go_to_the_smaller_k_and_prefix() -> None:
@@ -84,7 +76,7 @@ def test_ties_go_to_the_smaller_k_and_prefix() -> None:
 
 
 def test_a_record_shows_its_best_candidate_first() -> None:
-    selection = selected(table(0.0), 1)
+    selection = selected(TABLE, 1)
     first = str(selection).splitlines()[1]
     assert first.strip() == str(selection.best)
     assert f"k={selection.best.k}" in first

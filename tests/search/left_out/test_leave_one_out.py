@@ -17,7 +17,7 @@ from bayleaf.cpds import (
     MEstimate,
     Smoothing,
 )
-from bayleaf.data.codes import Codes
+from oracles.coded_tables import random_codes
 from oracles.left_out import domain_of, left_out_log_scores, network
 
 RULES: list[Smoothing] = [
@@ -38,23 +38,6 @@ STRUCTURES = {
 }
 
 
-def table(
-    *, missing: float = 0.0, weights: str = "ones", seed: int = 0, n_rows: int = 30
-) -> Codes:
-    """Random rows whose features depend on one another and on the class."""
-    rng = np.random.default_rng(seed)
-    y = rng.choice(3, p=[0.5, 0.4, 0.1], size=n_rows)
-    columns = [(y + rng.integers(2, size=n_rows)) % card for card in CARDS[:-1]]
-    for column, card in zip(columns, CARDS, strict=False):
-        column[rng.random(n_rows) < missing] = card
-    chosen = {
-        "ones": np.ones(n_rows),
-        "whole": rng.integers(1, 4, size=n_rows).astype(float),
-        "fractions": rng.choice([0.1, 0.3, 1.0, 2.7], size=n_rows),
-    }[weights]
-    return Codes.from_columns([*columns, y], CARDS, chosen)
-
-
 def families(parents: Any) -> list[tuple[int, ...]]:
     return [(*above, child) for child, above in enumerate(parents)]
 
@@ -65,7 +48,8 @@ def families(parents: Any) -> list[tuple[int, ...]]:
 def test_scores_equal_those_of_a_refit_without_the_row(
     structure: str, missing: float, weights: str
 ) -> None:
-    codes, parents = table(missing=missing, weights=weights), STRUCTURES[structure]
+    codes = random_codes(CARDS, 30, missing=missing, weights=weights, leaning=True)
+    parents = STRUCTURES[structure]
     left_out = leave_one_out(
         TableCounts(codes), domain_of(codes), RULES, None, 20_000_000
     )

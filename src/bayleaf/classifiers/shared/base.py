@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
@@ -14,7 +13,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayleaf.classifiers.shared.conditional import fitted_network
 from bayleaf.classifiers.shared.leave_one_out import (
     LeavingOut,
     fitted_temperature,
@@ -23,8 +21,6 @@ from bayleaf.classifiers.shared.leave_one_out import (
 )
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
-    CONDITIONAL,
-    GENERATIVE,
     check_shared,
     checked_class_prior,
     checked_loss,
@@ -38,18 +34,15 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
-from bayleaf.cpds.table import TableCPD, learn_table_cpds
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder import Discretizer, Target, learn_encoder
 from bayleaf.data.tables.frames import column_names, take_apart
-from bayleaf.graph.dag import DAG
 from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.summary import Summary, summarize
 
@@ -78,11 +71,6 @@ class BayesianClassifier(
         one by which left-out training rows are predicted best.
     calibration : {"leave_one_out"}, optional
         Divide log scores by a temperature that suits left-out training rows.
-    parameters : {"generative", "conditional"}, default="generative"
-        Tables that make the training rows probable, or tables that make their classes
-        probable once the features are known. Only single networks can have the latter.
-    pull : float, default=1.0
-        How strongly conditional tables are pulled to the generative ones.
     discretizer : str or discretiser, default="mdlp"
         Finds the cut points of numeric columns: "mdlp", "standard_deviation",
         "equal_frequency", "equal_width", or an instance.
@@ -133,16 +121,12 @@ class BayesianClassifier(
         What log scores are divided by, 1 without calibration.
     selection_ : Selection
         Leave-one-out scores of all candidates, where a parameter is "auto".
-    conditional_fit_ : ConditionalFit
-        How conditional tables were found, where `parameters` asks for them.
     """
 
     def __init__(
         self,
         *,
         calibration: str | None = None,
-        parameters: str = GENERATIVE,
-        pull: float = 1.0,
         discretizer: Any = "mdlp",
         class_prior: Any = None,
         fit_prior: bool = True,
@@ -151,8 +135,6 @@ class BayesianClassifier(
     ) -> None:
         super().__init__(discretizer=discretizer, **shared)
         self.calibration = calibration
-        self.parameters = parameters
-        self.pull = pull
         self.class_prior = class_prior
         self.fit_prior = fit_prior
         self.loss = loss
@@ -167,8 +149,6 @@ class BayesianClassifier(
         """Raise if a parameter is out of range; subclasses add their own."""
         super()._check_parameters()
         check_shared(self)
-
-    # ---- learning
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -194,7 +174,7 @@ class BayesianClassifier(
         ------
         ValueError, TypeError
             If a parameter, a column or the target cannot be used; the sentence names
-            it and the mend.
+            it and the remedy.
         """
         with self._told_to_callbacks(X, y, sample_weight):
             self._fit(X, y, sample_weight)
@@ -279,58 +259,6 @@ class BayesianClassifier(
             name += "_"
         return Variable(name, tuple(self.classes_.tolist()))
 
-    def _network_model(
-        self,
-        counts: CountSource,
-        domain: Domain,
-        feature_parents: Sequence[tuple[int, ...] | None],
-    ) -> Learned:
-        """Estimate the tables of a network in which the class is everyone's parent.
-
-        Parameters
-        ----------
-        counts : CountSource
-            Counts over `domain`.
-        domain : Domain
-            Features, then the class.
-        feature_parents : sequence of tuple of int
-            Parents of each feature among the features, strongest first; None for a
-            feature without even the class.
-        """
-        class_index = len(domain) - 1
-        with_class = [
-            () if parents is None else (class_index, *parents)
-            for parents in feature_parents
-        ]
-        dag = DAG((*with_class, ()))
-        self._check_family_sizes(domain, dag)
-        smoothing = self._chosen_smoothing(
-            counts, domain, lambda left_out: left_out.log_scores(dag.families[:-1])
-        )
-        cpds, log_likelihood = learn_table_cpds(counts, dag.families, smoothing)
-        prior = TableCPD((class_index,), self._class_prior(counts, smoothing))
-        log_likelihood += prior.log_likelihood(counts.class_counts())
-        log_likelihood -= cpds[-1].log_likelihood(counts.class_counts())
-        network = BayesianNetwork(domain, dag, (*cpds[:-1], prior))
-        self.__dict__.pop("conditional_fit_", None)
-        if self.parameters == CONDITIONAL:
-            network, log_likelihood = fitted_network(self, network, counts)
-        return Learned(NetworkModel(network, self.max_table_cells), log_likelihood)
-
-    def _check_family_sizes(self, domain: Domain, dag: DAG) -> None:
-        """Raise before counting if a feature's table would be too large."""
-        for family in dag.families:
-            cells = 1
-            for member in family:
-                cells *= domain[member].n_states
-            if cells > self.max_table_cells:
-                raise ValueError(
-                    f"the table of feature {domain[family[-1]].name!r} with its "
-                    f"{len(family) - 1} parents would have {cells:.3g} cells, more "
-                    f"than max_table_cells={self.max_table_cells}; use fewer parents "
-                    "or coarser columns"
-                )
-
     def _class_prior(
         self, counts: CountSource, smoothing: Smoothing
     ) -> NDArray[np.float64]:
@@ -340,8 +268,6 @@ class BayesianClassifier(
         if not self.fit_prior:
             return np.full(len(self.classes_), 1.0 / len(self.classes_))
         return smoothing.estimate(counts.class_counts())
-
-    # ---- prediction
 
     def _predictor(self) -> Predictor:
         """Encoder, model and loss, without anything of how they were learned."""
@@ -429,8 +355,6 @@ class BayesianClassifier(
         other._prior_shift = reprior_shift(self._predictor(), prior)
         other.model_ = self.model_.with_class_prior(prior)
         return other
-
-    # ---- looking at the result
 
     @property
     def network_(self) -> BayesianNetwork:

@@ -16,17 +16,12 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores
 from bayleaf.search.left_out.selection import Selection
 
-if TYPE_CHECKING:
-    from bayleaf.latent.conditional_likelihood import ConditionalFit
-
 
 class ClassifierParts:
     """Parameters, fitted values and inner functions; see `BayesianClassifier`."""
 
     smoothing: Any
     calibration: str | None
-    parameters: str
-    pull: float
     class_prior: Any
     fit_prior: bool
     n_jobs: int | None
@@ -38,7 +33,6 @@ class ClassifierParts:
     selection_: Selection
     temperature_: float
     log_likelihood_: float
-    conditional_fit_: ConditionalFit
     _training_codes: Codes | None
     _loo_score: LeaveOneOutScores | None
     _prior_shift: NDArray[np.float64] | None

@@ -94,7 +94,7 @@ class IncrementalClassifier(BayesianClassifier):
         for name, value in (
             ("smoothing", self.smoothing == AUTO),
             ("calibration", self.calibration is not None),
-            ("parameters", self.parameters == CONDITIONAL),
+            ("objective", getattr(self, "objective", None) == CONDITIONAL),
         ):
             if value:
                 raise ValueError(

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
-    CONDITIONAL,
 )
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
@@ -25,7 +24,6 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.factors import Factor
 from bayleaf.models.inference import Eliminator
-from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.cells import cell_rule
 from bayleaf.search.left_out.leave_one_out import (
@@ -128,9 +126,7 @@ class LeavingOut(ClassifierParts):
 
         The structure is that of the fitted model.
         """
-        if self.parameters == CONDITIONAL or not isinstance(self.model_, NetworkModel):
-            return None
-        return left_out.log_scores(self.model_.network.dag.families[:-1])
+        return None
 
     def _left_out_temperature(self) -> float | None:
         """The temperature, if learning found it already."""

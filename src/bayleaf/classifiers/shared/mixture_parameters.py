@@ -38,7 +38,7 @@ def check_mixture(estimator: Any) -> None:
                 f"learning={estimator.learning!r} changes counters row by row, which "
                 f"an expert of another kind has none of; take learning={BATCH!r}"
             )
-    check_count("n_init", estimator.n_init, 1)
+    check_count("n_mixtures", estimator.n_mixtures, 1)
     check_count("n_passes", estimator.n_passes, 1)
     for name in ("sigma", "gamma", "noise"):
         check_threshold(name, getattr(estimator, name), none_too=False)
@@ -50,11 +50,6 @@ def check_mixture(estimator: Any) -> None:
         raise ValueError("gamma must be above 0, so that no probability is zero")
     check_choice("missing_denominator", estimator.missing_denominator, DENOMINATORS)
     check_flag("merge_rows", estimator.merge_rows)
-    if isinstance(estimator.smoothing, str) and estimator.smoothing == AUTO:
-        raise ValueError(
-            "smoothing='auto' leaves single rows out of counts, but a mixture's "
-            "counters remember no rows; leave smoothing alone and set gamma"
-        )
 
 
 def is_to_grow(architecture: Any) -> bool:

@@ -21,7 +21,7 @@ AUTO = "auto"
 CALIBRATIONS = ("leave_one_out",)
 # Sums of larger costs could overflow.
 _LARGEST_COST = 1e100
-GENERATIVE, CONDITIONAL = ESTIMATES = ("generative", "conditional")
+GENERATIVE, CONDITIONAL = "generative", "conditional"
 
 
 def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:
@@ -79,8 +79,6 @@ def check_shared(estimator: Any) -> None:
     """Raise if a parameter that only classifiers share is out of range."""
     if estimator.calibration is not None:
         check_choice("calibration", estimator.calibration, CALIBRATIONS)
-    check_choice("parameters", estimator.parameters, ESTIMATES)
-    check_threshold("pull", estimator.pull, none_too=False)
     check_flag("fit_prior", estimator.fit_prior)
 
 
@@ -92,16 +90,6 @@ def check_jobs(n_jobs: Any) -> None:
         raise TypeError(f"n_jobs must be None or an integer, got {n_jobs!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; -1 means all cores")
-
-
-def check_generative(estimator: Any) -> None:
-    """Raise if a classifier that is no single network is to fit it conditionally."""
-    if estimator.parameters != GENERATIVE:
-        raise ValueError(
-            f"parameters={estimator.parameters!r} needs one network, and "
-            f"{type(estimator).__name__} averages several; take naive Bayes, TAN, KDB "
-            f"or HNB, or parameters={GENERATIVE!r}"
-        )
 
 
 def encoder_rules(estimator: Any) -> EncoderRules:
@@ -230,15 +218,18 @@ def random_generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(former.randint(2**31 - 1))
 
 
-def merged_signature(*constructors: Callable[..., None]) -> inspect.Signature:
+def merged_signature(
+    *constructors: Callable[..., None], without: Sequence[str] = ()
+) -> inspect.Signature:
     """Signature of an `__init__` whose ``**shared`` means the bases' parameters.
 
     The first constructor is the class's own; of parameters that several have, the
-    first one stands.
+    first one stands. Those named in `without` are left out.
     """
     merged: dict[str, inspect.Parameter] = {}
     for constructor in constructors:
         for parameter in inspect.signature(constructor).parameters.values():
-            if parameter.kind is not parameter.VAR_KEYWORD:
+            is_named = parameter.kind is not parameter.VAR_KEYWORD
+            if is_named and parameter.name not in without:
                 merged.setdefault(parameter.name, parameter)
     return inspect.Signature(list(merged.values()))

@@ -20,7 +20,7 @@ from bayleaf.data.cuts import discretizers
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
-from bayleaf.models.evidence_rows import EvidenceRows, count_evidence
+from bayleaf.models.evidence_rows import EvidenceRows
 from bayleaf.models.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 
 Estimator = TypeVar("Estimator", bound="TableEstimator")
 
+# Parameters in files of schema version 2 and what they are called now, by kind; a kind
+# that has none of these names has lost the parameter, which was without effect.
+_FORMER_NAMES: dict[str, tuple[str, ...]] = {
+    "parameters": ("objective",),
+    "pull": (),
+    "smoothing": (),
+    "max_iterations": ("max_iter",),
+    "tolerance": ("tol",),
+    "n_init": ("n_restarts", "n_mixtures"),
+}
 # What stands for a mapping, such as value hierarchies by column.
 _MAPPING = "mapping"
 # Objects that may stand as a parameter's value, by the name of their class.
@@ -84,8 +94,12 @@ def kept_evidence(classifier: ClassifierParts) -> EvidenceRows | None:
         read: EvidenceRows | None = getattr(classifier, "_evidence", None)
         return read
     learned = classifier.class_prior is None and classifier.fit_prior
-    return count_evidence(
-        classifier.model_, counts, classifier.smoothing_, prior_is_learned=learned
+    model = classifier.model_
+    return EvidenceRows.from_counts(
+        model.count_rows(counts),
+        model.table_sizes,
+        classifier.smoothing_,
+        prior_is_learned=learned,
     )
 
 
@@ -122,8 +136,15 @@ def unfitted(
     TypeError, ValueError
         If a parameter has a value that is not allowed.
     """
-    parameters = {str(name): parameter_from(value) for name, value in values.items()}
-    strange = sorted(set(parameters) - set(kind().get_params()))
+    known = set(kind().get_params())
+    parameters: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in known or name not in _FORMER_NAMES:
+            parameters[name] = parameter_from(value)
+            continue
+        for present in known.intersection(_FORMER_NAMES[name]):
+            parameters[present] = parameter_from(value)
+    strange = sorted(set(parameters) - known)
     if strange:
         raise ModelFileError(
             f"the model file has parameters that {kind.__name__} lacks: "

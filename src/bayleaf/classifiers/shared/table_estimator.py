@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
@@ -57,6 +57,9 @@ class TableEstimator(
         Above zero, the stages of fitting are told on standard error.
     """
 
+    # Shared parameters that a kind of estimator has no use for.
+    lacks: ClassVar[tuple[str, ...]] = ()
+
     def __init__(
         self,
         *,
@@ -87,7 +90,9 @@ class TableEstimator(
         if "__init__" in cls.__dict__:
             kinds = (kind.__dict__ for kind in cls.__mro__[:-1])
             constructors = [kind["__init__"] for kind in kinds if "__init__" in kind]
-            constructors[0].__signature__ = merged_signature(*constructors)
+            constructors[0].__signature__ = merged_signature(
+                *constructors, without=cls.lacks
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

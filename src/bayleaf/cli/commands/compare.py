@@ -144,7 +144,7 @@ def compare_models(
     table = training_table(data, target, drop=drop, missing_values=missing_values)
     if positive is not None:
         positive_place(encode_labels(table.target)[0].tolist(), positive)
-    with progress() as tell:
+    with progress() as show:
         return compare_classifiers(
             table.features,
             table.target,
@@ -154,7 +154,7 @@ def compare_models(
             random_state=seed,
             loss=costs,
             baseline=baseline,
-            tell=tell,
+            progress=show,
         )
 
 

@@ -40,12 +40,14 @@ def demo(
         print_tables(found, console, f"{table.name}: {title_of(found)}")
         console.print()
     heart = load_heart()
-    model = CLASSIFIERS["auto"]().fit(heart.X, heart.y)
+    model = CLASSIFIERS["auto"](random_state=seed).fit(heart.X, heart.y)
     console.print(
         "\nWhy the first patient of the heart table gets this class (averaged KDB):"
     )
     print(model.explain(heart.X.slice(0, 1))[0])
-    hierarchical = HNBClassifier(search="significance", significance_level=0.001)
+    hierarchical = HNBClassifier(
+        search="significance", significance_level=0.001, random_state=seed
+    )
     # As a series the class keeps the name of its column.
     disease = nw.from_native(heart.frame, eager_only=True).get_column("disease")
     hierarchical.fit(heart.X, disease)

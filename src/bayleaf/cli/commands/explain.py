@@ -157,7 +157,7 @@ class _Asked:
 
         return [
             _Answer("intervals", one.to_dict(), one.to_text())
-            for one in credible_intervals(self._predictor, self._codes)
+            for one in credible_intervals(self._predictor, self._codes, random_state=0)
         ]
 
     def counterfactuals(self, n: int, immutable: tuple[str, ...]) -> list[_Answer]:

@@ -61,8 +61,8 @@ def fit(
         )
     estimator = options.build_density() if density else options.build(model or "auto")
     columns: tuple[Any, ...]
-    with progress() as tell:
-        tell(f"reading {data}")
+    with progress() as show:
+        show(f"reading {data}")
         if target is None:
             table, weights = density_table(
                 data, drop=drop, weight=weight, missing_values=na
@@ -73,7 +73,7 @@ def fit(
                 data, target, drop=drop, weight=weight, missing_values=na
             )
             columns = (table, labels)
-        tell(f"learning from {table.num_rows:,} rows")
+        show(f"learning from {table.num_rows:,} rows")
         estimator.fit(*columns, sample_weight=weights)
         estimator.save(output)
     summary = estimator.summary()

@@ -99,7 +99,7 @@ def check(
     na: Strings = (),
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Tell whether value hierarchies fit the columns of a table.
+    """Check whether value hierarchies fit the columns of a table.
 
     Example: `bayleaf hierarchy check hierarchies.json heart.csv`
 

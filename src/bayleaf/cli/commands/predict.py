@@ -56,7 +56,7 @@ def predict(
     predictor = read_model(model).predictor
     unknown: Counter[str | int] = Counter()
     n_rows = 0
-    with writing(output) as writer, progress() as tell:
+    with writing(output) as writer, progress() as show:
         for batch in read_batches(data):
             codes = codes_of_batch(
                 predictor,
@@ -68,7 +68,7 @@ def predict(
             unknown.update(predictor.encoder.unknown_counts)
             writer.write(_scored(predictor, codes, batch, probabilities))
             n_rows += batch.num_rows
-            tell(f"{n_rows:,} rows predicted")
+            show(f"{n_rows:,} rows predicted")
         if n_rows == 0:
             raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
     for name, count in unknown.items():

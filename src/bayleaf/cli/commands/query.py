@@ -42,7 +42,7 @@ def query(
     most_probable
         Show the most probable state of all variables together instead.
     information
-        Show which variables would tell most about the one target instead.
+        Show the most informative variables to observe for the one target instead.
     json
         Print JSON.
     """
@@ -99,7 +99,7 @@ def _show_information(
     *,
     as_json: bool,
 ) -> int:
-    """Print the variables by what observing them would tell about the target."""
+    """Print the variables by the information that observing them would add."""
     found = network.value_of_information(target, evidence)
     if as_json:
         print_json({str(name): value for name, value in found.items()})

@@ -32,7 +32,7 @@ def report(
     """Write one page on what a model learned, how good it is, and why it says so.
 
     Figures are those of cross-validated fresh models, unless --held-out says that the
-    model has not seen the table.
+    table holds no training rows.
 
     Example: `bayleaf report heart.json heart.csv -o report.html --min-count 5`
 
@@ -80,7 +80,7 @@ def report(
     costs = None if loss is None else read_loss(loss)
     learned = open_model(model)
     table = _as_learned(read_table(data, na), learned)
-    with progress() as tell:
+    with progress() as show:
         summary = summarize(
             learned,
             table,
@@ -92,7 +92,7 @@ def report(
             positive=positive,
             n_folds=folds,
             random_state=seed,
-            tell=tell,
+            progress=show,
         )
     if output is not None:
         _write(summary, output, title)

@@ -85,7 +85,7 @@ def reproduce(
 
 
 def _carry_out(run: Reproduction, jobs: int) -> None:
-    """Run a paper's open cells, then write its files and tell what they come to."""
+    """Run a paper's open cells, then write its files and print the verdicts."""
     from bayleaf.reproduction.verdict_page import write
     from bayleaf.reproduction.verdicts import verdict_sentence
 
@@ -96,8 +96,8 @@ def _carry_out(run: Reproduction, jobs: int) -> None:
         f"{run.store.table} and {run.store.folder}",
         file=sys.stderr,
     )
-    with _telling() as tell:
-        run.run(jobs, tell)
+    with _telling() as show:
+        run.run(jobs, show)
     comparisons = write(run)
     print(f"{run.output / run.paper}.md: {verdict_sentence(comparisons)}")
 
@@ -115,12 +115,12 @@ def _list_missing(runs: list[Reproduction]) -> None:
 
 @contextlib.contextmanager
 def _telling() -> Iterator[Callable[[str], None]]:
-    """Give a function that tells on standard error how far the run has come."""
+    """Give a function that reports progress on standard error."""
     from bayleaf.cli.progress import progress
 
     if sys.stderr.isatty():
-        with progress() as tell:
-            yield tell
+        with progress() as show:
+            yield show
         return
     last = time.monotonic()
 

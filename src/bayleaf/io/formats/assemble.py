@@ -10,10 +10,10 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.io.distributions import SUM_TOLERANCE
 from bayleaf.io.formats.safe_names import restored_variable
 from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted
 from bayleaf.models.bayesian_network import BayesianNetwork

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.distributions import SUM_TOLERANCE
+from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.io.formats.assemble import DeclaredTable, Variables
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
 from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted

@@ -21,7 +21,7 @@ class NetworkFileError(ModelFileError):
     line : int or None
         Line of the problem, from 1; None where the whole file is meant.
     problem : str
-        What is wrong and how to mend it.
+        What is wrong and how to correct it.
     """
 
     def __init__(self, file: str, line: int | None, problem: str) -> None:

@@ -127,13 +127,13 @@ def write(
 def _variable(node: XmlElement) -> DeclaredVariable:
     """A node's name and states as the file declares them."""
     if node.tag not in ("cpt", "deterministic"):
-        kind, mend = _OTHER_NODES.get(
+        kind, remedy = _OTHER_NODES.get(
             node.tag, (f"of the kind <{node.tag[:60]}>", "make it a chance node")
         )
         name = quoted(node.attribute("id"))
         raise node.error(
             f"node {name} is {kind}, but only chance nodes with tables can be read; "
-            f"{mend}"
+            f"{remedy}"
         )
     states = [state.attribute("id") for state in node.all("state")]
     notes = {key: text for key, text in _notes(node).items() if key in NOTES}

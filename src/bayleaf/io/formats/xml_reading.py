@@ -253,7 +253,7 @@ class _Builder:
                 "if cut short; get it whole"
             )
         else:
-            problem = f"the XML is malformed here ({reason}); mend the tags"
+            problem = f"the XML is malformed here ({reason}); correct the tags"
         return NetworkFileError(self.file, line, problem)
 
     def _hostile(self, error: Any) -> NetworkFileError:

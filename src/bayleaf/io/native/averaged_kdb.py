@@ -37,7 +37,6 @@ _RULES: dict[str, type[Any]] = {
 def averaged_kdb_to(model: AveragedKDBModel, arrays: ArrayWriter) -> dict[str, Any]:
     """The model as plain values; its counts go to `arrays`."""
     return {
-        "type": "averaged_kdb",
         "prior": arrays.add(model.prior),
         "base": arrays.add(model.base),
         "max_parents": model.weights.shape[1] - 1,
@@ -182,7 +181,7 @@ def _variables(feature: int, parents: Any, maps: Maps) -> tuple[int, ...]:
     if len(set(variables)) != len(variables):
         raise ModelFileError("a feature has a parent twice, or itself as a parent")
     if prod(radices_of([maps[v] for v in variables])) > MAX_CELLS:
-        raise ModelFileError("a family has more joint states than can be told apart")
+        raise ModelFileError("a family has too many joint states")
     return variables
 
 

@@ -19,6 +19,7 @@ from bayleaf.io.native.encoders import encoder_from, encoder_to
 from bayleaf.io.native.networks import network_from, network_to
 from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-density"
 
@@ -52,6 +53,8 @@ class SavedDensity:
     score: float = 0.0
     log_likelihood: float = 0.0
     named_features: bool = True
+
+    __repr__ = brief_fields
 
 
 def write_density(saved: SavedDensity, path: str | Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.evidence_rows import EvidenceRows, evidence_shapes
+from bayleaf.models.evidence_rows import EvidenceRows
 
 
 def evidence_to(evidence: EvidenceRows | None, arrays: ArrayWriter) -> Any:
@@ -34,11 +34,11 @@ def evidence_from(
     if document.values.get("evidence") is None:
         return None
     fields = document.object("evidence")
-    shapes = evidence_shapes(model)
+    shapes = [size.shape for size in model.table_sizes]
     rows, pseudo_rows = fields.list("rows"), fields.list("pseudo_rows")
     if not len(rows) == len(pseudo_rows) == len(shapes):
         raise ModelFileError(
-            f"the evidence tells of {len(rows)} tables, but the model has {len(shapes)}"
+            f"the evidence has {len(rows)} tables, but the model has {len(shapes)}"
         )
     found = tuple(
         arrays.get(values, shape, "the evidence of a table")

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.domain import Domain
-from bayleaf.io.distributions import SUM_TOLERANCE, check_distributions
+from bayleaf.io.distributions import check_distributions
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
-from bayleaf.models.hierarchical_mixture import Banks, HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.mixture_tables import Banks
 
 # Larger trees are refused, so that no file asks for much.
 _MOST_OUTPUTS = 20_000_000
@@ -34,7 +36,6 @@ def mixture_to(model: HierarchicalMixtureModel, arrays: ArrayWriter) -> dict[str
     if model.prior is not None:
         check_distributions(model.prior, "the class prior")
     return {
-        "type": "hierarchical_mixture",
         "architecture": list(model.architecture),
         "prior": None if model.prior is None else arrays.add(model.prior),
         "starts": [

@@ -24,6 +24,7 @@ from bayleaf.io.native.models import model_from, model_to
 from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.temperature import HIGHEST, LOWEST
+from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-model"
 _LABEL_KINDS = {"b": bool, "i": int, "u": int, "f": float, "U": str}
@@ -52,6 +53,8 @@ class SavedModel:
     parameters: dict[str, Any] = field(default_factory=dict)
     log_likelihood: float = math.nan
     named_features: bool = True
+
+    __repr__ = brief_fields
 
 
 def write_model(saved: SavedModel, path: str | Path) -> None:

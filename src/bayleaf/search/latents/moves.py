@@ -7,6 +7,7 @@ from functools import cached_property
 
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.search.latents.wrapper_scores import WrapperScore
+from bayleaf.wording import brief_fields
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class JoinCandidate:
     score: WrapperScore | None
     accepted: bool
 
+    __repr__ = brief_fields
+
     @property
     def n_merges(self) -> int:
         """Number of merges of states that hold rows."""
@@ -64,6 +67,8 @@ class SearchStep:
 
     before: WrapperScore | None
     candidates: tuple[JoinCandidate, ...]
+
+    __repr__ = brief_fields
 
     @cached_property
     def accepted(self) -> JoinCandidate | None:
@@ -92,3 +97,5 @@ class LatentSearchResult:
     used: tuple[int, ...] | None
     steps: tuple[SearchStep, ...]
     baseline: WrapperScore | None
+
+    __repr__ = brief_fields

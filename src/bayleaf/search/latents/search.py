@@ -134,7 +134,7 @@ def search_latents(
 
 
 class _LatentSearch:
-    """A search on its way: the tree so far, and what is known of its rows."""
+    """An unfinished search: the tree so far, and the statistics of its rows."""
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from bayleaf.cpds.smoothing import (
     Smoothing,
 )
 from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores
+from bayleaf.wording import brief
 
 # The rules among which smoothing="auto" chooses, the simplest first.
 SMOOTHING_GRID: tuple[Smoothing, ...] = (
@@ -103,6 +104,9 @@ class Selection:
 
     def __getitem__(self, position: int) -> Candidate:
         return self.candidates[position]
+
+    def __repr__(self) -> str:
+        return brief(self, f"best of {len(self)} candidates: {self.best}")
 
     def __str__(self) -> str:
         ranked = sorted(self.candidates, key=lambda c: round(c.log_loss, _TIE_DECIMALS))

@@ -12,7 +12,7 @@ def read_printed(name: str) -> list[dict[str, str]]:
     Parameters
     ----------
     name : str
-        Name of the file in the folder `tables`, without its suffix.
+        Name of the file in this folder, without its suffix.
     """
-    path = files(__package__) / "tables" / f"{name}.csv"
+    path = files(__package__) / f"{name}.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))

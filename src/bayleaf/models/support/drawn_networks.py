@@ -1,31 +1,27 @@
-"""Class scores of complete rows under many draws of a model's tables at once."""
+"""A network's distributions drawn anew, and class scores under many such draws."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
-from bayleaf.explain.dirichlet import log_dirichlet
-from bayleaf.models.class_network import ClassNetwork
-from bayleaf.models.evidence_rows import (
-    EvidenceRows,
-    distribution_places,
-    distributions,
-)
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.graph.dag import DAG
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.evidence_rows import EvidenceRows
+from bayleaf.models.support.family_rows import distribution_places, distributions
 
 Floats = NDArray[np.float64]
 
 
-def without_sums(model: ClassNetwork, codes: Codes) -> NDArray[np.bool_]:
+def without_sums(dag: DAG, codes: Codes) -> NDArray[np.bool_]:
     """Rows whose missing features may be left out, since nothing else asks for them.
 
     Returns
@@ -33,11 +29,11 @@ def without_sums(model: ClassNetwork, codes: Codes) -> NDArray[np.bool_]:
     ndarray of shape (n_rows,)
         False where a missing feature has a parent's place for something that is known.
     """
-    parents = model.network.dag.parents
+    parents = dag.parents
     barren = [codes.missing(feature) for feature in range(codes.n_variables)]
     barren.append(np.zeros(codes.n_rows, dtype=bool))
     simple = np.ones(codes.n_rows, dtype=bool)
-    for child in reversed(model.network.dag.order):
+    for child in reversed(dag.order):
         for parent in parents[child]:
             if parent < codes.n_variables:
                 asked = codes.missing(parent) & ~barren[child]
@@ -47,7 +43,7 @@ def without_sums(model: ClassNetwork, codes: Codes) -> NDArray[np.bool_]:
 
 
 def network_scores(
-    model: ClassNetwork,
+    network: BayesianNetwork,
     evidence: EvidenceRows,
     codes: Codes,
     n_draws: int,
@@ -58,12 +54,12 @@ def network_scores(
     Distributions that do not know of the class cancel and are not drawn.
     """
     class_index = codes.n_variables
-    n_classes = model.domain.cards[-1]
+    n_classes = network.domain.cards[-1]
     scores = np.zeros((n_draws, codes.n_rows, n_classes))
-    for position, cpd in enumerate(model.network.cpds):
+    for position, cpd in enumerate(network.cpds):
         if class_index not in cpd.family:
             continue
-        if cpd.child == class_index and not (cpd.parents or evidence.prior_is_learned):
+        if _is_certain(network, cpd, evidence):
             scores += cpd.log_probabilities()
             continue
         places, states = touched(cpd, codes, n_classes)
@@ -94,73 +90,23 @@ def touched(
     return places, states
 
 
-def hierarchical_scores(
-    model: HierarchicalNaiveBayesModel,
-    evidence: EvidenceRows,
-    codes: Codes,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """Log scores of rows whose class children are known or wholly missing."""
-    columns = model.tree.node_codes(codes)
-    scores = np.zeros((n_draws, codes.n_rows, len(model.prior)))
-    scores += drawn_prior(model.prior, evidence, -1, n_draws, rng)[:, None]
-    for position, node in enumerate(model.tree.class_children):
-        if node not in model.used_children:
-            continue
-        table = model.tables[position]
-        logs = log_dirichlet(table, evidence.strengths(position), n_draws, rng)
-        padded = np.concatenate([logs, np.zeros((*logs.shape[:2], 1))], axis=2)
-        scores += np.moveaxis(padded[:, :, columns[node]], 1, 2)
-    return scores
+def drawn_network(
+    network: BayesianNetwork, evidence: EvidenceRows, rng: np.random.Generator
+) -> BayesianNetwork:
+    """The network with other distributions, drawn around its own."""
+    cpds = tuple(
+        cpd
+        if _is_certain(network, cpd, evidence)
+        else _drawn(cpd, evidence.strengths(position), rng)
+        for position, cpd in enumerate(network.cpds)
+    )
+    return replace(network, cpds=cpds)
 
 
-def known_children(
-    model: HierarchicalNaiveBayesModel, codes: Codes
-) -> NDArray[np.bool_]:
-    """Rows whose class children are known, or have nothing below that is."""
-    columns = model.tree.node_codes(codes)
-    simple = np.ones(codes.n_rows, dtype=bool)
-    for node in model.used_children:
-        known = columns[node] < model.tree.cards[node]
-        absent = np.ones(codes.n_rows, dtype=bool)
-        for leaf in model.tree.leaves(node):
-            absent &= codes.missing(leaf)
-        simple &= known | absent
-    return simple
-
-
-def drawn_prior(
-    prior: Floats,
-    evidence: EvidenceRows,
-    table: int,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """Log class priors, (n_draws, n_classes); the same each time if it was given."""
-    if not evidence.prior_is_learned:
-        with np.errstate(divide="ignore"):
-            return np.tile(np.log(prior), (n_draws, 1))
-    return log_dirichlet(prior, evidence.strengths(table), n_draws, rng)
-
-
-def drawn_networks(
-    model: ClassNetwork,
-    evidence: EvidenceRows,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> Iterator[ClassNetwork]:
-    """The model with other tables, drawn anew each time."""
-    class_index = len(model.domain) - 1
-    for _ in range(n_draws):
-        cpds = [
-            cpd
-            if cpd.child == class_index
-            and not (cpd.parents or evidence.prior_is_learned)
-            else _drawn(cpd, evidence.strengths(position), rng)
-            for position, cpd in enumerate(model.network.cpds)
-        ]
-        yield replace(model, network=replace(model.network, cpds=tuple(cpds)))
+def _is_certain(network: BayesianNetwork, cpd: CPD, evidence: EvidenceRows) -> bool:
+    """Whether it is the class prior, given and not learned."""
+    is_prior = cpd.child == len(network.domain) - 1 and not cpd.parents
+    return is_prior and not evidence.prior_is_learned
 
 
 def _drawn(cpd: CPD, strengths: Floats, rng: np.random.Generator) -> CPD:

@@ -39,6 +39,13 @@ def log_dirichlet(
     return logs
 
 
+def drawn_distributions(
+    probabilities: Floats, strengths: Floats, rng: np.random.Generator
+) -> Floats:
+    """Draw distributions around given ones once, shape (..., n_states)."""
+    return np.asarray(np.exp(log_dirichlet(probabilities, strengths, 1, rng)[0]))
+
+
 def log_gamma(shapes: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
     """Logarithms of gamma variates, (n_draws, ...); minus infinity for shape zero."""
     small = shapes < _SMALL_SHAPE

@@ -1,0 +1,153 @@
+"""Every parameter of a constructor is documented, and can be set."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+from bayleaf import (
+    BayesianNetworkEstimator,
+    HierarchicalMixtureNBClassifier,
+    KDBClassifier,
+)
+from bayleaf.classifiers import CLASSIFIERS
+from contract.tables import mixed_frame
+
+# Another legal value of each parameter, and what else must be set for it to matter.
+OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "smoothing": ("m_estimate", {}),
+    "discretizer": ("equal_width", {}),
+    "categorical_features": (["weather"], {}),
+    "unknown": ("error", {}),
+    "max_states": (50, {}),
+    "max_table_cells": (1_000_000, {}),
+    "random_state": (1, {}),
+    "n_jobs": (2, {}),
+    "verbose": (1, {}),
+    "class_prior": ([0.2, 0.3, 0.5], {}),
+    "fit_prior": (False, {}),
+    "loss": ([[0, 1, 2], [1, 0, 2], [1, 1, 0]], {}),
+    "calibration": ("leave_one_out", {}),
+    "objective": ("conditional", {}),
+    "pull": (2.0, {"objective": "conditional"}),
+    "theta": (0.01, {}),
+    "k": (2, {}),
+    "max_k": (2, {"k": "auto"}),
+    "theta_unit": ("bits", {"theta": 0.01}),
+    "n_features": (2, {}),
+    "min_count": (2, {}),
+    "n_networks": (3, {}),
+    "max_parents": (2, {}),
+    "weights": (None, {}),
+    "max_rows": (50, {}),
+    "n_bins": (3, {}),
+    "search": ("significance", {}),
+    "pair_score": ("mutual_information", {}),
+    "wrapper_score": ("log_loss", {}),
+    "n_candidates": (3, {}),
+    "score_folds": (3, {}),
+    "significance_level": (0.01, {"search": "significance"}),
+    "max_cells": (1000, {}),
+    "merge_rows": (False, {}),
+    "feature_selection": ("forward", {}),
+    "estimation": ("counting", {}),
+    "n_components": (2, {}),
+    "max_components": (4, {"n_components": "auto"}),
+    "n_restarts": (1, {}),
+    "max_iter": (50, {}),
+    "tol": (1e-3, {}),
+    "architecture": ((3,), {}),
+    "learning": ("batch", {}),
+    "expert": (KDBClassifier(), {"learning": "batch"}),
+    "n_mixtures": (2, {}),
+    "n_passes": (2, {}),
+    "sigma": (0.2, {}),
+    "gamma": (0.5, {}),
+    "noise": (0.1, {}),
+    "missing_denominator": ("all_rows", {}),
+    "local_structure": ("tree", {}),
+    "abstraction": ("local", {}),
+    "local_score": ("bic", {}),
+    "hierarchies": (
+        {"weather": {"any": {"wet": ["rain", "snow"], "dry": ["sun", "fog"]}}},
+        {"abstraction": "given"},
+    ),
+    "linkage": ("hamming", {"abstraction": "global"}),
+    "linkage_arity": ("multiway", {"abstraction": "global"}),
+    "tree_search": ("incremental", {"local_structure": "tree"}),
+    "merge_leaves": (True, {"local_structure": "tree"}),
+    "penalty_weight": (0.5, {}),
+    "required_edges": ([("weather", "windy")], {}),
+    "forbidden_edges": ([("weather", "windy")], {}),
+    "time_limit": (600.0, {}),
+    "cache_size": (10, {}),
+}
+ESTIMATORS: dict[str, Any] = {**CLASSIFIERS, "density": BayesianNetworkEstimator}
+PARAMETERS = [
+    (name, parameter)
+    for name, kind in ESTIMATORS.items()
+    for parameter in inspect.signature(kind).parameters
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
+def test_another_legal_value_is_accepted(name: str, parameter: str) -> None:
+    kind = ESTIMATORS[name]
+    default = inspect.signature(kind).parameters[parameter].default
+    if parameter == "missing":
+        value, others = ("error" if default == "state" else "state"), {}
+    else:
+        value, others = OTHER_VALUES[parameter]
+    assert value is not default
+    table, y = mixed_frame(60)
+    if value == "error":
+        table = table.dropna()
+    labels = [y[row] for row in table.index]
+    model = kind(**{"random_state": 0, **others, parameter: value}).fit(table, labels)
+    assert model.get_params(deep=False)[parameter] is value
+
+
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
+def test_parameters_are_documented_with_their_default(
+    name: str, parameter: str
+) -> None:
+    kind = ESTIMATORS[name]
+    default = inspect.signature(kind).parameters[parameter].default
+    entry = re.compile(rf"^ *(?:\w+, )*{parameter}(?:, \w+)* : (.*)$", re.MULTILINE)
+    places = [*kind.__mro__]
+    if "`BayesianNetworkEstimator`" in kind.__doc__:
+        places.append(BayesianNetworkEstimator)
+    found = [
+        entries[0]
+        for place in places
+        if (entries := entry.findall(inspect.getdoc(place) or ""))
+    ]
+    assert found, f"{parameter} is not documented"
+    shown = re.search(r"default=(.*)$", found[0])
+    if shown is None:
+        assert default is None
+        assert "optional" in found[0]
+    else:
+        assert ast.literal_eval(shown[1]) == default
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_nothing_is_drawn_the_same_way_twice_unless_a_seed_says_so(name: str) -> None:
+    assert (
+        inspect.signature(ESTIMATORS[name]).parameters["random_state"].default is None
+    )
+
+
+@pytest.mark.parametrize("name", set(ESTIMATORS) - {"nb", "tan", "kdb", "hnb"})
+def test_only_single_networks_can_be_fitted_to_the_classes(name: str) -> None:
+    with pytest.raises(TypeError, match="objective"):
+        ESTIMATORS[name](objective="conditional")
+
+
+def test_a_mixture_has_no_smoothing() -> None:
+    with pytest.raises(TypeError, match="has no smoothing; set gamma"):
+        HierarchicalMixtureNBClassifier(smoothing="laplace")
