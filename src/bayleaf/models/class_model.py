@@ -248,14 +248,18 @@ def log_normalize(log_scores: LogScores) -> LogScores:
 
 
 def calibrated_log_proba(
-    log_scores: LogScores, temperature: float, prior_shift: LogScores | None
+    log_scores: LogScores,
+    temperature: float,
+    prior_shift: LogScores | None,
+    first_row: int = 0,
 ) -> LogScores:
     """Log posteriors of log scores / temperature + shift, (n_rows, n_classes).
 
     Raises
     ------
     ValueError
-        If a row has probability zero under every class.
+        If a row has probability zero under every class; rows are counted from
+        `first_row`.
     """
     found = np.empty(log_scores.shape)
     for first in range(0, len(found), _BLOCK_ROWS):
@@ -263,7 +267,7 @@ def calibrated_log_proba(
         scores = log_scores[block] / temperature
         if prior_shift is not None:
             scores += prior_shift
-        scores -= _highest(scores, first)
+        scores -= _highest(scores, first_row + first)
         # Class by class, so that a row's sum does not depend on how many there are.
         total = np.zeros(len(scores))
         for column in np.exp(scores).T:
