@@ -75,6 +75,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
+    "reproduction": [("tables",), (REST,)],
     "cli": [(REST,), ("commands",), ("app",)],
 }
 
