@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ ORDER = [
     ("cpds",),
     ("scores",),
     ("search",),
+    ("inference",),
     ("models",),
     ("latent",),
     ("io",),
@@ -34,6 +36,8 @@ ORDER = [
     ("cli",),
     ("__main__",),
 ]
+# Packages in which files still import each other in circles.
+WITH_CIRCLES = {"classifiers", "cli", "density", "evaluation", "models"}
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 SHARED_CLASSIFIER_MODULES = {
     "base",
@@ -108,6 +112,29 @@ def sideways_imports(source: Path) -> list[str]:
     return wrong
 
 
+def circle(source: Path, package: str) -> list[str]:
+    """Modules of one package that import each other in a circle; none if there is none.
+
+    Imports inside functions count, and so do those for types alone.
+    """
+    modules = {}
+    for path in (source / package).rglob("*.py"):
+        parts = path.relative_to(source).with_suffix("").parts
+        name = ".".join(["bayleaf", *parts]).removesuffix(".__init__")
+        modules[name] = path
+    graph = TopologicalSorter[str]()
+    for name, path in sorted(modules.items()):
+        for found in imported_modules(path, source):
+            other = found if found in modules else found.rpartition(".")[0]
+            if other in modules and other != name:
+                graph.add(name, other)
+    try:
+        graph.prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def write(source: Path, place: str, code: str) -> None:
     """Put one file into a small tree of packages."""
     (source / place).parent.mkdir()
@@ -116,6 +143,22 @@ def write(source: Path, place: str, code: str) -> None:
 
 def test_no_package_imports_one_that_stands_after_it() -> None:
     assert arrows_back(SOURCE) == []
+
+
+@pytest.mark.parametrize(
+    "package", sorted(set(RANK) - {"wording", "__init__", "__main__"} - WITH_CIRCLES)
+)
+def test_no_files_import_each_other_in_a_circle(package: str) -> None:
+    assert circle(SOURCE, package) == []
+
+
+def test_a_circle_of_files_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "counts/first.py", "def f():\n    from bayleaf.counts import last")
+    (tmp_path / "counts" / "last.py").write_text("from .first import f", "utf-8")
+    assert set(circle(tmp_path, "counts")) == {
+        "bayleaf.counts.first",
+        "bayleaf.counts.last",
+    }
 
 
 def test_classifiers_do_not_import_each_other() -> None:

@@ -22,6 +22,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchy_files import resolve_hierarchies, with_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.inference.row_densities import log_densities
 from bayleaf.latent.structure_learning import (
     LearnedStructure,
     StructureOptions,
@@ -29,7 +30,6 @@ from bayleaf.latent.structure_learning import (
 )
 from bayleaf.models.local_structure_text import describe_distribution
 from bayleaf.models.network_posterior import NetworkPosteriorModel
-from bayleaf.models.row_densities import log_densities
 from bayleaf.models.structured_network import network_from_structures
 from bayleaf.search.structure import Move
 from bayleaf.search.temperature import best_temperature

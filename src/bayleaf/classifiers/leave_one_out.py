@@ -22,9 +22,9 @@ from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.inference.elimination import Eliminator
+from bayleaf.inference.factors import Factor
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.factors import Factor
-from bayleaf.models.inference import Eliminator
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.leave_one_out import AddMissing, LeaveOneOut, LeaveOneOutScores

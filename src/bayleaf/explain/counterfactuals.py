@@ -21,8 +21,8 @@ from bayleaf.explain.row_probability import (
     row_log_probabilities,
 )
 from bayleaf.explain.subject import is_absent, predictor_of, row_of
+from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.states import StateReader, find_variable
 from bayleaf.wording import shown_name, stated
 
 # Changed rows that are scored before the search is refused.

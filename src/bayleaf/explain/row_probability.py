@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.class_model import ClassModel, log_sum_exp
+from bayleaf.models.class_model import ClassModel
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 
 Floats = NDArray[np.float64]

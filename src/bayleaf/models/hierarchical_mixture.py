@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.models.class_model import LogScores
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.html_summary import NotebookModel
 from bayleaf.models.one_dependence import logarithmic_mean_weights

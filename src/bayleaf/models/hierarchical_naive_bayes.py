@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
-from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.html_summary import NotebookModel
 from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
 from bayleaf.models.latent_network import latent_network

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.models.class_model import LogScores
 from bayleaf.models.html_summary import NotebookModel
 from bayleaf.native.prediction import add_children
 
