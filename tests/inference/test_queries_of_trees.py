@@ -35,9 +35,6 @@ def everything_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         return builder.product(forms, shared=bool(rng.integers(2)))
 
     monkeypatch.setattr("bayleaf.inference.junction_tree.tree.small_product", product)
-    monkeypatch.setattr(
-        "bayleaf.inference.sampling.evidence_draws.small_product", product
-    )
 
 
 def case_of(seed: int, share: float = 0.5) -> tuple[BayesianNetwork, Any, Any, Any]:

@@ -161,7 +161,7 @@ def test_a_table_that_is_too_large_is_refused_with_its_variables() -> None:
         },
     )
     inference = Inference(network, max_table_cells=8)
-    with pytest.raises(ValueError, match=r"16 cells over c0, c1, c2, c3, more than"):
+    with pytest.raises(ValueError, match=r"32 cells over c0, c1, c2, c3, e, more than"):
         inference.sample(3, {"e": "x"})
     assert inference.sample(3, {"c1": "x"}).num_rows == 3
 

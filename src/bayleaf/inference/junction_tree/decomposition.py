@@ -15,8 +15,9 @@ configuration of the parents:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -97,6 +98,22 @@ class Product:
     def families(self) -> tuple[Family, ...]:
         """Variables of each term."""
         return tuple(term.family for term in self.terms)
+
+    def with_ones(self, scopes: Sequence[Family]) -> Product:
+        """The same product with a table of ones over each of some sets of variables.
+
+        Each is the distribution of a further variable, which has one state.
+        """
+        first = len(self.cards)
+        families = [(*scope, first + i) for i, scope in enumerate(scopes)]
+        shapes = [[*(self.cards[v] for v in scope), 1] for scope in scopes]
+        tables = [partial(np.ones, shape) for shape in shapes]
+        return replace(
+            self,
+            cards=self.cards + (1,) * len(scopes),
+            terms=(*self.terms, *map(Term, families, tables)),
+            agreeing=self.agreeing + ((),) * len(scopes),
+        )
 
     def own_variables(self, variables: Iterable[int]) -> list[int]:
         """The network's variables among some, and those that auxiliary ones follow."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from math import prod
@@ -97,8 +97,20 @@ class JunctionTree:
             product = small_product(own_cards, network.cpds, max_table_cells)
         else:
             product = ProductBuilder(own_cards, network.cpds).product(forms)
-        cards = product.cards
         forest = bounded_forest(network, product, max_table_cells)
+        return cls._laid_out(network, product, forest, max_table_cells, forms)
+
+    @classmethod
+    def _laid_out(
+        cls,
+        network: Factorisation,
+        product: Product,
+        forest: JunctionForest,
+        max_table_cells: int,
+        forms: Mapping[int, Form] | None,
+    ) -> JunctionTree:
+        """The tree of a product whose cliques are found."""
+        cards = product.cards
         # The most states last, because the last axis is the one that runs fast.
         place = {node: i for i, node in enumerate(forest.order)}
         axes = sorted(range(len(cards)), key=lambda v: (cards[v], place[v]))
@@ -187,6 +199,21 @@ class JunctionTree:
             cells[first:end].reshape(shape)
             for (first, end), shape in zip(pairwise(ends), shapes, strict=True)
         ]
+
+    def clique_posteriors(self, findings: Findings) -> list[Floats]:
+        """Joint posteriors of the cliques' variables, one axis a variable.
+
+        Zeros if the evidence is impossible.
+        """
+        # A table of ones changes nothing, and its family is the clique.
+        n = len(self.product.cards)
+        product = self.product.with_ones(self.cliques)
+        cliques = product.families[n:]
+        order = (*self.forest.order, *range(n, len(product.cards)))
+        forest = replace(self.forest, cliques=cliques, order=order)
+        limit, forms = self.max_table_cells, self._asked_forms
+        tree = self._laid_out(self.network, product, forest, limit, forms)
+        return [table[..., 0] for table in tree.families(findings)[n:]]
 
     def is_apart(self, node: int) -> bool:
         """Whether a family is no clique's, being taken apart by auxiliary variables."""

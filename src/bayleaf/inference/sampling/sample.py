@@ -86,11 +86,7 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
     )
     if n * len(network.domain) > _MOST_CELLS:
         raise too_many
-    draws, log_probability, cards = evidence_draws(
-        network, evidence, trees.max_table_cells
-    )
-    if np.isneginf(log_probability):
-        raise trees.impossible(evidence)
+    draws, cards = evidence_draws(trees, evidence)
     try:
         rows = draw_rows(draws, cards, int(n), rng, evidence.hard)
     except MemoryError:
