@@ -246,7 +246,7 @@ class BayesianNetwork(Factorisation, Inference):
         return distribution_text(self.domain, self.cpd(name))
 
     @cached_property
-    def _trees(self) -> NetworkTrees:
+    def _trees(self) -> NetworkTrees:  # type: ignore[override]  # `compile` writes it
         """What is compiled for questions."""
         return NetworkTrees(self)
 

@@ -202,12 +202,12 @@ def test_answers_have_the_same_bits_under_every_instruction_set(level) -> None:
     if library._path(level) is None:
         pytest.skip(f"the core is not built for {level}")
     code = (
-        "from models import test_junction_tree as tests\n"
+        "from inference.junction_tree import test_tree as tests\n"
         "for seed in range(30):\n"
         "    for array in tests.random_answers(seed):\n"
         "        print(array.tobytes().hex())\n"
     )
-    folders = [Path(__file__).parent.parent, Path(bayleaf.__file__).parent.parent]
+    folders = [Path(__file__).parents[2], Path(bayleaf.__file__).parent.parent]
     finished = subprocess.run(
         [sys.executable, "-c", code],
         env={
