@@ -171,7 +171,7 @@ def credible_intervals(
         raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
     predictor, codes = predictor_of(model), rows_of(model, X)
     evidence = evidence_of(model)
-    # Loaded here, since it brings scikit-learn with it.
+    # Not before it is needed: the classifiers load scikit-learn.
     from bayleaf.classifiers.shared.parameters import random_generator
 
     rng = random_generator(random_state)

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.models.class_model import ClassModel, log_sum_exp
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.models.class_model import ClassModel
 
 Floats = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
-from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.hierarchical_tables import HierarchicalTables
 from bayleaf.models.latent_messages import LatentMessages
 from bayleaf.models.latent_network import latent_network

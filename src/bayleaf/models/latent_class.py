@@ -16,10 +16,11 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.factors import Factor, FusedTables
+from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.models.class_model import LogScores
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.factors import Factor, FusedTables
 from bayleaf.models.latent_class_explanation import explain_components
 from bayleaf.models.latent_class_text import component_remarks
 from bayleaf.models.model_kind import ModelKind

@@ -14,7 +14,8 @@ from bayleaf.counts.source import CountSource
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.one_dependence import logarithmic_mean_weights
 from bayleaf.models.shipped import ShippedAverage

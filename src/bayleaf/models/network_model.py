@@ -12,10 +12,10 @@ from bayleaf.counts.source import Family
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.inference.elimination import Eliminator
+from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.class_network import ClassNetwork
-from bayleaf.models.factors import Factor, FusedTables
-from bayleaf.models.inference import Eliminator
 from bayleaf.wording import name_list
 
 

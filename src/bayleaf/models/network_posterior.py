@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.class_network import ClassNetwork
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.row_densities import log_densities
 from bayleaf.models.shipped import ShippedNetwork
 from bayleaf.models.support.evidence_rows import EvidenceRows
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.models.class_model import LogScores
 from bayleaf.models.one_dependence_tables import OneDependenceTables
 from bayleaf.native.prediction import add_children
 
