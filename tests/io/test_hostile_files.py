@@ -20,7 +20,7 @@ import pytest
 
 import bayleaf
 from bayleaf.io import ModelFileError, read_model
-from bayleaf.io.native.model_file import sidecar
+from bayleaf.io.native import sidecar
 
 MUTANTS: list[Any] = [
     None,

@@ -15,7 +15,7 @@ import pytest
 import bayleaf
 from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.io import ModelFileError
-from bayleaf.io.native.model_file import sidecar
+from bayleaf.io.native import sidecar
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from contract.tables import mixed_columns, mixed_frame
 

@@ -14,7 +14,7 @@ import bayleaf
 from bayleaf import LatentClassNBClassifier
 from bayleaf.cpds.smoothing import MaximumLikelihood
 from bayleaf.io import ModelFileError
-from bayleaf.io.native.model_file import sidecar
+from bayleaf.io.native import sidecar
 from contract.tables import mixed_frame
 
 

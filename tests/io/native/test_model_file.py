@@ -20,7 +20,7 @@ from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.encoder import EncoderRules, TableEncoder
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, SavedModel, read_model, write_model
-from bayleaf.io.native.model_file import sidecar
+from bayleaf.io.native import sidecar
 from bayleaf.models import (
     AveragedKDBModel,
     HierarchicalNaiveBayesModel,

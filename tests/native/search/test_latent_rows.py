@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.native.search.tree_rows import latent_rows as native
-from bayleaf.native.search.tree_rows import latent_scores
+from bayleaf.native.search import latent_rows as native
+from bayleaf.native.search import latent_scores
 from native.cases.search import latent_rows as cases_of_rows
 from native.cases.search import latent_scores as cases_of_scores
 from oracles import latent_rows
