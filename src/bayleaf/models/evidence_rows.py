@@ -33,6 +33,7 @@ from bayleaf.models.hierarchical_mixture import (
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
+from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
 Columns = Sequence[NDArray[np.integer[Any]]]
@@ -56,6 +57,8 @@ class EvidenceRows:
     rows: tuple[Floats, ...]
     pseudo_rows: tuple[float, ...]
     prior_is_learned: bool
+
+    __repr__ = brief_fields
 
     def strengths(self, table: int) -> Floats:
         """Rows and pseudo-rows behind each distribution of a table, at least 1."""
