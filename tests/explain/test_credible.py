@@ -260,7 +260,7 @@ def test_a_file_keeps_the_counts(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rows": []}, "tells of 0 tables"),
+        ({"rows": []}, "has 0 tables"),
         ({"pseudo_rows": [1.0]}, "tables"),
         ({"pseudo_rows": [-1.0] * 5}, "negative weight"),
         ({"pseudo_rows": ["a"] * 5}, "no number"),
