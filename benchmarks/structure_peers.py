@@ -120,7 +120,7 @@ def searches(
 
 def sample_rows(network: BayesianNetwork, seed: int, peers: list[str]) -> list[list]:
     """What all searches find in one sample: name, BIC, difference, distance, time."""
-    codes = network.inference.sample_codes(N_ROWS, random_state=seed)
+    codes = network.sample_codes(N_ROWS, random_state=seed)
     found: list[list[Any]] = []
     for name, search in searches(codes, network, peers):
         start = time.process_time()
@@ -159,7 +159,7 @@ def main() -> None:
 def _small(data: Path) -> tuple[Codes, BayesianNetwork]:
     """Rows enough for loops to be compiled before times are taken."""
     network = read_network(data / "networks" / "child.bif")
-    return network.inference.sample_codes(N_ROWS, random_state=99), network
+    return network.sample_codes(N_ROWS, random_state=99), network
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 
 from bayleaf.data.interruptible import interruptible
 
-MANY = 1 << 20
+MANY = 1 << 22
 
 
 def test_the_result_is_that_of_the_function() -> None:

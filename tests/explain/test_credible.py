@@ -14,9 +14,11 @@ from scipy import stats
 
 from bayleaf import load
 from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.explain import credible, credible_intervals
-from bayleaf.explain.dirichlet import log_dirichlet
 from bayleaf.models.evidence_rows import EvidenceRows
+from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.support.drawn_networks import without_sums
 from oracles.small_tables import classifier, small_table
 
 
@@ -98,11 +100,9 @@ def test_all_tables_at_once_are_drawn_as_one_by_one(
     rows = X.iloc[:4]
     quick = ends(credible_intervals(model, rows, n_draws=700, random_state=0))
 
-    def nobody(_: Any, codes: Any) -> Any:
-        return np.zeros(codes.n_rows, dtype=bool)
-
-    monkeypatch.setattr(credible, "without_sums", nobody)
-    monkeypatch.setattr(credible, "known_children", nobody)
+    kind_of_model = type(model.model_)
+    one_by_one = ModelKind.drawn_log_scores
+    monkeypatch.setattr(kind_of_model, "drawn_log_scores", one_by_one)
     slow = ends(credible_intervals(model, rows, n_draws=700, random_state=1))
     assert np.abs(quick - slow).max() < 0.08
 
@@ -118,7 +118,7 @@ def test_a_missing_leaf_is_left_out_and_a_missing_parent_summed_out() -> None:
         rows[X.columns[feature]] = pd.Series([None], dtype=object)
         if X.columns[feature] == "height":
             rows["height"] = np.nan
-        found = credible.without_sums(model.model_, model._prepare(rows)[1])
+        found = without_sums(model.network_.dag, model._prepare(rows)[1])
         assert found.tolist() == [simple]
 
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 import bayleaf
 from bayleaf import ValueHierarchy
 from bayleaf.data.codes import Codes
+from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.io import read_network, write_network
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.evidence import ImpossibleEvidenceError
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.predictor import Predictor
 

@@ -204,7 +204,7 @@ def test_cells_that_javascript_could_not_number_are_refused(
 ) -> None:
     X, y = table()
     fitted = bayleaf.AveragedKDBClassifier(n_networks=1, random_state=0).fit(X, y)
-    monkeypatch.setattr("bayleaf.explorer.averages._MOST_CELLS", 5)
+    monkeypatch.setattr("bayleaf.models.support.occupied_cells._MOST_CELLS", 5)
     with pytest.raises(ValueError, match="train with a smaller max_parents"):
         explorer_html(fitted)
 

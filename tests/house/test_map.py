@@ -7,9 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+MAP = CONTRIBUTING.partition("| place |")[2].partition("\n\n")[0]
 PLACES = [
     place
-    for line in CONTRIBUTING.splitlines()
+    for line in MAP.splitlines()
     if line.startswith("| `")
     for place in re.findall(r"`([^`]+)`", line.split("|")[1])
 ]

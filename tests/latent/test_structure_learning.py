@@ -17,12 +17,12 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.inference.row_densities import log_densities, log_densities_of_partial_rows
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.structure_learning import learn_structure
 from bayleaf.latent.structure_search import StructureOptions, named_edges
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.row_densities import log_densities, log_densities_of_partial_rows
 from bayleaf.models.structured_network import network_from_structures
 from bayleaf.scores.mdl import MDL
 from bayleaf.search.structure import Constraints, SearchResult

@@ -13,9 +13,10 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.inference.junction_tree.rows import posterior_rows
+from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.models.drawing import table_rows
 from bayleaf.models.explanation import explain_rows
-from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.latent_class import LatentClassModel, component_name
 from bayleaf.models.latent_class_explanation import LatentClassExplanation
 
@@ -103,7 +104,7 @@ def test_the_junction_tree_of_the_network_gives_the_same_posteriors(
     columns = [codes.column(v) for v in range(3)]
     rows = Codes.from_columns([*columns, *hidden], network.domain.cards)
     tree = JunctionTree.compile(network)
-    posteriors, log_evidence = tree.posterior_rows(rows, len(network.domain) - 1, 1)
+    posteriors, log_evidence = posterior_rows(tree, rows, len(network.domain) - 1, 1)
     scores = model.class_log_scores(codes)
     expected = scores - model.log_evidence(codes)[:, None]
     np.testing.assert_allclose(np.log(posteriors), expected, atol=1e-9)

@@ -20,12 +20,8 @@ from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.datasets import load_heart
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_rules import (
-    condition_text,
-    latent_reports,
-    rules_text,
-    state_rules,
-)
+from bayleaf.models.latent_reports import rules_text as rules_of_reports
+from bayleaf.models.latent_rules import condition_text, state_rules
 from oracles.random_latent_models import random_model, random_partition, random_tree
 from oracles.spoken_rules import rule_holds
 from property.networks import codes_of, domain_of
@@ -61,6 +57,11 @@ def heart_model() -> HierarchicalNaiveBayesModel:
     return HierarchicalNaiveBayesModel(
         DOMAIN, tree, np.array([0.6, 0.4]), tables, (counts,)
     )
+
+
+def rules_text(model: HierarchicalNaiveBayesModel) -> str:
+    """The latent variables of a model as tables."""
+    return rules_of_reports(model.latent_reports, model.domain[-1])
 
 
 def texts(domain: Domain, tree: LatentTree) -> list[list[list[str]]]:
@@ -206,7 +207,7 @@ def test_sets_of_values_are_written_the_shorter_way(codes: set[int], text: str) 
 
 
 def test_a_report_tells_counts_and_classes_of_each_state() -> None:
-    (report,) = latent_reports(heart_model())
+    (report,) = heart_model().latent_reports
     assert (report.name, report.children) == ("L1", ("pain", "angina"))
     assert [state.n for state in report.states] == [141, 55, 74]
     np.testing.assert_allclose(
@@ -232,7 +233,7 @@ def test_classes_of_a_nested_latents_states_are_those_of_the_network(
     shape = tree.cards[pair[0]], tree.cards[pair[1]]
     tree = tree.join(*pair, np.arange(12).reshape(shape) % 5)
     model = random_model(rng, tree, 2, DOMAIN)
-    report = latent_reports(model)[0]
+    report = model.latent_reports[0]
     name = model.network.domain[3].name
     assert name == report.name
     for state in range(3):
@@ -260,7 +261,7 @@ def test_one_latent_alone_and_many_classes_are_written() -> None:
     tree = LatentTree((2, 2, 2, 2)).join(0, 1, np.eye(2, dtype=int)[::-1])
     tree = tree.join(2, 3, np.array([[0, 1], [1, 1]]))
     model = random_model(rng, tree, 6)
-    lines = rules_text(model, node=5).splitlines()
+    lines = rules_text(model).split("\n\n")[1].splitlines()
     assert lines[0] == "L2: v2 and v3, 4 cells collapsed into 2 states"
     assert lines[1].split() == ["state", "N", "most", "raised", "class", "rules"]
     assert [line[-17:].strip() for line in lines[2:]] == [
@@ -283,7 +284,7 @@ def test_nothing_is_called_collapsed_where_each_cell_is_a_state() -> None:
     tree = LatentTree((2, 2)).join(0, 1, np.arange(4).reshape(2, 2))
     model = random_model(np.random.default_rng(0), tree, 2)
     assert rules_text(model).startswith("L1: v0 and v1\n")
-    assert latent_reports(model)[0].to_dict()["n_cells"] == 4
+    assert model.latent_reports[0].to_dict()["n_cells"] == 4
 
 
 def test_a_model_without_latents_says_so() -> None:
@@ -294,7 +295,7 @@ def test_a_model_without_latents_says_so() -> None:
 def test_a_latent_with_one_state_is_reported_as_irrelevant() -> None:
     tree = LatentTree(CARDS).join(0, 1, np.zeros((3, 2), dtype=int))
     model = random_model(np.random.default_rng(0), tree, 2, DOMAIN)
-    (report,) = latent_reports(model)
+    (report,) = model.latent_reports
     assert rules_text(model) == "L1: pain and angina: irrelevant given the class"
     assert report.is_irrelevant
     assert [str(rule) for rule in report.states[0].rules] == ["always"]
@@ -307,7 +308,7 @@ def test_a_state_of_probability_zero_keeps_the_prior() -> None:
     model = HierarchicalNaiveBayesModel(
         DOMAIN, tree, base.prior, tables, base.cell_counts
     )
-    state = latent_reports(model)[0].states[2]
+    state = model.latent_reports[0].states[2]
     assert state.class_probabilities.tolist() == [0.6, 0.4]
     assert state.lift.tolist() == [1.0, 1.0]
 
@@ -422,7 +423,7 @@ def test_the_states_of_heart_disease_have_the_published_risks() -> None:
         (per_state / per_state.sum(axis=1, keepdims=True),),
         (counts.sum(axis=0),),
     )
-    (report,) = latent_reports(model)
+    (report,) = model.latent_reports
     risks = [state.class_probabilities[1] for state in report.states]
     np.testing.assert_allclose(risks, [0.21, 0.53, 0.86], atol=0.005)
     assert [str(rule) for state in report.states for rule in state.rules] == [

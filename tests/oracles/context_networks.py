@@ -9,8 +9,8 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.junction_tree.decomposition import Form, decomposable
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.decomposition import Form, decomposable
 
 MOST_PARENTS = 4
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from bayleaf import BayesianNetwork, read_network
-from bayleaf.models.queries import Inference
+from bayleaf.inference.queries import Inference
 
 NETWORKS = [
     "alarm",
@@ -115,7 +115,7 @@ def test_posteriors_equal_those_of_pgmpy(data_folder: Path, name: str) -> None:
     network = read_network(path)
     engine = VariableElimination(readwrite.BIFReader(str(path)).get_model())
     for share in SHARES:
-        evidence = _evidence(network, network.inference, share, seed=2)
+        evidence = _evidence(network, network, share, seed=2)
         posteriors = network.query(evidence)
         for variable in network.domain:
             if variable.name in evidence:

@@ -101,7 +101,7 @@ def test_a_climb_scores_no_worse_than_a_peer(
     record_property: Callable[[str, object], None],
 ) -> None:
     network = read_network(data_folder / "networks" / f"{name}.bif")
-    codes = network.inference.sample_codes(N_ROWS, random_state=seed)
+    codes = network.sample_codes(N_ROWS, random_state=seed)
     arcs = PEERS[peer](frame_of(codes, network), network)
     theirs = DAG.from_arcs(len(network.domain), sorted(arcs))
     flat = [flat_hierarchy(variable.states) for variable in network.domain]

@@ -20,8 +20,9 @@ from bayleaf import (
     TANClassifier,
 )
 from bayleaf.datasets import load_heart
+from bayleaf.models.picture import LATENT
 from bayleaf.plot import network
-from bayleaf.plot.pictured_graph import LATENT, pictured_graph
+from bayleaf.plot.pictured_graph import pictured_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

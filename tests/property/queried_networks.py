@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.evidence import Not
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.evidence import Not
 from oracles.joint_table import joint_table
 from property.networks import seeded_generators
 

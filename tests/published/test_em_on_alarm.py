@@ -26,7 +26,7 @@ def test_well_supported_entries_equal_those_of_the_complete_rows(
         for cpd in network.cpds
     ]
     start = replace(network, cpds=tuple(uniform))
-    complete = network.inference.sample_codes(N_ROWS, random_state=seed)
+    complete = network.sample_codes(N_ROWS, random_state=seed)
     generator = np.random.default_rng([seed, 1])
     columns = [
         np.where(generator.random(N_ROWS) < HOLES, card, complete.column(variable))

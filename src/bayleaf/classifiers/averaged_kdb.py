@@ -37,7 +37,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.encoder import Discretizer
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.feature_shape import FeatureShape, feature_shape
+from bayleaf.models.feature_shape import FeatureShape
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     Maps,
@@ -241,7 +241,7 @@ class AveragedKDBClassifier(BayesianClassifier):
                 f"there is no feature {feature!r}; the features are {name_list(names)}"
             )
         labels = tuple(self.classes_.tolist())
-        return feature_shape(model, names.index(feature), labels)
+        return model.feature_shape(names.index(feature), labels)
 
     def _value_maps(self, domain: Domain) -> list[Maps]:
         """For each network, the state that each code of each feature stands for."""

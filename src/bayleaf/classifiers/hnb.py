@@ -37,7 +37,8 @@ from bayleaf.latent.hierarchical_parameters import (
     tables_log_likelihood,
 )
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_rules import LatentReport, rules_text
+from bayleaf.models.latent_reports import rules_text
+from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.search.latents.search import (
     LatentSearchOptions,
@@ -249,7 +250,8 @@ class HNBClassifier(SingleNetworkClassifier):
 
     def rules(self) -> str:
         """The latent variables' states as rules over features, for a reader."""
-        return rules_text(self._hierarchical_model)
+        model = self._hierarchical_model
+        return rules_text(model.latent_reports, model.domain[-1])
 
     def __str__(self) -> str:
         return self.rules() if hasattr(self, "model_") else super().__str__()

@@ -49,7 +49,7 @@ def evidence_from(
 
 def _split(network: BayesianNetwork, text: str, option: str) -> tuple[str | int, str]:
     """A variable and what follows the equals sign; names may hold such signs."""
-    from bayleaf.models.states import find_variable
+    from bayleaf.inference.states import find_variable
 
     names = {str(name): name for name in network.domain.names}
     places = [place for place, sign in enumerate(text) if sign == "="]
@@ -71,8 +71,8 @@ def _add(evidence: dict[str | int, Any], name: str | int, value: Any) -> None:
 
 def _one_or_several(network: BayesianNetwork, name: str | int, value: str) -> Any:
     """A state, several of them, or all but one."""
-    from bayleaf.models.evidence import Not
-    from bayleaf.models.states import StateReader
+    from bayleaf.inference.evidence import Not
+    from bayleaf.inference.states import StateReader
 
     reader = StateReader(network.domain[network.domain.index(name)])
     if reader.codes(value) is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bayleaf.cpds.distribution import CPD
@@ -11,11 +11,9 @@ from bayleaf.cpds.tree import Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explain.subject import predictor_of, rows_of
-from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.explanation import RuledEvidence
 from bayleaf.models.latent_rules import condition_text
 from bayleaf.models.local_structure_text import group_name
-from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.wording import name_list, shown_name, stated
 
 States = dict[int, int]
@@ -51,12 +49,13 @@ def contexts(model: Any, X: Any) -> list[list[str]]:
         # A latent variable with one state tells nothing.
         told = [[rule for rule in row if rule[-8:] != ": always"] for row in fired]
         return [list(dict.fromkeys(filter(None, row))) for row in told]
-    if not isinstance(predictor.model, NetworkPosteriorModel):
+    domain = predictor.model.domain
+    cpds = [c for c in predictor.model.cpds if isinstance(c, TreeCPD | GroupedTableCPD)]
+    if not cpds:
         return [[] for _ in range(codes.n_rows)]
-    network = predictor.model.network
     classes = predictor.choose(predictor.proba(codes))
     return [
-        list(_sentences(network, _states(codes, network.domain, row, int(label))))
+        list(_sentences(domain, cpds, _states(codes, domain, row, int(label))))
         for row, label in enumerate(classes)
     ]
 
@@ -71,13 +70,15 @@ def _states(codes: Codes, domain: Domain, row: int, label: int) -> States:
     return states
 
 
-def _sentences(network: BayesianNetwork, states: States) -> Iterator[str]:
-    """What the distributions of a network leave out in a row."""
-    for cpd in network.cpds:
+def _sentences(
+    domain: Domain, cpds: Sequence[TreeCPD | GroupedTableCPD], states: States
+) -> Iterator[str]:
+    """What trees and tables over groups leave out in a row."""
+    for cpd in cpds:
         if isinstance(cpd, TreeCPD):
-            yield from _tree_sentence(network.domain, cpd, states)
-        elif isinstance(cpd, GroupedTableCPD):
-            yield from _group_sentences(network.domain, cpd, states)
+            yield from _tree_sentence(domain, cpd, states)
+        else:
+            yield from _group_sentences(domain, cpd, states)
 
 
 def _tree_sentence(domain: Domain, cpd: TreeCPD, states: States) -> Iterator[str]:

@@ -9,23 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.classifiers.shared.parameters import random_generator
-from bayleaf.data.codes import Codes
 from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
-from bayleaf.explain.drawn_average import average_scores
-from bayleaf.explain.drawn_models import drawn_models
-from bayleaf.explain.drawn_networks import (
-    hierarchical_scores,
-    known_children,
-    network_scores,
-    without_sums,
-)
 from bayleaf.explain.subject import predictor_of, rows_of
-from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.class_model import ClassModel, calibrated_log_proba
-from bayleaf.models.class_network import ClassNetwork
+from bayleaf.models.class_model import calibrated_log_proba
 from bayleaf.models.evidence_rows import EvidenceRows
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import brief, counted
 
@@ -184,6 +171,9 @@ def credible_intervals(
         raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
     predictor, codes = predictor_of(model), rows_of(model, X)
     evidence = evidence_of(model)
+    # Not before it is needed: the classifiers load scikit-learn.
+    from bayleaf.classifiers.shared.parameters import random_generator
+
     rng = random_generator(random_state)
     proba = predictor.proba(codes)
     n_classes = proba.shape[1]
@@ -192,7 +182,7 @@ def credible_intervals(
     shares = [(1 - level) / 2, (1 + level) / 2]
     for first in range(0, codes.n_rows, step):
         rows = codes.rows(slice(first, first + step))
-        scores = _drawn_scores(predictor.model, evidence, rows, n_draws, rng)
+        scores = predictor.model.drawn_log_scores(rows, evidence, n_draws, rng)
         drawn = _posteriors(predictor, scores)
         ends[:, first : first + step] = np.quantile(drawn, shares, axis=0)
     told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
@@ -233,33 +223,6 @@ def evidence_of(model: Any) -> EvidenceRows:
             "need; fit it anew, or save it again before the rows are gone"
         )
     return kept
-
-
-def _drawn_scores(
-    model: ClassModel,
-    evidence: EvidenceRows,
-    codes: Codes,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """Log scores under draws, shape (n_draws, n_rows, n_classes)."""
-    if isinstance(model, AveragedKDBModel):
-        return average_scores(model, codes, n_draws, rng)
-    scores = np.empty((n_draws, codes.n_rows, model.domain.cards[-1]))
-    simple = np.zeros(codes.n_rows, dtype=bool)
-    if isinstance(model, ClassNetwork) and getattr(model, "given_prior", None) is None:
-        simple = without_sums(model, codes)
-        rows = codes.rows(simple)
-        scores[:, simple] = network_scores(model, evidence, rows, n_draws, rng)
-    elif isinstance(model, HierarchicalNaiveBayesModel):
-        simple = known_children(model, codes)
-        rows = codes.rows(simple)
-        scores[:, simple] = hierarchical_scores(model, evidence, rows, n_draws, rng)
-    if not simple.all():
-        rows = codes.rows(~simple)
-        for draw, drawn in enumerate(drawn_models(model, evidence, n_draws, rng)):
-            scores[draw, ~simple] = drawn.class_log_scores(rows)
-    return scores
 
 
 def _posteriors(predictor: Predictor, scores: Floats) -> Floats:

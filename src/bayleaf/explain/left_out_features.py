@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import Family
 from bayleaf.data.codes import Codes
-from bayleaf.models.network_model import NetworkModel
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 
 Floats = NDArray[np.float64]
@@ -49,12 +48,12 @@ def left_out_losses(model: Any) -> tuple[Codes, Floats]:
             f"pickling and partial_fit; {_INSTEAD}"
         )
     generative = getattr(model, "objective", "generative") == "generative"
-    if not isinstance(model.model_, NetworkModel) or not generative:
+    families = model.model_.left_out_families
+    if families is None or not generative:
         raise AttributeError(
             f"{kind} has no exact leave-one-out without a single feature; {_INSTEAD}"
         )
     left_out = model._leave_one_out(codes, model.model_.domain, [model.smoothing_])
-    families = model.model_.network.dag.families[:-1]
     losses = [
         left_out.scores(scores / model.temperature_).log_loss
         for scores in _scores(left_out, families)

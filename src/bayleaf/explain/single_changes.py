@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explain.subject import is_absent
+from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.states import StateReader, find_variable
 
 Direction = Literal["up", "down"]
 Indices = NDArray[np.intp]

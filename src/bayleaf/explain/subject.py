@@ -10,8 +10,8 @@ import numpy as np
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import is_missing_cell
+from bayleaf.inference.states import StateReader
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.states import StateReader
 from bayleaf.wording import near_names
 
 

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
-from bayleaf.explorer.averages import (
-    averaged_values,
-    mixture_values,
-    one_dependence_values,
-)
+from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.explorer.networks import compiled_network
-from bayleaf.explorer.packing import packed
-from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.explorer.packing import packed, packed_codes
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_class import LatentClassModel
-from bayleaf.models.latent_rules import latent_reports
-from bayleaf.models.network_model import NetworkModel
-from bayleaf.models.network_posterior import NetworkPosteriorModel
-from bayleaf.models.one_dependence import AveragedOneDependenceModel
+from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.shipped import ShippedAverage
 
 Content = dict[str, Any]
 
@@ -124,74 +115,40 @@ def _groups(variable: Variable) -> list[Content]:
 
 
 def _model_content(model: ClassModel) -> Content:
-    """What the page needs of each kind of model."""
-    if isinstance(model, NetworkModel | NetworkPosteriorModel):
-        return _class_network_content(model)
-    if isinstance(model, HierarchicalNaiveBayesModel):
-        return _latent_content(model)
-    if isinstance(model, LatentClassModel):
-        return _component_content(model)
-    if isinstance(model, AveragedOneDependenceModel):
-        return _average_content(model, "one_dependence", one_dependence_values(model))
-    if isinstance(model, AveragedKDBModel):
-        return _average_content(model, "averaged", averaged_values(model))
-    if isinstance(model, HierarchicalMixtureModel):
-        return _average_content(model, "mixture", mixture_values(model))
-    raise TypeError(
-        f"the explorer knows no model of type {type(model).__name__}; give a model of "
-        "this package's classifiers, or a network"
-    )
-
-
-def _with_class(
-    network: BayesianNetwork, roles: Sequence[str], order: Sequence[int]
-) -> Content:
-    """A network whose last variable is the class."""
+    """What the page needs of a model, whatever its kind."""
+    shipped = model.shipped
+    if isinstance(shipped, ShippedAverage):
+        return _average_content(model, shipped)
+    network = shipped.network
     class_index = len(network.domain) - 1
-    pairs = zip(network.domain, roles, strict=True)
-    return {
+    pairs = zip(network.domain, shipped.roles, strict=True)
+    content: Content = {
         "kind": "network",
         "variables": [variable_content(variable, role) for variable, role in pairs],
         "class": class_index,
         "question": class_index,
         "edges": [list(arc) for arc in network.dag.arcs],
-        "order": [node for node in order if node != class_index],
-        "remarks": [],
+        "order": list(shipped.order),
+        "remarks": list(model.remarks),
         "network": compiled_network(network),
     }
-
-
-def _class_network_content(model: NetworkModel | NetworkPosteriorModel) -> Content:
-    """Naive Bayes, TAN, KDB and networks with the class anywhere."""
-    network = model.network
-    roles = ["feature"] * (len(network.domain) - 1) + ["class"]
-    content = _with_class(network, roles, network.dag.order)
-    if isinstance(model, NetworkPosteriorModel) and model.given_prior is not None:
-        own = NetworkPosteriorModel(network, model.max_table_cells).class_prior
-        ratio = np.divide(model.given_prior, own, out=np.zeros_like(own), where=own > 0)
-        content["class_weight"] = packed(ratio)
-    return content
-
-
-def _latent_content(model: HierarchicalNaiveBayesModel) -> Content:
-    """A tree of latent variables, with their rules; their cells stay in the wings."""
-    network = model.network
-    names = network.domain.names
-    reports = {report.name: report for report in latent_reports(model)}
-    n_features = model.tree.n_features
-    roles = ["feature"] * n_features
-    roles += ["latent" if name in reports else "cells" for name in names[n_features:-1]]
-    content = _with_class(network, [*roles, "class"], range(len(names) - 1))
+    if shipped.class_weight is not None:
+        content["class_weight"] = packed(shipped.class_weight)
+    rules = {r.name: _rules(r) for r in model.latent_reports or ()}
+    n_features = len(model.domain) - 1
     for variable in content["variables"][n_features:-1]:
-        report = reports.get(variable["name"])
-        if report is not None:
-            variable["rules"] = [
-                [str(rule) for rule in state.rules[:_RULES_SHOWN]]
-                + _more(len(state.rules) - _RULES_SHOWN)
-                for state in report.states
-            ]
-    content["remarks"] = list(model.remarks)
+        if variable["name"] in rules:
+            variable["rules"] = rules[variable["name"]]
     return content
+
+
+def _rules(report: LatentReport) -> list[list[str]]:
+    """The first rules of each state of a latent variable."""
+    return [
+        [str(rule) for rule in state.rules[:_RULES_SHOWN]]
+        + _more(len(state.rules) - _RULES_SHOWN)
+        for state in report.states
+    ]
 
 
 def _more(n_hidden: int) -> list[str]:
@@ -201,30 +158,23 @@ def _more(n_hidden: int) -> list[str]:
     return ["and 1 more rule" if n_hidden == 1 else f"and {n_hidden} more rules"]
 
 
-def _component_content(model: LatentClassModel) -> Content:
-    """A mixture within each class; the component is a variable if there are several."""
-    network = model.network
-    n_features = len(model.domain) - 1
-    roles = ["feature"] * n_features
-    roles += ["latent"] * (len(network.domain) - 1 - n_features)
-    content = _with_class(network, [*roles, "class"], range(len(network.domain) - 1))
-    content["remarks"] = list(model.remarks)
-    return content
-
-
-def _average_content(model: ClassModel, kind: str, values: Content) -> Content:
+def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
     """A model that is no single network: it has a posterior of the class alone."""
     *features, class_variable = model.domain.variables
     arcs = model.arcs if len(model.arcs) <= _ARCS_SHOWN else []
     note = ""
     between = [arc for arc in arcs if arc[0] != len(features)]
-    if kind == "one_dependence" or len(between) > 4 * len(features):
+    if model.picture.note or len(between) > 4 * len(features):
         # Every feature is some network's parent of every other.
         arcs = [(len(features), child) for child in range(len(features))]
         note = "; arcs between features differ from network to network and are left out"
+    values = {}
+    if model.feature_marginals is not None:
+        values["states"] = _state_log_probabilities(model)
+    values |= _packed(shipped.values)
     return {
         "drawing_note": note,
-        "kind": kind,
+        "kind": shipped.engine,
         "variables": [
             *(variable_content(variable, "feature") for variable in features),
             variable_content(class_variable, "class"),
@@ -233,6 +183,30 @@ def _average_content(model: ClassModel, kind: str, values: Content) -> Content:
         "question": len(features),
         "edges": [list(arc) for arc in arcs],
         "order": list(range(len(features))),
-        "remarks": [_ONE_NETWORK_ONLY, *getattr(model, "remarks", ())],
+        "remarks": [_ONE_NETWORK_ONLY, *model.remarks],
         "average": values,
     }
+
+
+def _packed(value: Any) -> Any:
+    """Plain values with each array in the form that the page unpacks."""
+    if isinstance(value, np.ndarray):
+        return packed_codes(value) if value.dtype.kind == "u" else packed(value)
+    if isinstance(value, Mapping):
+        return {key: _packed(inner) for key, inner in value.items()}
+    return [_packed(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _state_log_probabilities(model: ClassModel) -> list[Content]:
+    """Log probability of each state of each feature by itself (nats).
+
+    Models without a joint distribution rank changed rows by these alone.
+    """
+    cards = model.domain.cards[:-1]
+    found = []
+    for feature, card in enumerate(cards):
+        columns = [np.full(card, other) for other in cards]
+        columns[feature] = np.arange(card)
+        rows = Codes.from_columns(columns, cards)
+        found.append(packed(row_log_probabilities(model, rows)))
+    return found

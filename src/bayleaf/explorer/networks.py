@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.explorer.packing import packed
+from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.junction_tree import JunctionTree
 
 # Cells of all cliques together: a browser still answers within a second.
 MOST_CELLS = 5_000_000

@@ -3,6 +3,7 @@
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.formats.source_file import NetworkFileError
 from bayleaf.io.native.model_file import SavedModel, read_model, write_model
+from bayleaf.io.native.models import register_model_kind
 from bayleaf.io.registry import read_network, write_network
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "SavedModel",
     "read_model",
     "read_network",
+    "register_model_kind",
     "write_model",
     "write_network",
 ]

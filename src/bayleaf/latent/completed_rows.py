@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.partial_values import Completions, PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.row_densities import log_densities
 
 # Completions of one row that are all looked at; of rows with more, so many are drawn.
 MOST_COMPLETIONS = 1_024

@@ -13,9 +13,10 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.inference.junction_tree.rows import expected_counts
+from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import log_normalize
-from bayleaf.models.junction_tree import JunctionTree
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.wording import brief_fields
 
@@ -206,8 +207,8 @@ class _ConditionalTask:
             rows = self._codes.rows(self._inner)
             hidden = _with_class(rows, np.full(rows.n_rows, self._n_classes))
             tree = JunctionTree.compile(network, max_table_cells=self._max_table_cells)
-            seen, _ = tree.expected_counts(rows, self._n_jobs or 1)
-            unseen, _ = tree.expected_counts(hidden, self._n_jobs or 1)
+            seen, _ = expected_counts(tree, rows, self._n_jobs or 1)
+            unseen, _ = expected_counts(tree, hidden, self._n_jobs or 1)
             for place, node in enumerate(self._learned):
                 excess[place] += seen[node] - unseen[node]
         return excess

@@ -19,10 +19,11 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.inference.junction_tree.rows import expected_counts
+from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.inference.rows import read_rows, read_weights
+from bayleaf.inference.sampling.sample import random_generator
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.junction_tree import JunctionTree
-from bayleaf.models.network_rows import read_rows, read_weights
-from bayleaf.models.sampling import random_generator
 from bayleaf.wording import brief_fields
 
 Progress = Callable[[int, float], object]
@@ -193,7 +194,7 @@ class _Task:
         if not self.incomplete.n_rows:
             return list(self._counted), log_likelihood
         tree = JunctionTree.compile(network)
-        expected, logs = tree.expected_counts(self.incomplete, self.n_jobs or 1)
+        expected, logs = expected_counts(tree, self.incomplete, self.n_jobs or 1)
         if np.isneginf(logs).any():
             row = self._first_row[self._kinds[np.argmin(logs)]]
             raise ValueError(

@@ -14,8 +14,8 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.latent.latent_class_em import EMOptions, learn_latent_class
-from bayleaf.models.class_model import log_sum_exp
 from bayleaf.models.latent_class import LatentClassModel
 
 # A size is better if it lowers the least log-loss so far by more than this share;

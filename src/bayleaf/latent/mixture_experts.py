@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.latent.ascent import Progress, climb
 from bayleaf.latent.batch_mixture import BatchOptions, learn_batch
 from bayleaf.latent.mixture_likelihood import MixtureLikelihood
-from bayleaf.models.class_model import log_sum_exp
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.hierarchical_mixture import (
-    Banks,
-    HierarchicalMixtureModel,
-    log_gate_weights,
-)
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.mixture_tables import Banks, log_gate_weights
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.models.class_model import log_sum_exp
+from bayleaf.inference.log_sums import log_sum_exp
 
 Floats = NDArray[np.float64]
 

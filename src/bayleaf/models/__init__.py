@@ -6,6 +6,7 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, Term
 from bayleaf.models.feature_shape import FeatureShape
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.models.predictor import Predictor
@@ -19,6 +20,7 @@ __all__ = [
     "Explanation",
     "FeatureShape",
     "HierarchicalNaiveBayesModel",
+    "ModelKind",
     "NetworkModel",
     "Predictor",
     "Summary",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -10,12 +10,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.nested import pseudo_weights
 from bayleaf.cpds.random_network import FamilyBank, RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
-from bayleaf.models.html_summary import NotebookModel
+from bayleaf.models.evidence_rows import EvidenceRows
+from bayleaf.models.feature_shape import FeatureShape, feature_shape
+from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.shipped import ShippedAverage
+from bayleaf.models.support.cells import RowFacts, UsedCells
+from bayleaf.models.support.nested_levels import FamilyLevel, family_levels
+from bayleaf.models.support.occupied_cells import shipped_networks
 from bayleaf.native.cpds import EvidenceTables
 from bayleaf.wording import counted
 
@@ -56,7 +63,7 @@ class WeightedEdge(tuple[str | int, str | int]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedKDBModel(NotebookModel):
+class AveragedKDBModel(ModelKind):
     """Scores that are a weighted sum of log-probabilities from several networks.
 
     The score of class c is ``base[c]`` plus, for feature i and depth j,
@@ -92,8 +99,10 @@ class AveragedKDBModel(NotebookModel):
     weights: Floats
     state_counts: tuple[Floats, ...]
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+    _TABLES_ARE = (
+        "has a table in each of several networks, none of its own; look at the shape "
+        "of its evidence instead"
+    )
 
     @property
     def _parts(self) -> str:
@@ -154,20 +163,51 @@ class AveragedKDBModel(NotebookModel):
         ]
 
     @property
+    def arc_weights(self) -> Mapping[tuple[int, int], float]:
+        """Total weight of the child's evidence that knows of the parent."""
+        class_index, total = len(self.domain) - 1, self.weights.sum(axis=1)
+        return {
+            (parent, child): float(total[child])
+            if parent == class_index
+            else self._parent_weights[child][parent]
+            for parent, child in self.arcs
+        }
+
+    @property
     def weighted_arcs(self) -> list[WeightedEdge]:
         """The arcs by name, with their weights."""
-        names, class_index = self.domain.names, len(self.domain) - 1
-        total = self.weights.sum(axis=1)
+        names = self.domain.names
         return [
-            WeightedEdge(
-                names[parent],
-                names[child],
-                float(total[child])
-                if parent == class_index
-                else self._parent_weights[child][parent],
-            )
-            for parent, child in self.arcs
+            WeightedEdge(names[parent], names[child], weight)
+            for (parent, child), weight in self.arc_weights.items()
         ]
+
+    @cached_property
+    def feature_marginals(self) -> list[Floats]:
+        """Shares of the states in training, one row more a state."""
+        smoothed = [counts + 1.0 for counts in self.state_counts]
+        return [counts / counts.sum() for counts in smoothed]
+
+    def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
+        """Mean over networks of ln P(state | class) times the evidence's weight."""
+        alone = self.evidence_of_states(feature) * self.weights[feature].sum()
+        return feature_shape(
+            self.domain[feature], alone, self.state_counts[feature], classes
+        )
+
+    @property
+    def shipped(self) -> ShippedAverage:
+        """Occupied counts of all networks, as deep as evidence has any weight."""
+        each, together, shared = pseudo_weights(self.smoothing)
+        return ShippedAverage(
+            "averaged",
+            {
+                "base": self.base,
+                "weights": self.weights,
+                "pseudo": [each, together, shared],
+                **shipped_networks(self.networks, self.weights, self.n_classes),
+            },
+        )
 
     @cached_property
     def _parent_weights(self) -> list[dict[int, float]]:
@@ -279,6 +319,59 @@ class AveragedKDBModel(NotebookModel):
             odds = values[places, target[rows]] - values[places, against[rows]]
             found[rows] = deeper * np.diff(odds, axis=2, prepend=0.0)
         return found
+
+    # ---- the rows behind the tables, which are counts themselves
+
+    def _levels(
+        self, network: RandomNetwork, feature: int, states: NDArray[np.uint16]
+    ) -> Iterator[FamilyLevel]:
+        """Distributions that rows use of a feature in one network, by depth."""
+        family, shape = (
+            network.families[feature],
+            (self.n_classes, self.weights.shape[1]),
+        )
+        return family_levels(family, states, self.smoothing, shape)
+
+    def drawn_log_scores(
+        self,
+        codes: Codes,
+        evidence: EvidenceRows,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> Floats:
+        """Class log scores under draws, shape (n_draws, n_rows, n_classes).
+
+        The logarithm of a Dirichlet's probability with parameter a of A has, to first
+        order, the variance (A - a) / (a (A + 1)). The networks count the same rows, so
+        their evidence on one feature moves together, that on different features
+        independently; sums over features are taken as normal.
+        """
+        variance = np.zeros((codes.n_rows, self.n_classes))
+        for feature in np.flatnonzero(self.weights.sum(axis=1)).tolist():
+            deviation = np.zeros_like(variance)
+            for network in self.networks:
+                levels = self._levels(network, feature, network.states(codes))
+                for weight, level in zip(self.weights[feature], levels, strict=True):
+                    others = level.parents - level.cells
+                    spread = others / (level.cells * (level.parents + 1.0))
+                    deviation += weight * level.known[:, None] * np.sqrt(spread)
+            variance += (deviation / len(self.networks)) ** 2
+        noise = rng.standard_normal((n_draws, *variance.shape))
+        return np.asarray(self.class_log_scores(codes) + noise * np.sqrt(variance))
+
+    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+        """Deepest distributions that have weight, in the network with fewest rows."""
+        found = np.full((codes.n_variables, codes.n_rows, self.n_classes), np.inf)
+        for network in self.networks:
+            states = network.states(codes)
+            for feature in np.flatnonzero(self.weights.sum(axis=1)).tolist():
+                deepest = int(np.flatnonzero(self.weights[feature])[-1])
+                level = list(self._levels(network, feature, states))[deepest]
+                rows = np.where(
+                    level.known[:, None], level.parents - level.strength, np.inf
+                )
+                found[feature] = np.minimum(found[feature], rows)
+        return RowFacts(self.domain, codes).of_features(found)
 
     def with_class_prior(self, class_prior: Floats) -> AveragedKDBModel:
         """Return the same model under another class prior, shape (n_classes,).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,22 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.graph.separation import d_separated, markov_blanket
+from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.queries import Inference
 from bayleaf.models.html_summary import arc_text, facts_html
 from bayleaf.models.network_text import distribution_text, network_text
-from bayleaf.models.questions import Questions
 from bayleaf.wording import brief, brief_names, counted, name_list, near_names, plain
 
 Name = str | int
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork(Questions):
+class BayesianNetwork(Factorisation, Inference):
     """A joint distribution over discrete variables that factorises along a graph.
+
+    It answers the questions of `Inference` by a junction tree, which is compiled when
+    the first one is asked and then kept.
 
     Parameters
     ----------
@@ -54,27 +60,6 @@ class BayesianNetwork(Questions):
       no   | 0.90  0.10
       yes  | 0.05  0.95
     """
-
-    domain: Domain
-    dag: DAG
-    cpds: tuple[CPD, ...]
-
-    def __post_init__(self) -> None:
-        if not len(self.domain) == len(self.dag) == len(self.cpds):
-            raise ValueError(
-                f"{len(self.domain)} variables, {len(self.dag)} nodes and "
-                f"{len(self.cpds)} tables do not fit; give one of each a variable"
-            )
-        cards = self.domain.cards
-        for variable, family, cpd in zip(
-            self.domain, self.dag.families, self.cpds, strict=True
-        ):
-            shape = tuple(cards[member] for member in family)
-            if cpd.family != family or cpd.cards != shape:
-                raise ValueError(
-                    f"the table of variable {variable.name!r} has shape {cpd.cards} "
-                    f"over {cpd.family}, but the graph asks for {shape} over {family}"
-                )
 
     @classmethod
     def from_tables(
@@ -268,6 +253,28 @@ class BayesianNetwork(Questions):
     def describe(self, name: Name) -> str:
         """One distribution in words: a table, a tree of conditions, or a value map."""
         return distribution_text(self.domain, self.cpd(name))
+
+    @cached_property
+    def _trees(self) -> NetworkTrees:  # type: ignore[override]  # `compile` writes it
+        """What is compiled for questions."""
+        return NetworkTrees(self)
+
+    def compile(self, max_table_cells: int = 20_000_000) -> BayesianNetwork:
+        """Compile the network anew with another limit, and keep that for all questions.
+
+        Parameters
+        ----------
+        max_table_cells : int, default=20_000_000
+            Largest table that inference may build; eight bytes a cell.
+
+        Returns
+        -------
+        BayesianNetwork
+            This network itself.
+        """
+        # Where cached_property keeps its value.
+        self.__dict__["_trees"] = NetworkTrees(self, max_table_cells=max_table_cells)
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
         # What was compiled is made anew, so that a pickled network stays small.

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, Self, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import CountSource, Family
+from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.models.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.feature_shape import FeatureShape
+from bayleaf.models.latent_rules import LatentReport
+from bayleaf.models.picture import PicturedGraph
+from bayleaf.models.shipped import ShippedAverage, ShippedNetwork
+from bayleaf.models.support.cells import UsedCells
 
 LogScores = NDArray[np.float64]
 
@@ -20,8 +28,12 @@ _BLOCK_ROWS = 1 << 15
 class ClassModel(Protocol):
     """A frozen model that scores the classes of encoded rows.
 
-    The domain holds the features in the order of the codes, and the class last.
+    The domain holds the features in the order of the codes, and the class last. Files,
+    explanations, reports, pictures and the explorer ask a model nothing but what stands
+    here; `ModelKind` answers what is alike for most kinds of model.
     """
+
+    # ---- what it is
 
     @property
     def domain(self) -> Domain:
@@ -47,6 +59,75 @@ class ClassModel(Protocol):
     def arcs(self) -> list[tuple[int, int]]:
         """All (parent, child) pairs of indices, arcs from the class included."""
         ...
+
+    @property
+    def arc_weights(self) -> Mapping[tuple[int, int], float]:
+        """Weight of each arc where arcs have weights, by indices; else empty."""
+        ...
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Lines that a summary shows beside counts and arcs."""
+        ...
+
+    @property
+    def cpds(self) -> Sequence[CPD]:
+        """Distribution of each variable of the domain; empty for no single network."""
+        ...
+
+    @property
+    def left_out_families(self) -> Sequence[Family] | None:
+        """Families of the features, if left-out rows are scored by them alone."""
+        ...
+
+    @property
+    def feature_marginals(self) -> Sequence[NDArray[np.float64]] | None:
+        """Distribution of each feature by itself, shape (n_states,).
+
+        None for a model whose class scores are joint probabilities, which tell it.
+        """
+        ...
+
+    @property
+    def latent_reports(self) -> Sequence[LatentReport] | None:
+        """What latent variables mean; None for a kind without latent variables."""
+        ...
+
+    @property
+    def picture(self) -> PicturedGraph:
+        """Nodes and arcs that a drawing of the model shows."""
+        ...
+
+    @property
+    def shipped(self) -> ShippedNetwork | ShippedAverage:
+        """What a page holds that computes with the model without Python."""
+        ...
+
+    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+        """Indices of the parents of a variable, and its table, parents first.
+
+        Raises
+        ------
+        ValueError
+            If the variable has no table of its own.
+        """
+        ...
+
+    def feature_shape(
+        self, feature: int, classes: tuple[Any, ...]
+    ) -> FeatureShape | None:
+        """What the states of a feature say alone; None where they say nothing alone.
+
+        Parameters
+        ----------
+        feature : int
+            Index of the feature.
+        classes : tuple
+            Class labels in the model's order.
+        """
+        ...
+
+    # ---- what it predicts, and why
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
@@ -91,6 +172,52 @@ class ClassModel(Protocol):
         """Return the same model under another class prior."""
         ...
 
+    # ---- what stands behind it
+
+    @property
+    def table_sizes(self) -> Sequence[TableSize]:
+        """The tables whose distributions training rows stand behind."""
+        ...
+
+    def count_rows(self, source: CountSource) -> Iterable[NDArray[np.float64]]:
+        """Count the training rows behind each distribution.
+
+        Parameters
+        ----------
+        source : CountSource
+            Counts of the training rows, the class last. Models with latent components,
+            trees or groups look at the rows themselves.
+
+        Returns
+        -------
+        iterable of ndarray
+            One array a table, shaped as `table_sizes` tell.
+        """
+        ...
+
+    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+        """Return the same model with tables drawn from their Dirichlet posteriors."""
+        ...
+
+    def drawn_log_scores(
+        self,
+        codes: Codes,
+        evidence: EvidenceRows,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Class log scores under draws, shape (n_draws, n_rows, n_classes)."""
+        ...
+
+    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+        """Distributions that rows use, and the training rows behind them.
+
+        Where several tables know of a feature: for averages the one with the fewest
+        rows, for mixtures that of the component or expert to which the row most likely
+        belongs.
+        """
+        ...
+
 
 @runtime_checkable
 class IncrementalEvidence(Protocol):
@@ -121,14 +248,18 @@ def log_normalize(log_scores: LogScores) -> LogScores:
 
 
 def calibrated_log_proba(
-    log_scores: LogScores, temperature: float, prior_shift: LogScores | None
+    log_scores: LogScores,
+    temperature: float,
+    prior_shift: LogScores | None,
+    first_row: int = 0,
 ) -> LogScores:
     """Log posteriors of log scores / temperature + shift, (n_rows, n_classes).
 
     Raises
     ------
     ValueError
-        If a row has probability zero under every class.
+        If a row has probability zero under every class; rows are counted from
+        `first_row`.
     """
     found = np.empty(log_scores.shape)
     for first in range(0, len(found), _BLOCK_ROWS):
@@ -136,7 +267,7 @@ def calibrated_log_proba(
         scores = log_scores[block] / temperature
         if prior_shift is not None:
             scores += prior_shift
-        scores -= _highest(scores, first)
+        scores -= _highest(scores, first_row + first)
         # Class by class, so that a row's sum does not depend on how many there are.
         total = np.zeros(len(scores))
         for column in np.exp(scores).T:
@@ -155,15 +286,3 @@ def _highest(log_scores: LogScores, first: int) -> LogScores:
             "use a smoothing rule that leaves no zero in the tables"
         )
     return np.asarray(highest)
-
-
-def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Logarithm of the sum of exponentials along an axis; empty sums are -inf."""
-    highest = np.max(values, axis=axis, initial=-np.inf)
-    anchor = np.where(np.isfinite(highest), highest, 0.0)
-    # Term by term, so that a sum does not depend on how many others there are.
-    total = np.zeros_like(anchor)
-    for terms in np.moveaxis(values, axis, 0):
-        total += np.exp(terms - anchor)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(total) + anchor)

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.html_summary import NotebookModel
+from bayleaf.models.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.support.cells import RowFacts, UsedCells
+from bayleaf.models.support.drawn_networks import (
+    drawn_network,
+    network_scores,
+    touched,
+    without_sums,
+)
+from bayleaf.models.support.family_rows import cpd_shape, family_rows
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassNetwork(NotebookModel):
+class ClassNetwork(ModelKind):
     """Base of class models that are one network, whose last variable is the class.
 
     Parameters
@@ -46,6 +62,45 @@ class ClassNetwork(NotebookModel):
         class_index = len(self.domain) - 1
         return [p for p in self.network.dag.parents[feature] if p != class_index]
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Derived tables are made anew, so that a pickled model stays small.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    @property
+    def table_sizes(self) -> list[TableSize]:
+        """One a variable: over the parents' states, a tree's leaves, table's groups."""
+        return [TableSize(cpd_shape(cpd), cpd.cards[-1]) for cpd in self.network.cpds]
+
+    def count_rows(self, source: CountSource) -> Iterator[Floats]:
+        """Training rows behind each distribution of each variable."""
+        return family_rows(self.network.cpds, source)
+
+    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+        """Return the same model with drawn distributions."""
+        return replace(self, network=drawn_network(self.network, evidence, rng))
+
+    def drawn_log_scores(
+        self,
+        codes: Codes,
+        evidence: EvidenceRows,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> Floats:
+        """Class log scores under draws; rows without sums under all draws at once."""
+        scores = np.empty((n_draws, codes.n_rows, self.domain.cards[-1]))
+        simple = without_sums(self.network.dag, codes)
+        rows = codes.rows(simple)
+        scores[:, simple] = network_scores(self.network, evidence, rows, n_draws, rng)
+        if not simple.all():
+            rows = codes.rows(~simple)
+            drawn = super().drawn_log_scores(rows, evidence, n_draws, rng)
+            scores[:, ~simple] = drawn
+        return scores
+
+    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+        """Families that know of the class."""
+        class_index = len(self.domain) - 1
+        facts = RowFacts(self.domain, codes)
+        for position, cpd in enumerate(self.network.cpds):
+            if cpd.family == (class_index,) or class_index not in cpd.family:
+                continue
+            places, states = touched(cpd, codes, self.domain.cards[-1])
+            used = (places >= 0) & (states < cpd.cards[-1])
+            counted = evidence.rows[position].ravel()[places]
+            yield facts.used(cpd.child, cpd.parents, np.where(used, counted, np.inf))

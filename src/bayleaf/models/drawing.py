@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
-from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import wrapped
-from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_class import LatentClassModel
-from bayleaf.models.latent_rules import features_given_class
-from bayleaf.models.network_model import NetworkModel
-from bayleaf.models.network_posterior import NetworkPosteriorModel
-from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.wording import near_names, stated
 
 
@@ -25,10 +16,9 @@ def structure_text(model: ClassModel) -> str:
     in the next one, indented.
     """
     names = model.domain.names
-    weights = _arc_weights(model)
     parents: dict[int, list[str]] = {child: [] for child in range(len(names))}
     for parent, child in model.arcs:
-        weight = weights.get((names[parent], names[child]))
+        weight = model.arc_weights.get((parent, child))
         told = "" if weight is None else f" ({weight:.2f})"
         parents[child].append(f"{names[parent]}{told}")
     lines = [
@@ -47,14 +37,13 @@ def structure_dot(model: ClassModel) -> str:
 
     Arcs that have weights carry them as labels and are drawn the thicker the heavier.
     """
-    weights = _arc_weights(model)
     names = model.domain.names
     lines = ["digraph bayleaf {", "  node [shape=ellipse];"]
     for index, name in enumerate(names):
         shape = " [shape=doublecircle]" if index == len(names) - 1 else ""
         lines.append(f"  {dot_string(name)}{shape};")
     for parent, child in model.arcs:
-        weight = weights.get((names[parent], names[child]))
+        weight = model.arc_weights.get((parent, child))
         look = (
             ""
             if weight is None
@@ -94,7 +83,7 @@ def table_rows(
     if name not in by_text:
         raise ValueError(f"there is no variable {name!r}; {near_names(name, by_text)}")
     child = by_text[name]
-    parents, table = _table(model, child)
+    parents, table = model.table(child)
     variables = [model.domain[parent] for parent in parents]
     states = model.domain[child]
     header = [*(str(v.name) for v in variables)]
@@ -104,43 +93,6 @@ def table_rows(
         labels = [v.label(code) for v, code in zip(variables, codes, strict=True)]
         rows.append([*labels, *table[codes].tolist()])
     return header, rows
-
-
-def _arc_weights(model: ClassModel) -> dict[tuple[str | int, str | int], float]:
-    """Weight of each arc, by names; empty for a model whose arcs have none."""
-    if not isinstance(model, AveragedKDBModel):
-        return {}
-    return {(arc[0], arc[1]): arc.weight for arc in model.weighted_arcs}
-
-
-def _table(model: ClassModel, child: int) -> tuple[tuple[int, ...], Any]:
-    """Parents of a variable and its table, parents first."""
-    class_index = len(model.domain) - 1
-    is_network = isinstance(model, NetworkModel | NetworkPosteriorModel)
-    replaced = getattr(model, "given_prior", None) is not None
-    if child == class_index and (replaced or not is_network):
-        return (), model.class_prior
-    if isinstance(model, NetworkModel | NetworkPosteriorModel):
-        cpd = model.network.cpds[child]
-        return cpd.parents, cpd.probabilities
-    if isinstance(model, LatentClassModel):
-        return (class_index,), model.class_table(child)
-    if isinstance(model, AveragedOneDependenceModel):
-        start = model.offsets[child]
-        states = slice(start, start + model.domain[child].n_states)
-        return (class_index,), model.parent_probabilities[:, states]
-    if isinstance(model, HierarchicalNaiveBayesModel):
-        return (class_index,), features_given_class(model)[child]
-    name = model.domain[child].name
-    if isinstance(model, HierarchicalMixtureModel):
-        raise ValueError(
-            f"{name!r} has a table in each gate and expert, none of its own; explain a "
-            "row to see what they say"
-        )
-    raise ValueError(
-        f"{name!r} has a table in each of several networks, none of its own; look at "
-        "the shape of its evidence instead"
-    )
 
 
 def dot_string(name: object) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.wording import brief_fields, format_number
 
 
@@ -79,27 +78,24 @@ class FeatureShape:
 
 
 def feature_shape(
-    model: AveragedKDBModel, feature: int, classes: tuple[Any, ...]
+    variable: Variable,
+    alone: NDArray[np.float64],
+    row_counts: NDArray[np.float64],
+    classes: tuple[Any, ...],
 ) -> FeatureShape:
     """What the states of a feature say alone.
 
     Parameters
     ----------
-    model : AveragedKDBModel
-        The model.
-    feature : int
-        Index of the feature.
+    variable : Variable
+        The feature.
+    alone : ndarray of shape (n_states, n_classes)
+        What each state adds to the score of each class, nats.
+    row_counts : ndarray of shape (n_states,)
+        Weight of the training rows in each state.
     classes : tuple
         Class labels in the model's order.
-
-    Notes
-    -----
-    The mean over the networks of ``ln P(x | class)``, times the total weight of the
-    feature's evidence: the first increment of its term in an explanation.
     """
-    variable: Variable = model.domain[feature]
-    evidence = model.evidence_of_states(feature)
-    alone = evidence * model.weights[feature].sum()
     edges = np.array([])
     if variable.kind == "numeric":
         edges = np.array([-np.inf, *variable.cut_points, np.inf])
@@ -110,5 +106,5 @@ def feature_shape(
         edges=edges,
         classes=classes,
         contributions=alone - alone.mean(axis=1, keepdims=True),
-        row_counts=model.state_counts[feature],
+        row_counts=row_counts,
     )

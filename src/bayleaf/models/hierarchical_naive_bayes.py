@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain
+from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
-from bayleaf.models.factors import Factor, FusedTables
-from bayleaf.models.html_summary import NotebookModel
-from bayleaf.models.latent_messages import LatentMessages, cell_probabilities
+from bayleaf.models.hierarchical_tables import HierarchicalTables
+from bayleaf.models.latent_messages import LatentMessages
 from bayleaf.models.latent_network import latent_network
-from bayleaf.models.latent_rules import LatentReport, latent_names, latent_reports
-from bayleaf.wording import counted, name_list
+from bayleaf.models.latent_reports import features_given_class, latent_reports
+from bayleaf.models.latent_rules import LatentReport, latent_names
+from bayleaf.models.shipped import ShippedNetwork
+from bayleaf.wording import name_list
 
 # A class child whose features have more joint codes than this has no look-up table.
 _LOOK_UP_CELLS = 1 << 16
@@ -38,7 +37,7 @@ class _PaddedFactor(Factor):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HierarchicalNaiveBayesModel(NotebookModel):
+class HierarchicalNaiveBayesModel(HierarchicalTables):
     """Naive Bayes over the children of the class in a tree of latent variables.
 
     A latent variable is a function of its two children, so that in a complete row the
@@ -76,62 +75,6 @@ class HierarchicalNaiveBayesModel(NotebookModel):
     models. Machine Learning 63, 135-159.
     """
 
-    domain: Domain
-    tree: LatentTree
-    prior: NDArray[np.float64]
-    tables: tuple[NDArray[np.float64], ...]
-    cell_counts: tuple[NDArray[np.float64], ...]
-    used: tuple[int, ...] | None = None
-    max_table_cells: int = 20_000_000
-    cell_smoothing: float = 0.01
-
-    def __post_init__(self) -> None:
-        *cards, n_classes = self.domain.cards
-        if tuple(cards) != tuple(self.tree.feature_cards):
-            raise ValueError(
-                f"the tree is over features with {self.tree.feature_cards} states, but "
-                f"the domain has features with {tuple(cards)}"
-            )
-        children = self.tree.class_children
-        shapes = [(n_classes, self.tree.cards[node]) for node in children]
-        if [np.shape(table) for table in self.tables] != shapes:
-            raise ValueError(
-                f"the tables of the class children have shapes "
-                f"{[np.shape(table) for table in self.tables]}, but need {shapes}"
-            )
-        cells = [latent.states.shape for latent in self.tree.latents]
-        if [np.shape(counts) for counts in self.cell_counts] != cells:
-            raise ValueError(
-                f"cell counts of shapes {[np.shape(n) for n in self.cell_counts]} were "
-                f"given for latent variables over {cells} cells"
-            )
-        if not set(self.used or ()) <= set(children):
-            raise ValueError(
-                f"nodes {self.used} are said to be used, but the class children are "
-                f"{children}"
-            )
-        if self.cell_smoothing <= 0:
-            raise ValueError(
-                f"cell_smoothing must be greater than 0, got {self.cell_smoothing}"
-            )
-
-    @property
-    def _parts(self) -> str:
-        """What the model is made of beside its arcs."""
-        return counted(len(self.tree.latents), "latent variable")
-
-    @property
-    def used_children(self) -> tuple[int, ...]:
-        """Class children that tell on the class."""
-        return self.tree.class_children if self.used is None else self.used
-
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters of the naive Bayes model over the class children used."""
-        n_classes = self.domain.cards[-1]
-        states = sum(self.tree.cards[node] - 1 for node in self.used_children)
-        return n_classes - 1 + n_classes * states
-
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a summary tells beside counts and arcs: the latent variables."""
@@ -148,23 +91,6 @@ class HierarchicalNaiveBayesModel(NotebookModel):
         if told and not self.is_regular():
             told.append(f"not regular: {name_list(self.irregular_latents)}")
         return tuple(told)
-
-    @property
-    def class_prior(self) -> NDArray[np.float64]:
-        """Prior probability of each class, shape (n_classes,)."""
-        return self.prior
-
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "class children of the training rows"
-
-    @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """Class to each feature used, whatever latent variables stand between."""
-        class_index = len(self.domain) - 1
-        leaves = [self.tree.leaves(node) for node in self.used_children]
-        return [(class_index, leaf) for leaf in sorted(sum(leaves, ()))]
 
     @cached_property
     def latent_reports(self) -> tuple[LatentReport, ...]:
@@ -199,31 +125,28 @@ class HierarchicalNaiveBayesModel(NotebookModel):
         return not self.irregular_latents
 
     @cached_property
-    def class_tables(self) -> dict[int, NDArray[np.float64]]:
-        """P(node | class) by class child, shape (n_classes, card).
-
-        A node that is not used has its marginal distribution in every class.
-        """
-        found = {}
-        for node, table in zip(self.tree.class_children, self.tables, strict=True):
-            unused = node not in self.used_children
-            marginal = np.broadcast_to(self.prior @ table, table.shape)
-            found[node] = marginal if unused else np.asarray(table, dtype=np.float64)
-        return found
-
-    @cached_property
-    def cell_distributions(self) -> tuple[NDArray[np.float64], ...]:
-        """P(cell | state) of each latent variable, shape (left card, right card)."""
-        pairs = zip(self.tree.latents, self.cell_counts, strict=True)
-        return tuple(
-            cell_probabilities(latent, counts, self.cell_smoothing)
-            for latent, counts in pairs
-        )
-
-    @cached_property
     def network(self) -> BayesianNetwork:
         """The Bayesian network that the tree expands to: `latent_network`."""
         return latent_network(self)
+
+    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+        """P(feature | class), latent variables summed out; the class prior."""
+        class_index = len(self.domain) - 1
+        if variable == class_index:
+            return (), self.prior
+        return (class_index,), features_given_class(self)[variable]
+
+    @property
+    def shipped(self) -> ShippedNetwork:
+        """The network; the cells of the latent variables are not shown."""
+        names = self.network.domain.names
+        n_features, n_inner = self.tree.n_features, len(names) - 1
+        known = {report.name for report in self.latent_reports}
+        roles = ["latent" if name in known else "cells" for name in names]
+        roles[:n_features] = ["feature"] * n_features
+        return ShippedNetwork(
+            self.network, (*roles[:-1], "class"), tuple(range(n_inner))
+        )
 
     @cached_property
     def _messages(self) -> LatentMessages:
@@ -261,10 +184,6 @@ class HierarchicalNaiveBayesModel(NotebookModel):
             for node, values in self._look_up.items()
         ]
         return FusedTables.from_factors([prior, *tables], self.domain.cards)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Derived tables are made anew, so that a pickled model stays small.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.

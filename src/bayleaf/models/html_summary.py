@@ -107,6 +107,6 @@ class NotebookModel:
         ]
         lists = [
             ("arcs", [arc_text(names[p], names[c]) for p, c in arcs]),
-            ("remarks", list(getattr(model, "remarks", ()))),
+            ("remarks", list(model.remarks)),
         ]
         return facts_html(type(self).__name__, facts, lists)

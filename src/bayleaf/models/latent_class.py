@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import CountSource
+from bayleaf.cpds.dirichlet import drawn_distributions
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.factors import Factor, FusedTables
+from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.class_model import LogScores, log_sum_exp
+from bayleaf.models.class_model import LogScores
+from bayleaf.models.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.factors import Factor, FusedTables
-from bayleaf.models.html_summary import NotebookModel
+from bayleaf.models.latent_class_explanation import explain_components
 from bayleaf.models.latent_class_text import component_remarks
+from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.shipped import ShippedNetwork
+from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.wording import counted
 
 # Log joints of components and classes that are computed together.
@@ -27,7 +34,7 @@ _BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatentClassModel(NotebookModel):
+class LatentClassModel(ModelKind):
     """P(component) P(class | component) times P(feature | class, component).
 
     The tables of the features know both class and component, so that every class is a
@@ -136,10 +143,6 @@ class LatentClassModel(NotebookModel):
         prior = Factor(class_index, (), joint.ravel())
         return FusedTables.from_factors([prior, *tables], self.domain.cards)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Derived tables are made anew, so that a pickled model stays small.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
     def component_log_scores(self, codes: Codes) -> NDArray[np.float64]:
         """Log joint probability (nats) of class, component and observed features.
 
@@ -232,9 +235,8 @@ class LatentClassModel(NotebookModel):
         against: NDArray[np.intp],
     ) -> Sequence[Explanation]:
         """Tell to which components each row belongs too, see `explain_components`."""
-        from bayleaf.models.latent_class_explanation import explain_components
-
-        return explain_components(self, codes, explanations, target, against)
+        shares = self.component_posteriors(codes)
+        return explain_components(shares, explanations, target, against)
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """None: a feature's term takes all features before it as known."""
@@ -243,6 +245,69 @@ class LatentClassModel(NotebookModel):
     def with_class_prior(self, class_prior: NDArray[np.float64]) -> LatentClassModel:
         """Return the same model under another class prior, shape (n_classes,)."""
         return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
+
+    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+        """P(feature | class), components summed out; the class prior."""
+        class_index = len(self.domain) - 1
+        if variable == class_index:
+            return (), self.prior
+        return (class_index,), self.class_table(variable)
+
+    @property
+    def shipped(self) -> ShippedNetwork:
+        """The network; features are revealed in their own order."""
+        others = range(len(self.network.domain) - 1)
+        return ShippedNetwork(self.network, self.picture.kinds, tuple(others))
+
+    # ---- the rows behind the tables
+
+    @property
+    def table_sizes(self) -> list[TableSize]:
+        """The prior, components (classes,), tables (features, classes, components)."""
+        *cards, n_classes = self.domain.cards
+        mean = round(float(np.mean(cards)))
+        return [
+            TableSize((), n_classes),
+            TableSize((n_classes,), self.n_components),
+            TableSize((len(cards), *self.weights.shape), mean),
+        ]
+
+    def count_rows(self, source: CountSource) -> Iterator[NDArray[np.float64]]:
+        """All rows, those of each class, of each component that know a feature."""
+        codes, n_classes = source.rows(), len(self.prior)
+        own = codes.column(codes.n_variables - 1).astype(np.intp)
+        features = codes.without_last()
+        shares = self.component_posteriors(features)[np.arange(codes.n_rows), own]
+        shares *= codes.weights[:, None]
+        classes = np.zeros((n_classes, codes.n_rows))
+        classes[own, np.arange(codes.n_rows)] = 1.0
+        yield np.asarray(codes.weights.sum())
+        yield np.bincount(own, codes.weights, n_classes).astype(np.float64)
+        known = [~features.missing(feature) for feature in range(features.n_variables)]
+        yield np.stack([(classes * rows) @ shares for rows in known])
+
+    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+        """Return the model with drawn component weights and tables."""
+        by_feature = evidence.strengths(2)
+        return replace(
+            self,
+            prior=evidence.drawn_prior(self.prior, 0, rng),
+            weights=drawn_distributions(self.weights, evidence.strengths(1), rng),
+            tables=tuple(
+                drawn_distributions(table, by_feature[feature], rng)
+                for feature, table in enumerate(self.tables)
+            ),
+        )
+
+    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+        """Tables of each class's most probable component."""
+        likely = np.argmax(self.component_posteriors(codes), axis=2)
+        found = evidence.rows[2][:, np.arange(len(self.prior)), likely]
+
+        def component(_: int, row: int, chosen: int) -> tuple[Fact, ...]:
+            return (("component", str(int(likely[row, chosen]) + 1)),)
+
+        return RowFacts(self.domain, codes).of_features(found, component)
 
     @cached_property
     def network(self) -> BayesianNetwork:

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.codes import Codes
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
-from bayleaf.models.latent_class import LatentClassModel
 
 # Components of a class that are written.
 _SHOWN = 4
@@ -64,8 +62,7 @@ def _told(label: Any, shares: tuple[float, ...]) -> list[str]:
 
 
 def explain_components(
-    model: LatentClassModel,
-    codes: Codes,
+    shares: NDArray[np.float64],
     explanations: Sequence[Explanation],
     target: NDArray[np.intp],
     against: NDArray[np.intp],
@@ -74,10 +71,8 @@ def explain_components(
 
     Parameters
     ----------
-    model : LatentClassModel
-        The mixture.
-    codes : Codes
-        Features of the rows.
+    shares : ndarray of shape (n_rows, n_classes, n_components)
+        P(component | class, row).
     explanations : sequence of Explanation
         One a row.
     target, against : ndarray of shape (n_rows,)
@@ -87,7 +82,6 @@ def explain_components(
     -------
     list of LatentClassExplanation
     """
-    shares: NDArray[np.float64] = model.component_posteriors(codes)
     return [
         LatentClassExplanation(
             **base_fields(explanation),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.hierarchical_tables import HierarchicalTables
 from bayleaf.models.latent_rules import (
     Rule,
     cells_name,
@@ -25,12 +25,9 @@ from bayleaf.models.latent_rules import (
 
 __all__ = ["cells_name", "latent_names", "latent_network", "shown_nodes"]
 
-if TYPE_CHECKING:
-    from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-
 
 def latent_network(
-    model: HierarchicalNaiveBayesModel,
+    model: HierarchicalTables,
     class_counts: NDArray[np.float64] | None = None,
 ) -> BayesianNetwork:
     """Expand a model into class -> L -> cells of L -> the two children of L.
@@ -42,7 +39,7 @@ def latent_network(
 
     Parameters
     ----------
-    model : HierarchicalNaiveBayesModel
+    model : HierarchicalTables
         The model; P(node | class) are its tables, P(cells | latent) its
         `cell_distributions`.
     class_counts : ndarray of shape (n_classes,), optional
@@ -88,7 +85,7 @@ class _Expansion:
 
     def __init__(
         self,
-        model: HierarchicalNaiveBayesModel,
+        model: HierarchicalTables,
         class_counts: NDArray[np.float64] | None,
     ) -> None:
         self.model, self.class_counts = model, class_counts

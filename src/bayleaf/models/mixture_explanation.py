@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
-from bayleaf.models.hierarchical_mixture import (
-    HierarchicalMixtureModel,
+from bayleaf.models.mixture_tables import (
+    MixtureTables,
     member_shares,
     node_path,
     path_name,
@@ -181,7 +181,7 @@ def _strongest(contributions: Sequence[float], facts: Facts) -> str:
 
 
 def explain_routes(
-    model: HierarchicalMixtureModel,
+    model: MixtureTables,
     codes: Codes,
     explanations: Sequence[Explanation],
     target: NDArray[np.intp],
@@ -191,7 +191,7 @@ def explain_routes(
 
     Parameters
     ----------
-    model : HierarchicalMixtureModel
+    model : MixtureTables
         The mixture.
     codes : Codes
         Features of the rows.
@@ -222,7 +222,7 @@ def explain_routes(
 
 
 def _gate_opinions(
-    model: HierarchicalMixtureModel,
+    model: MixtureTables,
     bank: NaiveBayesBank,
     codes: Codes,
     place: tuple[int, int],
@@ -256,7 +256,7 @@ def _gate_opinions(
 
 
 def _expert_opinions(
-    model: HierarchicalMixtureModel,
+    model: MixtureTables,
     codes: Codes,
     target: NDArray[np.intp],
     against: NDArray[np.intp],

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.models.hierarchical_mixture import (
+from bayleaf.models.mixture_tables import (
     Banks,
-    HierarchicalMixtureModel,
+    MixtureTables,
     node_path,
     path_name,
 )
@@ -29,7 +29,7 @@ _STATES_SHOWN = 4
 _LEAST_INFORMATION = 1e-3
 
 
-def mixture_text(model: HierarchicalMixtureModel) -> str:
+def mixture_text(model: MixtureTables) -> str:
     """Write the tree: each gate with the attributes that decide it, each expert.
 
     An attribute decides a gate by the mutual information (nats) between it and the
@@ -81,7 +81,7 @@ def _table(bank: NaiveBayesBank, node: int, feature: int) -> Floats:
 
 
 def _lines(
-    model: HierarchicalMixtureModel, banks: Banks, level: int, node: int, weight: float
+    model: MixtureTables, banks: Banks, level: int, node: int, weight: float
 ) -> Iterator[str]:
     """A node's line and those below it, indented by depth."""
     bank, path = banks[level], node_path(model.architecture, level, node)

@@ -8,13 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.source import Family
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.inference.elimination import Eliminator
+from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.class_network import ClassNetwork
-from bayleaf.models.factors import Factor, FusedTables
-from bayleaf.models.inference import Eliminator
 from bayleaf.wording import name_list
 
 
@@ -56,6 +57,11 @@ class NetworkModel(ClassNetwork):
     def log_likelihood_scope(self) -> str:
         """What the training log-likelihood sums over."""
         return "observed families of the training rows"
+
+    @property
+    def left_out_families(self) -> tuple[Family, ...]:
+        """Families of the features."""
+        return self.network.dag.families[:-1]
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.class_network import ClassNetwork
-from bayleaf.models.row_densities import log_densities
+from bayleaf.models.evidence_rows import EvidenceRows
+from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.shipped import ShippedNetwork
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +121,34 @@ class NetworkPosteriorModel(ClassNetwork):
             terms[known, feature] = (now - odds)[known]
             odds = np.where(known, now, odds)
         return prior, terms
+
+    def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:
+        """Parents and table in the network; the class prior if one was given."""
+        if variable == len(self.domain) - 1 and self.given_prior is not None:
+            return (), self.given_prior
+        return super().table(variable)
+
+    @property
+    def shipped(self) -> ShippedNetwork:
+        """The network, and what the given prior makes of its posteriors."""
+        shipped = cast(ShippedNetwork, super().shipped)
+        if self.given_prior is None:
+            return shipped
+        own, given = self._own_prior, self.given_prior
+        ratio = np.divide(given, own, out=np.zeros_like(own), where=own > 0)
+        return replace(shipped, class_weight=ratio)
+
+    def drawn_log_scores(
+        self,
+        codes: Codes,
+        evidence: EvidenceRows,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Class log scores under draws, which change the network's own prior too."""
+        if self.given_prior is None:
+            return super().drawn_log_scores(codes, evidence, n_draws, rng)
+        return ModelKind.drawn_log_scores(self, codes, evidence, n_draws, rng)
 
     def with_class_prior(
         self, class_prior: NDArray[np.float64]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain
-from bayleaf.models.class_model import LogScores, log_sum_exp
-from bayleaf.models.html_summary import NotebookModel
+from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.models.class_model import LogScores
+from bayleaf.models.one_dependence_tables import OneDependenceTables
 from bayleaf.native.prediction import add_children
 
 # Rows scored together: each holds one log joint a class and super-parent.
@@ -21,7 +19,7 @@ _BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AveragedOneDependenceModel(NotebookModel):
+class AveragedOneDependenceModel(OneDependenceTables):
     """Mean of the joint distributions of n one-dependence networks.
 
     In network p, feature p (the super-parent) and the class are the parents of every
@@ -43,34 +41,6 @@ class AveragedOneDependenceModel(NotebookModel):
         States seen often enough to serve as a super-parent's.
     """
 
-    domain: Domain
-    prior: NDArray[np.float64]
-    parent_probabilities: NDArray[np.float64]
-    child_probabilities: NDArray[np.float64]
-    usable: NDArray[np.bool_]
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters of all n networks, the class prior once each."""
-        *cards, n_classes = self.domain.cards
-        per_state = sum(card - 1 for card in cards)
-        total = 0
-        for card in cards:
-            total += n_classes - 1 + n_classes * (card - 1)
-            total += n_classes * card * (per_state - (card - 1))
-        return total
-
-    @property
-    def class_prior(self) -> NDArray[np.float64]:
-        """Prior probability of each class, shape (n_classes,)."""
-        return self.prior
-
-    @cached_property
-    def offsets(self) -> NDArray[np.int64]:
-        """First position of each feature."""
-        widths = [card + 1 for card in self.domain.cards[:-1]]
-        return np.cumsum([0, *widths[:-1]]).astype(np.int64)
-
     @cached_property
     def _log_prior(self) -> NDArray[np.float64]:
         return _log(self.prior)
@@ -82,9 +52,6 @@ class AveragedOneDependenceModel(NotebookModel):
     @cached_property
     def _log_child(self) -> NDArray[np.float64]:
         return _log(self.child_probabilities)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def _positions(self, codes: Codes) -> NDArray[np.int32]:
         """Position of each cell, shape (n_features, n_rows)."""
@@ -238,31 +205,6 @@ class AveragedOneDependenceModel(NotebookModel):
         odds = np.subtract(*log_sum_exp(chain, axis=1))
         terms[present] = np.diff(odds)
         return terms
-
-    def feature_parents(self, feature: int) -> Sequence[int]:
-        """None: a feature's term is a mean over networks with different parents."""
-        return ()
-
-    @property
-    def log_likelihood_scope(self) -> str:
-        """What the training log-likelihood sums over."""
-        return "observed families of the training rows, mean over the networks"
-
-    @property
-    def arcs(self) -> list[tuple[int, int]]:
-        """Arcs of all networks, by child: the class and every other feature."""
-        n_features = len(self.domain) - 1
-        return [
-            (parent, child)
-            for child in range(n_features)
-            for parent in (n_features, *(p for p in range(n_features) if p != child))
-        ]
-
-    def with_class_prior(
-        self, class_prior: NDArray[np.float64]
-    ) -> AveragedOneDependenceModel:
-        """Return the same model under another class prior, shape (n_classes,)."""
-        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
 
 
 def logarithmic_mean_weights(

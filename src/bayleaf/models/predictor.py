@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -69,20 +70,31 @@ class Predictor:
 
         That of the model, which no temperature changes.
         """
-        n_rows = codes.n_rows
-        threads = worthwhile(self.n_threads, n_rows * codes.n_variables, _LEAST_CELLS)
-        if threads == 1:
-            return self.model.class_log_scores(codes)
-        parts = [
-            partial(self.model.class_log_scores, codes.rows(slice(first, last)))
-            for first, last in stretches(n_rows, max(threads, n_rows // _MOST_ROWS))
-        ]
-        return np.concatenate(run_tasks(parts, threads))
+        return self._by_parts(codes, lambda part, _: self.model.class_log_scores(part))
 
     def log_proba(self, codes: Codes) -> LogScores:
         """Log posterior of each class (nats), shape (n_rows, n_classes)."""
-        scores = self.joint_log_proba(codes)
-        return calibrated_log_proba(scores, self.temperature, self.prior_shift)
+
+        def log_proba_of_part(part: Codes, first: int) -> LogScores:
+            scores = self.model.class_log_scores(part)
+            shift = self.prior_shift
+            return calibrated_log_proba(scores, self.temperature, shift, first)
+
+        return self._by_parts(codes, log_proba_of_part)
+
+    def _by_parts(
+        self, codes: Codes, function: Callable[[Codes, int], LogScores]
+    ) -> LogScores:
+        """What a function gives for stretches of rows and the first row of each."""
+        n_rows = codes.n_rows
+        threads = worthwhile(self.n_threads, n_rows * codes.n_variables, _LEAST_CELLS)
+        if threads == 1:
+            return function(codes, 0)
+        parts = [
+            partial(function, codes.rows(slice(first, last)), first)
+            for first, last in stretches(n_rows, max(threads, n_rows // _MOST_ROWS))
+        ]
+        return np.concatenate(run_tasks(parts, threads))
 
     def proba(self, codes: Codes) -> NDArray[np.float64]:
         """Posterior probability of each class, shape (n_rows, n_classes)."""

@@ -6,7 +6,6 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.html_summary import arc_text, facts_html
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import brief, brief_names, counted, plain
@@ -164,15 +163,12 @@ def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary
     model, encoder = predictor.model, predictor.encoder
     names = model.domain.names
     class_index = len(names) - 1
-    if isinstance(model, AveragedKDBModel):
-        ranked = sorted(model.weighted_arcs, key=lambda arc: -arc.weight)
-        arcs = tuple((a[0], a[1]) for a in ranked if a[0] != names[class_index])
-    else:
-        arcs = tuple(
-            (names[parent], names[child])
-            for parent, child in model.arcs
-            if class_index not in (parent, child)
-        )
+    weights = model.arc_weights
+    arcs = tuple(
+        (names[parent], names[child])
+        for parent, child in sorted(model.arcs, key=lambda arc: -weights.get(arc, 0.0))
+        if class_index not in (parent, child)
+    )
     labels = predictor.classes.tolist()
     return Summary(
         model=name,
@@ -187,5 +183,5 @@ def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary
         notes=tuple(encoder.notes.items()),
         unknown=tuple(encoder.unknown_counts.items()),
         temperature=predictor.temperature,
-        remarks=getattr(model, "remarks", ()),
+        remarks=tuple(model.remarks),
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_rules import latent_names
+from bayleaf.data.domain import Variable
+from bayleaf.models.latent_rules import LatentReport
 from bayleaf.plot import style
 from bayleaf.wording import counted, near_names
 
@@ -57,44 +57,44 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
         If matplotlib is not installed.
     """
     found = getattr(model, "model_", model)
-    if not isinstance(found, HierarchicalNaiveBayesModel):
+    if getattr(found, "latent_reports", None) is None:
         raise TypeError(
             "model must be a fitted hierarchical naive Bayes, got a "
             f"{type(model).__name__}"
         )
-    tree, domain = found.tree, found.domain
-    names = latent_names(domain, tree)
-    if latent not in names:
+    reports = {report.name: report for report in found.latent_reports}
+    if latent not in reports:
+        names = list(reports)
         remedy = near_names(str(latent), names) if names else "the model has none"
         raise ValueError(f"there is no latent variable {latent!r}; {remedy}")
-    chosen = tree.latents[names.index(latent)]
-    states = chosen.states
+    chosen = reports[latent]
+    states = chosen.cells
     ax = style.axes_for(ax, 1.9 + 0.42 * states.shape[1], 1.2 + 0.28 * len(states))
     _draw_cells(ax, states)
-    for axis, child in (("y", chosen.left), ("x", chosen.right)):
-        name, labels = _child(found, names, child)
+    variables = {variable.name: variable for variable in found.domain}
+    for axis, child in zip("yx", chosen.children, strict=True):
+        name, labels = _child(variables.get(child), reports.get(str(child)))
         style.name_ticks(ax, axis, labels)
         getattr(ax, f"set_{axis}label")(
             style.shortened(name, 32), fontsize=style.FONT_SIZE, parse_math=False
         )
     ax.tick_params(length=0)
-    states_left = counted(chosen.n_states, "state")
+    states_left = counted(len(chosen.states), "state")
     style.title(ax, f"{style.shortened(latent)}: {states.size} cells in {states_left}")
     return ax
 
 
 def _child(
-    model: HierarchicalNaiveBayesModel, names: list[str], node: int
+    feature: Variable | None, nested: LatentReport | None
 ) -> tuple[str, list[str]]:
-    """Name and states of a feature or of a nested latent variable."""
-    if node >= model.tree.n_features:
-        numbers = range(1, model.tree.cards[node] + 1)
-        name = names[node - model.tree.n_features]
-        return f"state of {name}", [str(number) for number in numbers]
-    variable = model.domain[node]
+    """Name and states of a feature or, where there is none, of a nested latent."""
+    if feature is None:
+        assert nested is not None
+        numbers = range(1, len(nested.states) + 1)
+        return f"state of {nested.name}", [str(number) for number in numbers]
     # A missing state, if there is one, is counted with the others.
-    labels = [variable.label(code) for code in range(model.tree.cards[node])]
-    return str(variable.name), [style.shortened(label, 18) for label in labels]
+    labels = [feature.label(code) for code in range(feature.n_states)]
+    return str(feature.name), [style.shortened(label, 18) for label in labels]
 
 
 def _draw_cells(ax: Axes, states: NDArray[np.intp]) -> None:

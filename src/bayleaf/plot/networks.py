@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.plot import style
-from bayleaf.plot.layout import clear_bow, layered
-from bayleaf.plot.pictured_graph import (
+from bayleaf.models.picture import (
     CLASS,
     FEATURE,
     LATENT,
-    MAX_NODES,
     PicturedGraph,
     WeightedArc,
-    pictured_graph,
 )
+from bayleaf.plot import style
+from bayleaf.plot.layout import clear_bow, layered
+from bayleaf.plot.pictured_graph import MAX_NODES, pictured_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

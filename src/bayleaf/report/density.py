@@ -14,9 +14,9 @@ from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.cross_validation import Progress
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.inference.row_densities import log_densities
+from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_rows import read_rows
-from bayleaf.models.row_densities import log_densities
 from bayleaf.report.columns import column_values, quality_notes
 from bayleaf.report.privacy import Privacy, masked_domain, state_counts
 from bayleaf.report.structure import structure_values

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-from bayleaf.models.latent_rules import LatentReport, latent_reports
+from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.local_structure_text import group_name
-from bayleaf.models.network_posterior import NetworkPosteriorModel
 from bayleaf.plot.pictured_graph import pictured_graph
 from bayleaf.report.privacy import Privacy
 from bayleaf.wording import shown_name, stated
@@ -43,9 +41,6 @@ def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
         What may be shown.
     """
     graph = pictured_graph(source)
-    network = source if isinstance(source, BayesianNetwork) else None
-    if isinstance(source, NetworkPosteriorModel):
-        network = source.network
     remarks = () if privacy.withholds else getattr(source, "remarks", ())
     hidden = max(0, len(graph.arcs) - _ARCS)
     return {
@@ -63,19 +58,17 @@ def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
         "note": graph.note,
         "remarks": list(remarks),
         "latents": _latents(source, domain, privacy),
-        "distributions": []
-        if network is None
-        else list(_distributions(network, domain, privacy)),
+        "distributions": list(_distributions(source.cpds, domain, privacy)),
     }
 
 
 def _latents(source: Any, domain: Domain, privacy: Privacy) -> list[Values]:
     """Latent variables of a tree, each state with its rules."""
-    if not isinstance(source, HierarchicalNaiveBayesModel):
+    if not getattr(source, "latent_reports", None):
         return []
-    model = replace(source, domain=domain)
+    reports = replace(source, domain=domain).latent_reports
     labels = [domain[-1].label(code) for code in range(domain[-1].n_states)]
-    return [_latent(report, labels, privacy) for report in latent_reports(model)]
+    return [_latent(report, labels, privacy) for report in reports]
 
 
 def _latent(report: LatentReport, labels: list[str], privacy: Privacy) -> Values:
@@ -106,10 +99,10 @@ def _latent(report: LatentReport, labels: list[str], privacy: Privacy) -> Values
 
 
 def _distributions(
-    network: BayesianNetwork, domain: Domain, privacy: Privacy
+    cpds: Sequence[CPD], domain: Domain, privacy: Privacy
 ) -> Iterator[Values]:
     """Trees and tables over groups, line by line."""
-    for cpd in network.cpds:
+    for cpd in cpds:
         if isinstance(cpd, TreeCPD) and isinstance(cpd.root, Split):
             form, lines = "tree", list(_tree_lines(domain, cpd, privacy))
         elif isinstance(cpd, GroupedTableCPD) and _has_groups(cpd):

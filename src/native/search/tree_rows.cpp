@@ -18,16 +18,25 @@ constexpr char kNoSuchRow[] = "a leaf has rows that its table lacks";
 
 using Rows = std::span<const int32_t>;
 
-// Calls work(table) with the cells of a table as what they are, bytes or pairs of them.
+// Codes of rows side by side, bytes or pairs of them, with the rows' weights (null where
+// all weigh one) and where each variable's states start in a table of counts.
+struct Table {
+    const void* cells;
+    const int64_t* offsets;
+    const double* weights;
+    int64_t n_rows, n_variables, is_wide;
+};
+
+// Calls work(codes) with the cells of a table as what they are.
 template <class Work>
-void with_cells(const void* cells, bool is_wide, int64_t n_rows, int64_t n_variables,
-                Work work) {
-    if (is_wide)
-        work(Matrix<const uint16_t>{static_cast<const uint16_t*>(cells), n_rows,
-                                    n_variables});
+void with_cells(const Table& table, Work work) {
+    const auto as = [&]<class Cell>(const Cell* cells) {
+        work(Matrix<const Cell>{cells, table.n_rows, table.n_variables});
+    };
+    if (table.is_wide)
+        as(static_cast<const uint16_t*>(table.cells));
     else
-        work(
-            Matrix<const uint8_t>{static_cast<const uint8_t*>(cells), n_rows, n_variables});
+        as(static_cast<const uint8_t*>(table.cells));
 }
 
 // Adds the weight of every row to counts[state of the child, state of each variable].
@@ -76,22 +85,23 @@ void partition(const Matrix<const Cell>& table, std::span<int32_t> rows, int64_t
 using namespace bayleaf;
 
 // Adds to `counts` (child card, all states) the weight of each state of every variable
-// with each of the child's. `weights` is null where all rows weigh one.
-BAYLEAF_API int32_t bl_count_rows(const void* cells, bool is_wide, int64_t n_rows,
-                                  int64_t n_variables, const int64_t* offsets,
-                                  const double* weights, const int32_t* rows,
+// with each of the child's.
+BAYLEAF_API int32_t bl_count_rows(const void* packed, const int32_t* rows,
                                   int64_t n_counted, int64_t child, double* counts) {
     return guarded([&] {
-        const Matrix<double> table{counts, offsets[child + 1] - offsets[child],
-                                   offsets[n_variables]};
+        const Table& table = *static_cast<const Table*>(packed);
+        const int64_t* offsets = table.offsets;
+        const Matrix<double> cells{counts, offsets[child + 1] - offsets[child],
+                                   offsets[table.n_variables]};
         const Rows counted = view(rows, n_counted);
-        require_below(counted, n_rows, kNoSuchRow);
+        require_below(counted, table.n_rows, kNoSuchRow);
         Watch watch;
-        with_cells(cells, is_wide, n_rows, n_variables, [&](const auto& codes) {
+        with_cells(table, [&](const auto& codes) {
             for (int64_t first = 0; first < n_counted; first += kBlock) {
                 const int64_t size = std::min(kBlock, n_counted - first);
-                count(codes, offsets, weights, counted.subspan(first, size), child, table);
-                watch.add(size * n_variables);
+                count(codes, offsets, table.weights, counted.subspan(first, size), child,
+                      cells);
+                watch.add(size * table.n_variables);
             }
         });
     });
@@ -99,16 +109,16 @@ BAYLEAF_API int32_t bl_count_rows(const void* cells, bool is_wide, int64_t n_row
 
 // Orders `rows` in place by branch_of[code of the variable] (card,), keeping their order
 // within each branch; `starts` (n_branches + 1,) tells where the branches are.
-BAYLEAF_API int32_t bl_partition_rows(const void* cells, bool is_wide, int64_t n_rows,
-                                      int64_t n_variables, int32_t* rows, int64_t n_ordered,
+BAYLEAF_API int32_t bl_partition_rows(const void* packed, int32_t* rows, int64_t n_ordered,
                                       int64_t variable, const int64_t* branch_of,
                                       int64_t card, int64_t* starts, int64_t n_branches) {
     return guarded([&] {
+        const Table& table = *static_cast<const Table*>(packed);
         const auto branches = view(branch_of, card);
         require_below(branches, n_branches, "a state leads to a branch that a split lacks");
         const auto ordered = view(rows, n_ordered);
-        require_below(Rows(ordered), n_rows, kNoSuchRow);
-        with_cells(cells, is_wide, n_rows, n_variables, [&](const auto& codes) {
+        require_below(Rows(ordered), table.n_rows, kNoSuchRow);
+        with_cells(table, [&](const auto& codes) {
             partition(codes, ordered, variable, branches, view(starts, n_branches + 1));
         });
     });

@@ -26,7 +26,7 @@ def test_the_climb_scores_no_worse_than_the_truth(
     flat = [flat_hierarchy(variable.states) for variable in network.domain]
     n_reached = 0
     for seed in SEEDS:
-        codes = network.inference.sample_codes(N_ROWS, random_state=seed)
+        codes = network.sample_codes(N_ROWS, random_state=seed)
         source = UnclassedCounts(codes)
         found = climb_tables(
             source,

@@ -22,8 +22,8 @@ from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.factors import Factor
-from bayleaf.models.inference import Eliminator
+from bayleaf.inference.elimination import Eliminator
+from bayleaf.inference.factors import Factor
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.cells import cell_rule
 from bayleaf.search.left_out.leave_one_out import (

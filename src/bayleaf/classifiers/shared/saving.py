@@ -20,7 +20,7 @@ from bayleaf.data.cuts import discretizers
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.fields import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
-from bayleaf.models.evidence_rows import EvidenceRows, count_evidence
+from bayleaf.models.evidence_rows import EvidenceRows
 from bayleaf.models.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -94,8 +94,12 @@ def kept_evidence(classifier: ClassifierParts) -> EvidenceRows | None:
         read: EvidenceRows | None = getattr(classifier, "_evidence", None)
         return read
     learned = classifier.class_prior is None and classifier.fit_prior
-    return count_evidence(
-        classifier.model_, counts, classifier.smoothing_, prior_is_learned=learned
+    model = classifier.model_
+    return EvidenceRows.from_counts(
+        model.count_rows(counts),
+        model.table_sizes,
+        classifier.smoothing_,
+        prior_is_learned=learned,
     )
 
 

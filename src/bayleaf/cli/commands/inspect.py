@@ -187,30 +187,27 @@ def _show_importance(
 
 def _show_rules(model: ClassModel, *, as_json: bool) -> int:
     """Print what the states of the latent variables mean."""
-    from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
-    from bayleaf.models.latent_rules import latent_reports, rules_text
+    from bayleaf.models.latent_reports import rules_text
 
-    if not isinstance(model, HierarchicalNaiveBayesModel):
+    reports = model.latent_reports
+    if reports is None:
         raise ValueError("--rules belongs to the hnb model, which has latent variables")
     if as_json:
-        print_json([report.to_dict() for report in latent_reports(model)])
+        print_json([report.to_dict() for report in reports])
     else:
-        print(rules_text(model))
+        print(rules_text(reports, model.domain[-1]))
     return 0
 
 
 def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
     """Print what the states of one feature say of the classes."""
-    from bayleaf.models.averaged_kdb import AveragedKDBModel
-    from bayleaf.models.feature_shape import feature_shape
-
     model = predictor.model
-    if not isinstance(model, AveragedKDBModel):
-        raise ValueError("--shape belongs to the auto model; use --table for this one")
     by_text = {str(known): i for i, known in enumerate(model.domain.names[:-1])}
     if name not in by_text:
         raise ValueError(f"there is no feature {name!r}; {near_names(name, by_text)}")
-    found = feature_shape(model, by_text[name], tuple(predictor.classes.tolist()))
+    found = model.feature_shape(by_text[name], tuple(predictor.classes.tolist()))
+    if found is None:
+        raise ValueError("--shape belongs to the auto model; use --table for this one")
     if as_json:
         print_json(found.to_dict())
     else:

@@ -20,7 +20,7 @@ from bayleaf.data.encoder import EncoderRules
 from bayleaf.io.atomic import replacing
 from bayleaf.io.formats.xml_writing import xml_attributes, xml_holds
 from bayleaf.io.native.model_file import SavedModel
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import name_list
 
@@ -60,10 +60,10 @@ def write_pmml(model: Predictor | SavedModel, path: str | Path) -> None:
         temporary.write_text(f"{text}\n", encoding="utf-8")
 
 
-def _naive_bayes(predictor: Predictor) -> NetworkModel:
+def _naive_bayes(predictor: Predictor) -> ClassModel:
     """The model of a predictor if PMML's naive Bayes says all that it does."""
     model = predictor.model
-    if not isinstance(model, NetworkModel):
+    if not model.cpds:
         raise ValueError(
             "only naive Bayes can be written as PMML, but this model averages over "
             "networks; fit NaiveBayesClassifier"
@@ -171,7 +171,7 @@ def _tag(
     yield f"</{name}>"
 
 
-def _document(predictor: Predictor, model: NetworkModel) -> Iterator[str]:
+def _document(predictor: Predictor, model: ClassModel) -> Iterator[str]:
     """Lines of the whole file."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
 
@@ -205,7 +205,7 @@ def _data_fields(domain: Domain) -> Iterator[str]:
         yield from _tag("DataField", attributes, values if labels else None)
 
 
-def _model(predictor: Predictor, model: NetworkModel) -> Iterator[str]:
+def _model(predictor: Predictor, model: ClassModel) -> Iterator[str]:
     """Lines inside the model."""
     prior = np.array(model.class_prior)
     if predictor.prior_shift is not None:
@@ -256,10 +256,10 @@ def _output_fields(target: Variable) -> Iterator[str]:
         yield from _tag("OutputField", attributes)
 
 
-def _inputs(model: NetworkModel, prior: NDArray[np.float64]) -> Iterator[str]:
+def _inputs(model: ClassModel, prior: NDArray[np.float64]) -> Iterator[str]:
     """Lines with the tables of all features."""
     target = model.domain[-1]
-    for variable, cpd in zip(model.domain.variables[:-1], model.network.cpds):
+    for variable, cpd in zip(model.domain.variables[:-1], model.cpds):
         shape = (target.n_states, variable.n_states)
         table = np.broadcast_to(cpd.probabilities, shape)
         # A class that never occurs has no share to split; any counts will do.

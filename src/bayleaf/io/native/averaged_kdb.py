@@ -37,7 +37,6 @@ _RULES: dict[str, type[Any]] = {
 def averaged_kdb_to(model: AveragedKDBModel, arrays: ArrayWriter) -> dict[str, Any]:
     """The model as plain values; its counts go to `arrays`."""
     return {
-        "type": "averaged_kdb",
         "prior": arrays.add(model.prior),
         "base": arrays.add(model.base),
         "max_parents": model.weights.shape[1] - 1,

@@ -15,7 +15,8 @@ from bayleaf.data.domain import Domain
 from bayleaf.io.distributions import check_distributions
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
-from bayleaf.models.hierarchical_mixture import Banks, HierarchicalMixtureModel
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.mixture_tables import Banks
 
 # Larger trees are refused, so that no file asks for much.
 _MOST_OUTPUTS = 20_000_000
@@ -35,7 +36,6 @@ def mixture_to(model: HierarchicalMixtureModel, arrays: ArrayWriter) -> dict[str
     if model.prior is not None:
         check_distributions(model.prior, "the class prior")
     return {
-        "type": "hierarchical_mixture",
         "architecture": list(model.architecture),
         "prior": None if model.prior is None else arrays.add(model.prior),
         "starts": [

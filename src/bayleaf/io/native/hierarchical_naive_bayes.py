@@ -34,7 +34,6 @@ def hierarchical_to(
     for node, table in zip(model.tree.class_children, model.tables, strict=True):
         check_distributions(table, f"the table of node {node}")
     return {
-        "type": "hierarchical_naive_bayes",
         "prior": arrays.add(model.prior),
         "latents": [
             {

@@ -24,7 +24,6 @@ def latent_class_to(model: LatentClassModel, arrays: ArrayWriter) -> dict[str, A
     """
     _check(model)
     return {
-        "type": "latent_class",
         "prior": arrays.add(model.prior),
         "n_components": model.n_components,
         "weights": arrays.add(model.weights),

@@ -19,9 +19,10 @@ from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.native.documents import MAX_BYTES, reading, write_document
 from bayleaf.io.native.domains import domain_from, domain_to
 from bayleaf.io.native.encoders import encoder_from, encoder_to
-from bayleaf.io.native.evidence import evidence_from, evidence_to
 from bayleaf.io.native.models import model_from, model_to
 from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.evidence_rows import EvidenceRows
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.temperature import HIGHEST, LOWEST
 from bayleaf.wording import brief_fields
@@ -85,7 +86,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         **encoder_to(predictor.encoder),
         "domain": domain_to(predictor.model.domain),
         "model": model_to(predictor.model, arrays),
-        "evidence": evidence_to(predictor.evidence, arrays),
+        "evidence": _evidence_to(predictor.evidence, arrays),
     }
     write_document(FORMAT, content, arrays, path)
 
@@ -130,7 +131,7 @@ def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
             _loss(document, len(classes)),
             _temperature(document),
             _prior_shift(document, len(classes)),
-            evidence=evidence_from(document, model, arrays),
+            evidence=_evidence_from(document, model, arrays),
         ),
         classifier=document.text("classifier"),
         parameters=document.object("parameters").values,
@@ -189,3 +190,49 @@ def _prior_shift(document: Fields, n_classes: int) -> NDArray[np.float64] | None
     if document.values.get("prior_shift") is None:
         return None
     return ArrayReader().get(document.list("prior_shift"), (n_classes,), "prior_shift")
+
+
+def _evidence_to(evidence: EvidenceRows | None, arrays: ArrayWriter) -> Any:
+    """Evidence as plain values, None without any; the rows go to `arrays`."""
+    if evidence is None:
+        return None
+    return {
+        "rows": [arrays.add(rows) for rows in evidence.rows],
+        "pseudo_rows": list(evidence.pseudo_rows),
+        "prior_is_learned": evidence.prior_is_learned,
+    }
+
+
+def _evidence_from(
+    document: Fields, model: ClassModel, arrays: ArrayReader
+) -> EvidenceRows | None:
+    """The evidence in a model file, None in files that hold none.
+
+    Raises
+    ------
+    ModelFileError
+        If it does not fit the model or holds a negative weight.
+    """
+    if document.values.get("evidence") is None:
+        return None
+    fields = document.object("evidence")
+    shapes = [size.shape for size in model.table_sizes]
+    rows, pseudo_rows = fields.list("rows"), fields.list("pseudo_rows")
+    if not len(rows) == len(pseudo_rows) == len(shapes):
+        raise ModelFileError(
+            f"the evidence has {len(rows)} tables, but the model has {len(shapes)}"
+        )
+    found = tuple(
+        arrays.get(values, shape, "the evidence of a table")
+        for values, shape in zip(rows, shapes, strict=True)
+    )
+    pseudo = _numbers(pseudo_rows)
+    if any((weights < 0).any() for weights in found) or min(pseudo, default=0) < 0:
+        raise ModelFileError("the evidence of a table holds a negative weight")
+    return EvidenceRows(found, pseudo, fields.flag("prior_is_learned"))
+
+
+def _numbers(values: list[Any]) -> tuple[float, ...]:
+    """A list of finite numbers, which always stands in the document itself."""
+    shape = (len(values),)
+    return tuple(ArrayReader().get(values, shape, "pseudo_rows").tolist())

@@ -58,8 +58,10 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
         if document.text("format") in (FORMAT, DENSITY_FORMAT):
             return network_from(document.object("network"), domain, arrays)
         model = document.object("model")
-        network = getattr(model_from(model, domain, arrays), "network", None)
-        if not isinstance(network, BayesianNetwork):
+        network: BayesianNetwork | None = getattr(
+            model_from(model, domain, arrays), "network", None
+        )
+        if network is None:
             raise ModelFileError(
                 f"the model of {path.name} is of the type {model.text('type')!r}, "
                 "which is no single Bayesian network; naive Bayes, TAN, KDB and HNB are"

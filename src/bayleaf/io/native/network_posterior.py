@@ -28,7 +28,6 @@ def network_posterior_to(
     if prior is not None:
         check_distributions(prior, _PRIOR)
     return {
-        "type": "network_posterior",
         **network_to(model.network, arrays),
         "max_table_cells": int(model.max_table_cells),
         "given_prior": None if prior is None else arrays.add(prior),

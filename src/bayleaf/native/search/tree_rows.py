@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,20 +16,27 @@ Counts = NDArray[np.float64]
 Places = NDArray[np.int64]
 Rows = NDArray[np.int32]
 
-_TABLE = POINTER, FLAG, INTEGER, INTEGER
-_count_rows = Function(
-    "bl_count_rows", *_TABLE, *[POINTER] * 3, INTEGER, INTEGER, POINTER
-)
+_count_rows = Function("bl_count_rows", *[POINTER] * 2, *[INTEGER] * 2, POINTER)
 _partition_rows = Function(
-    "bl_partition_rows",
-    *_TABLE,
-    *[POINTER, INTEGER, INTEGER],
-    *[POINTER, INTEGER] * 2,
+    "bl_partition_rows", *[POINTER] * 2, *[INTEGER] * 2, *[POINTER, INTEGER] * 2
 )
 _join_values = Function(
     "bl_join_values",
     *[POINTER, INTEGER, INTEGER, POINTER, INTEGER, FLAG, REAL, POINTER],
 )
+
+
+class _Table(ctypes.Structure):
+    """A table as the native loops take it: one argument instead of six."""
+
+    _fields_ = (
+        ("cells", POINTER),
+        ("offsets", POINTER),
+        ("weights", POINTER),
+        ("n_rows", INTEGER),
+        ("n_variables", INTEGER),
+        ("is_wide", INTEGER),
+    )
 
 
 class PackedRows:
@@ -53,7 +62,7 @@ class PackedRows:
         If shapes or layouts do not fit, or offsets decrease.
     """
 
-    __slots__ = ("_arrays", "cells", "n_variables", "offsets", "starts", "weights")
+    __slots__ = ("_arrays", "_table", "address", "n_rows", "shapes", "variables")
 
     def __init__(
         self,
@@ -63,18 +72,25 @@ class PackedRows:
     ) -> None:
         n_rows, n_variables = table.shape
         is_wide = table.dtype == U2
-        address = readable(table, U2 if is_wide else U1, (n_rows, n_variables))
         # Kept alive, and read from as long as this is.
         self._arrays = table, offsets, weights
-        self.cells = address, is_wide, n_rows, n_variables
-        self.n_variables = n_variables
-        self.offsets = readable(offsets, I8, (n_variables + 1,))
-        self.starts: list[int] = offsets.tolist()
-        if self.starts[0] != 0 or (np.diff(offsets) < 0).any():
-            raise ValueError(f"offsets must grow from 0 on, got {self.starts}")
-        # An empty array tells that all rows weigh one.
-        is_weighted = weights.shape != (0,)
-        self.weights = readable(weights, F8, (n_rows,)) if is_weighted else None
+        self._table = _Table(
+            readable(table, U2 if is_wide else U1, (n_rows, n_variables)),
+            readable(offsets, I8, (n_variables + 1,)),
+            # An empty array tells that all rows weigh one.
+            readable(weights, F8, (n_rows,)) if weights.shape != (0,) else None,
+            n_rows,
+            n_variables,
+            is_wide,
+        )
+        self.address = ctypes.addressof(self._table)
+        self.n_rows = n_rows
+        starts: list[int] = offsets.tolist()
+        if starts[0] != 0 or (np.diff(offsets) < 0).any():
+            raise ValueError(f"offsets must grow from 0 on, got {starts}")
+        self.variables = range(n_variables)
+        # Shape of the counts of each variable with all.
+        self.shapes = [(b - a, starts[-1]) for a, b in pairwise(starts)]
 
     def __reduce__(self) -> tuple[object, ...]:
         return PackedRows, self._arrays
@@ -99,17 +115,13 @@ def count_rows(packed: PackedRows, rows: Rows, child: int, counts: Counts) -> No
     ValueError
         If the table lacks a row.
     """
-    starts = packed.starts
-    child = range(packed.n_variables)[child]
-    shape = starts[child + 1] - starts[child], starts[-1]
+    child = packed.variables[child]
     _count_rows(
-        *packed.cells,
-        packed.offsets,
-        packed.weights,
+        packed.address,
         readable(rows, I4, rows.shape[:1]),
         len(rows),
         child,
-        writable(counts, F8, shape),
+        writable(counts, F8, packed.shapes[child]),
     )
 
 
@@ -136,10 +148,10 @@ def partition_rows(
     ValueError
         If the table lacks a row, or the split a branch.
     """
-    variable = range(packed.n_variables)[variable]
-    card = packed.starts[variable + 1] - packed.starts[variable]
+    variable = packed.variables[variable]
+    card = packed.shapes[variable][0]
     _partition_rows(
-        *packed.cells,
+        packed.address,
         writable(rows, I4, rows.shape[:1]),
         len(rows),
         variable,

@@ -23,8 +23,7 @@ def _table(rng: np.random.Generator) -> Arguments:
 
 
 def _leaf(rng: np.random.Generator, packed: PackedRows) -> np.ndarray:
-    n_rows = packed.cells[2]
-    inside = np.flatnonzero(rng.random(n_rows) < 0.7)
+    inside = np.flatnonzero(rng.random(packed.n_rows) < 0.7)
     return rng.permutation(inside).astype(np.int32)
 
 

@@ -1,0 +1,1 @@
+"""Exact and approximate answers to questions about a factorised joint distribution."""

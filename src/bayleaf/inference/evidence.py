@@ -1,0 +1,377 @@
+"""What is known of some variables: a state, several, none of some, or weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.tables.frames import is_missing_cell
+from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.wording import format_number, name_list, stated
+
+Likelihood = NDArray[np.float64]
+Likelihoods = dict[int, Likelihood]
+# Values that are a state if they equal one.
+_PLAIN = (str, int, float)
+
+
+class ImpossibleEvidenceError(ValueError):
+    """Evidence that has probability zero under a network.
+
+    Parameters
+    ----------
+    message : str
+        The sentence for the reader.
+    variables : tuple of str or int
+        Names of the variables whose evidence cannot be together.
+    """
+
+    def __init__(self, message: str, variables: tuple[str | int, ...]) -> None:
+        super().__init__(message)
+        self.variables = variables
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.variables)
+
+
+class Not:
+    """States that are ruled out (negative evidence).
+
+    Parameters
+    ----------
+    *states : hashable
+        States, numbers or nodes of the value hierarchy, as in evidence itself.
+
+    Examples
+    --------
+    >>> Not("yes", "perhaps")
+    Not('yes', 'perhaps')
+    """
+
+    def __init__(self, *states: Any) -> None:
+        self.states = states
+
+    def __repr__(self) -> str:
+        return f"Not({', '.join(repr(state) for state in self.states)})"
+
+
+class EvidenceItem(NamedTuple):
+    """What is known of one variable.
+
+    Parameters
+    ----------
+    variable : int
+        Index of the variable.
+    about : Variable
+        The variable.
+    known : int or ndarray of shape (card,), dtype float64
+        The state that it is in, or the weight of each state: 0 and 1, or a likelihood
+        on any scale.
+    words : str, optional
+        The item as a reader sees it; by default what a state is called.
+    """
+
+    variable: int
+    about: Variable
+    known: int | Likelihood
+    words: str | None = None
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """Weight of each state, shape (card,)."""
+        if not isinstance(self.known, int):
+            return self.known
+        likelihood = np.zeros(self.about.n_states)
+        likelihood[self.known] = 1.0
+        return likelihood
+
+    @property
+    def text(self) -> str:
+        """The item as a reader sees it, such as ``smoker = yes``."""
+        if self.words is not None or not isinstance(self.known, int):
+            return str(self.words)
+        return stated(self.about.name, self.about.label(self.known))
+
+    @property
+    def state(self) -> int | None:
+        """The only state left, None if there are several."""
+        if isinstance(self.known, int):
+            return self.known
+        left = np.flatnonzero(self.known)
+        return int(left[0]) if len(left) == 1 else None
+
+    @property
+    def exponent(self) -> int:
+        """Power of two that brings the largest weight to at least 1 and below 2."""
+        if isinstance(self.known, int):
+            return 0
+        return int(np.frexp(self.known.max())[1]) - 1
+
+    @property
+    def scaled(self) -> int | Likelihood:
+        """What is known, its largest weight at least 1 and below 2."""
+        # Products of weights on any scale would leave the range of numbers. Powers of
+        # two change no digit.
+        if isinstance(self.known, int):
+            return self.known
+        return np.ldexp(self.known, -self.exponent)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of some variables, at most one item each.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables of the network.
+    items : tuple of EvidenceItem
+        In the order of the variables.
+    """
+
+    domain: Domain
+    items: tuple[EvidenceItem, ...]
+
+    @property
+    def findings(self) -> dict[int, int | Likelihood]:
+        """State or weights by variable, on a common scale; see `log_scale`."""
+        return {item.variable: item.scaled for item in self.items}
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        """Weight of each state, by variable, on a common scale; see `log_scale`."""
+        scaled = [item._replace(known=item.scaled) for item in self.items]
+        return {item.variable: item.likelihood for item in scaled}
+
+    @property
+    def log_scale(self) -> float:
+        """What `findings` and `likelihoods` lack of the items' own scale, in nats."""
+        return sum(item.exponent for item in self.items) * math.log(2.0)
+
+    @property
+    def hard(self) -> dict[int, int]:
+        """The state of each variable of which only one state is left."""
+        states = {item.variable: item.state for item in self.items}
+        return {v: state for v, state in states.items() if state is not None}
+
+    def only(self, items: Iterable[EvidenceItem]) -> Evidence:
+        """Evidence of some items."""
+        return Evidence(self.domain, tuple(items))
+
+    def impossible(
+        self, log_probability: Callable[[Evidence], float]
+    ) -> ImpossibleEvidenceError:
+        """The error that names items which cannot be together, none of them idle.
+
+        Items are left out one after another, the last first, as long as the rest
+        stays impossible; what remains is possible without any one of its items.
+
+        Parameters
+        ----------
+        log_probability : callable
+            ln P of part of this evidence, minus infinity if it is impossible.
+        """
+        kept = list(self.items)
+        for item in reversed(self.items):
+            rest = [other for other in kept if other is not item]
+            if np.isneginf(log_probability(self.only(rest))):
+                kept = rest
+        texts = [item.text for item in kept]
+        names = tuple(self.domain[item.variable].name for item in kept)
+        if len(texts) == 1:
+            sentence = f"{texts[0]} has probability 0 under this network"
+        else:
+            joined = f"{', '.join(texts[:-1])} and {texts[-1]}"
+            sentence = f"{joined} cannot be together under this network"
+        return ImpossibleEvidenceError(sentence, names)
+
+
+def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidence:
+    """Read what a user says of some variables.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables.
+    evidence : mapping from name to value, or None
+        A state; a list, tuple or set of states, one of which holds; `Not` for states
+        ruled out; a mapping from every state to its likelihood, or a numeric array of
+        likelihoods in the order of the states (not negative, on any scale); a number
+        for a variable with cut points; the name of a node of the value hierarchy.
+        None and NaN mean that nothing is known, unless missing is a state.
+
+    Raises
+    ------
+    ValueError
+        If a variable or state does not exist, a variable is named twice, no state
+        is left, or a likelihood is negative, infinite or of the wrong length.
+    TypeError
+        If `evidence` is no mapping.
+    """
+    if evidence is None:
+        return Evidence(domain, ())
+    if not isinstance(evidence, Mapping):
+        raise TypeError(
+            "evidence must be a mapping from names of variables to what is known of "
+            f"them, got {type(evidence).__name__}"
+        )
+    items: dict[int, EvidenceItem] = {}
+    for name, value in evidence.items():
+        position = find_variable(domain, name)
+        variable = domain[position]
+        if position in items:
+            raise ValueError(f"the evidence names variable {variable.name!r} twice")
+        # What most evidence is, hundreds of items at a time.
+        is_plain = isinstance(value, _PLAIN)
+        state = variable.state_index.get(value) if is_plain else None
+        if state is not None:
+            items[position] = EvidenceItem(position, variable, state)
+            continue
+        likelihood, text = _read_value(StateReader(variable), value)
+        items[position] = EvidenceItem(position, variable, _state_or(likelihood), text)
+    return Evidence(
+        domain,
+        tuple(items[position] for position in sorted(items) if _tells(items[position])),
+    )
+
+
+def _state_or(likelihood: Likelihood) -> int | Likelihood:
+    """The state that a likelihood leaves with weight 1, or the likelihood itself."""
+    left = np.flatnonzero(likelihood)
+    if len(left) == 1 and likelihood[left[0]] == 1.0:
+        return int(left[0])
+    return likelihood
+
+
+def _tells(item: EvidenceItem) -> bool:
+    """Whether an item changes anything."""
+    if isinstance(item.known, int):
+        return item.about.n_states > 1
+    return not (item.known == 1.0).all()
+
+
+def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
+    """Likelihood of each state that a value means, and its text."""
+    variable = reader.variable
+    if isinstance(value, Mapping):
+        return _checked(variable, _from_mapping(reader, value))
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub" and value.ndim:
+        return _checked(variable, _from_array(variable, value))
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    nothing_known = _is_unobserved(value)
+    if nothing_known and not (value is None and variable.has_missing_state):
+        return np.ones(variable.n_states), f"{variable.name} unknown"
+    negated = isinstance(value, Not)
+    states = value.states if isinstance(value, Not) else _alternatives(reader, value)
+    likelihood = np.full(variable.n_states, float(negated))
+    for state in states:
+        codes = reader.codes(state)
+        if codes is None:
+            raise reader.unknown(state)
+        likelihood[list(codes)] = float(not negated)
+    if not likelihood.any():
+        raise ValueError(
+            f"the evidence on variable {variable.name!r} leaves no state; "
+            "leave at least one possible"
+        )
+    return likelihood, _text_of(reader, states, likelihood, negated)
+
+
+def _is_unobserved(value: Any) -> bool:
+    """Whether a value says that nothing is known."""
+    return not isinstance(value, Not | set | frozenset | list | tuple) and (
+        is_missing_cell(value)
+    )
+
+
+def _alternatives(reader: StateReader, value: Any) -> Sequence[Any]:
+    """The states, one of which holds: those of a collection, or the value alone."""
+    is_collection = isinstance(value, set | frozenset | list | tuple)
+    if not is_collection or reader.codes(value) is not None:
+        return (value,)
+    return tuple(value)
+
+
+def _from_mapping(reader: StateReader, value: Mapping[Any, Any]) -> list[Any]:
+    """Likelihoods of a mapping, in the order of the states."""
+    variable = reader.variable
+    likelihood: list[Any] = [None] * variable.n_states
+    for state, weight in value.items():
+        code = reader.code(state)
+        if code is None:
+            raise reader.unknown(state)
+        if likelihood[code] is not None:
+            raise ValueError(
+                f"the evidence on variable {variable.name!r} weighs state "
+                f"{variable.label(code)} twice"
+            )
+        likelihood[code] = weight
+    absent = [
+        variable.label(code) for code, weight in enumerate(likelihood) if weight is None
+    ]
+    if absent:
+        raise ValueError(
+            f"the evidence on variable {variable.name!r} gives no likelihood for "
+            f"{name_list(absent)}; give one for every state, 0 to rule it out"
+        )
+    return likelihood
+
+
+def _from_array(variable: Variable, value: NDArray[Any]) -> NDArray[Any]:
+    """Likelihoods of an array, if it has one for each state."""
+    if value.shape != (variable.n_states,):
+        raise ValueError(
+            f"the likelihood array for variable {variable.name!r} has shape "
+            f"{value.shape}; give one number for each of its {variable.n_states} states"
+        )
+    return value
+
+
+def _checked(variable: Variable, weights: Any) -> tuple[Likelihood, str]:
+    """A likelihood that can be used, and its text."""
+    try:
+        likelihood = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"the likelihoods for variable {variable.name!r} must be numbers, "
+            f"got {list(weights)!r}"
+        ) from error
+    usable = np.isfinite(likelihood).all() and (likelihood >= 0).all()
+    if not (usable and likelihood.any()):
+        raise ValueError(
+            f"the likelihoods for variable {variable.name!r} must be finite and not "
+            f"negative, at least one above 0; got {likelihood.tolist()}"
+        )
+    shown = [
+        f"{variable.label(code)} {format_number(weight)}"
+        for code, weight in enumerate(likelihood)
+    ]
+    return likelihood, f"{variable.name} weighted ({name_list(shown)})"
+
+
+def _text_of(
+    reader: StateReader, states: Sequence[Any], likelihood: Likelihood, negated: bool
+) -> str:
+    """How a reader sees one state, several, or those that are ruled out."""
+    variable = reader.variable
+    places: dict[str, int] = {}
+    for state in states:
+        code = reader.code(state)
+        label = str(state) if code is None else variable.label(code)
+        places[label] = min(reader.codes(state) or (0,))
+    # A set has no order of its own, and a sentence should not change between runs.
+    shown = sorted(places, key=lambda label: places[label])
+    if negated:
+        return f"{variable.name} not {' or '.join(shown)}"
+    if len(shown) == 1:
+        return stated(variable.name, shown[0])
+    if len(shown) <= 8:
+        return f"{variable.name} = {' or '.join(shown)}"
+    return f"{variable.name} in {int(likelihood.sum())} of {variable.n_states} states"

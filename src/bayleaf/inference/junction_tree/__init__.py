@@ -1,0 +1,1 @@
+"""Exact inference by message passing between the cliques of a triangulated graph."""

@@ -1,0 +1,69 @@
+"""The cliques of a network, as long as none of them is too large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from bayleaf.counts.source import Family
+from bayleaf.cpds.table import TableCPD
+from bayleaf.graph.triangulation import (
+    JunctionForest,
+    married,
+    plain_forest,
+    small_forest,
+)
+from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.junction_tree.decomposition import Product
+from bayleaf.inference.junction_tree.small_product import HOPELESS
+from bayleaf.wording import name_list
+
+
+def bounded_forest(
+    network: Factorisation, product: Product, limit: int
+) -> JunctionForest:
+    """Triangulate the graph of a product within a limit.
+
+    Parameters
+    ----------
+    network : Factorisation
+        The variables and distributions, for names and forms.
+    product : Product
+        The distributions as they are multiplied.
+    limit : int
+        Most cells that the table of a clique may have.
+
+    Raises
+    ------
+    ValueError
+        If a clique is larger, naming its variables.
+    """
+    neighbours = married(product.families, len(product.cards))
+    if not all(isinstance(cpd, TableCPD) for cpd in network.cpds):
+        # Tables that nobody wrote down can be so wide that a thorough search would
+        # take long, only to be refused.
+        quick = plain_forest(neighbours, product.cards).cliques
+        _check_sizes(network, product, quick, limit, HOPELESS)
+    forest = small_forest(neighbours, product.cards)
+    _check_sizes(network, product, forest.cliques, limit)
+    return forest
+
+
+def _check_sizes(
+    network: Factorisation,
+    product: Product,
+    cliques: Iterable[Family],
+    limit: int,
+    factor: int = 1,
+) -> None:
+    """Raise if a clique exceeds the limit by some factor, naming its variables."""
+    for clique in cliques:
+        cells = prod(product.cards[v] for v in clique)
+        if cells > limit * factor:
+            own = product.own_variables(clique)
+            names = name_list([str(network.domain[v].name) for v in own])
+            raise ValueError(
+                f"exact inference needs a table of {cells:.3g} cells over {names}, "
+                f"more than max_table_cells={limit}; raise it, or give these variables "
+                "fewer states or parents"
+            )

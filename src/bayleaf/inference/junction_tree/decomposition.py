@@ -1,0 +1,355 @@
+"""Products that stand for distributions whose full tables are too wide.
+
+A family of a tree or grouped table need not become one clique. Two forms of it add
+auxiliary variables that follow from the parents, and give the same product once these
+are summed out, or maximised over, because one state of each is left possible by any
+configuration of the parents:
+
+* by *groups*: one auxiliary variable for each parent some of whose states are never
+  told apart stands between it and the child, whose table runs over the groups;
+* by *contexts*: one more auxiliary variable numbers the contexts (leaves, rows). The
+  child depends on it alone, and a table of zeros and ones for each parent says which
+  of its groups each context agrees with, so that parents are not married.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import Family
+from bayleaf.cpds.contexts import (
+    contexts,
+    grouped_probabilities,
+    n_contexts,
+    state_groups,
+)
+from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.grouped_table import GroupedTableCPD, StateGroups, group_of_states
+from bayleaf.cpds.tree import TreeCPD
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+# Contexts beyond which numbering them saves nothing.
+MOST_CONTEXTS = 1024
+# Groups have a variable of their own if they are at most this share of the states.
+_WORTH_GROUPING = 0.7
+
+
+class Form(Enum):
+    """How a family enters a product."""
+
+    WHOLE = "its full table"
+    GROUPS = "a table over groups of states"
+    CONTEXTS = "a distribution for each context"
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One factor of a product, made when it is asked for.
+
+    Parameters
+    ----------
+    family : tuple of int
+        Variables along the axes of its table.
+    make : callable
+        Gives the table.
+    sums_to_one : bool
+        Whether the table is a distribution of its last variable given the others.
+    """
+
+    family: Family
+    make: Callable[[], Floats]
+    sums_to_one: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """A joint distribution as a product of terms, one a variable.
+
+    Parameters
+    ----------
+    n_own : int
+        Number of the network's variables; they come first, auxiliary ones after them.
+    cards : tuple of int
+        Number of states of each variable.
+    terms : tuple of Term
+        One a variable, which it mentions last.
+    agreeing : tuple of tuple of (int, ndarray of shape (card, auxiliary card))
+        For each auxiliary variable, the network's variables that it follows from, and
+        which of its states each of their states agrees with.
+    forms : tuple of Form
+        One for each of the network's variables.
+    """
+
+    n_own: int
+    cards: tuple[int, ...]
+    terms: tuple[Term, ...]
+    agreeing: tuple[tuple[tuple[int, Bools], ...], ...]
+    forms: tuple[Form, ...]
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """Variables of each term."""
+        return tuple(term.family for term in self.terms)
+
+    def with_ones(self, scopes: Sequence[Family]) -> Product:
+        """The same product with a table of ones over each of some sets of variables.
+
+        Each is the distribution of a further variable, which has one state.
+        """
+        first = len(self.cards)
+        families = [(*scope, first + i) for i, scope in enumerate(scopes)]
+        shapes = [[*(self.cards[v] for v in scope), 1] for scope in scopes]
+        tables = [partial(np.ones, shape) for shape in shapes]
+        return replace(
+            self,
+            cards=self.cards + (1,) * len(scopes),
+            terms=(*self.terms, *map(Term, families, tables)),
+            agreeing=self.agreeing + ((),) * len(scopes),
+        )
+
+    def own_variables(self, variables: Iterable[int]) -> list[int]:
+        """The network's variables among some, and those that auxiliary ones follow."""
+        own: set[int] = set()
+        for variable in variables:
+            if variable < self.n_own:
+                own.add(variable)
+            else:
+                own |= {source for source, _ in self.agreeing[variable - self.n_own]}
+        return sorted(own)
+
+    def auxiliary_likelihoods(
+        self, findings: Mapping[int, int | Floats]
+    ) -> dict[int, Floats]:
+        """What follows for auxiliary variables from findings on the network's own.
+
+        Parameters
+        ----------
+        findings : mapping from int to int or ndarray of shape (card,)
+            State or likelihoods of some of the network's variables.
+        """
+        found = {}
+        for place, sources in enumerate(self.agreeing):
+            possible = np.ones(self.cards[self.n_own + place], dtype=np.bool_)
+            for variable, agrees in sources:
+                if variable in findings:
+                    finding = np.asarray(findings[variable])
+                    left = finding > 0 if finding.ndim else [finding]
+                    possible &= agrees[left].any(axis=0)
+            if not possible.all():
+                found[self.n_own + place] = possible.astype(np.float64)
+        return found
+
+    def auxiliary_codes(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Codes of the auxiliary variables in rows over the network's own.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_own), dtype int64
+            Missing cells have the number of states.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_auxiliary), dtype int64
+            Their number of states wherever several states are left.
+        """
+        found = np.empty((len(rows), len(self.agreeing)), dtype=np.int64)
+        for place, sources in enumerate(self.agreeing):
+            card = self.cards[self.n_own + place]
+            possible = np.ones((len(rows), card), dtype=np.bool_)
+            for variable, agrees in sources:
+                with_hole = np.concatenate([agrees, np.ones((1, card), dtype=np.bool_)])
+                possible &= with_hole[rows[:, variable]]
+            is_known = possible.sum(axis=1) == 1
+            found[:, place] = np.where(is_known, possible.argmax(axis=1), card)
+        return found
+
+
+def decomposable(cpd: CPD) -> tuple[Form, ...]:
+    """Forms other than its full table in which a distribution can be smaller."""
+    if not isinstance(cpd, TreeCPD | GroupedTableCPD) or not cpd.parents:
+        return ()
+    forms: list[Form] = []
+    if any(map(_is_worth_grouping, state_groups(cpd), cpd.cards)):
+        forms.append(Form.GROUPS)
+    if len(cpd.parents) > 1 and 1 < n_contexts(cpd) <= MOST_CONTEXTS:
+        forms.append(Form.CONTEXTS)
+    return tuple(forms)
+
+
+class ProductBuilder:
+    """Writes distributions as products, in any form.
+
+    Parameters
+    ----------
+    cards : sequence of int
+        Number of states of the network's variables.
+    cpds : sequence of CPD
+        One a variable.
+    """
+
+    def __init__(self, cards: Sequence[int], cpds: Sequence[CPD]) -> None:
+        self._own_cards = tuple(cards)
+        self._cpds = tuple(cpds)
+        self._groups: dict[int, tuple[StateGroups, ...]] = {}
+
+    def product(self, forms: Mapping[int, Form], *, shared: bool = True) -> Product:
+        """The product in which some variables' families have other forms.
+
+        Parameters
+        ----------
+        forms : mapping from int to Form
+            Families that are not mentioned are whole.
+        shared : bool, default=True
+            Whether children that tell the same groups of a parent's states apart share
+            an auxiliary variable. Neither way has always the smaller cliques.
+
+        Raises
+        ------
+        ValueError
+            If a distribution does not have such a form.
+        """
+        chosen = [forms.get(node, Form.WHOLE) for node in range(len(self._cpds))]
+        extra = _Auxiliaries(self._own_cards, shared)
+        terms = []
+        for cpd, form in zip(self._cpds, chosen, strict=True):
+            if form is Form.WHOLE:
+                terms.append(Term(cpd.family, _full_table(cpd)))
+                continue
+            if not isinstance(cpd, TreeCPD | GroupedTableCPD):
+                raise ValueError(
+                    f"variable {cpd.child} has a {type(cpd).__name__}; only trees and "
+                    "grouped tables can be taken apart"
+                )
+            groups = self._state_groups(cpd)
+            add = extra.by_groups if form is Form.GROUPS else extra.by_contexts
+            terms.append(add(cpd, groups))
+        return Product(
+            len(self._own_cards),
+            tuple(extra.cards),
+            (*terms, *extra.terms),
+            tuple(extra.agreeing),
+            tuple(chosen),
+        )
+
+    def sizes(self, node: int) -> tuple[int, int]:
+        """Cells of a family over groups of states, and of its tables by context."""
+        cpd = self._cpds[node]
+        assert isinstance(cpd, TreeCPD | GroupedTableCPD)
+        numbers = [len(groups) for groups in self._state_groups(cpd)]
+        apart = n_contexts(cpd) * (sum(numbers) + cpd.cards[-1])
+        return prod(numbers) * cpd.cards[-1], apart
+
+    def _state_groups(self, cpd: TreeCPD | GroupedTableCPD) -> tuple[StateGroups, ...]:
+        """Groups of the parents' states, found once."""
+        if cpd.child not in self._groups:
+            self._groups[cpd.child] = state_groups(cpd)
+        return self._groups[cpd.child]
+
+
+class _Auxiliaries:
+    """Auxiliary variables while they are being numbered."""
+
+    def __init__(self, cards: Sequence[int], shared: bool) -> None:
+        self.cards = list(cards)
+        self._shared = shared
+        self.terms: list[Term] = []
+        self.agreeing: list[tuple[tuple[int, Bools], ...]] = []
+        self._of_groups: dict[tuple[int, StateGroups], int] = {}
+
+    def by_groups(
+        self, cpd: TreeCPD | GroupedTableCPD, groups: tuple[StateGroups, ...]
+    ) -> Term:
+        """The child's term over groups of its parents' states."""
+        axes = [
+            own if _is_worth_grouping(own, card) else _each_alone(card)
+            for own, card in zip(groups, cpd.cards)
+        ]
+        pairs = list(zip(cpd.parents, axes, strict=True))
+        # A parent whose states are all alike has no say.
+        parents = [self._grouped(parent, own) for parent, own in pairs if len(own) > 1]
+
+        def make() -> Floats:
+            table = grouped_probabilities(cpd, tuple(axes))
+            said = [len(own) for own in axes if len(own) > 1]
+            return _normalised(table.reshape(*said, cpd.cards[-1]))
+
+        return Term((*parents, cpd.child), make)
+
+    def by_contexts(
+        self, cpd: TreeCPD | GroupedTableCPD, groups: tuple[StateGroups, ...]
+    ) -> Term:
+        """The child's term over contexts, which get a variable of their own."""
+        known = contexts(cpd)
+        sources = []
+        tables: list[tuple[int, Floats]] = []
+        for parent, own, allowed in zip(
+            cpd.parents, groups, known.allowed, strict=True
+        ):
+            if allowed.all():
+                continue
+            sources.append((parent, np.ascontiguousarray(allowed.T)))
+            card = allowed.shape[1]
+            axis = own if _is_worth_grouping(own, card) else _each_alone(card)
+            first = [group[0] for group in axis]
+            table = np.ascontiguousarray(allowed[:, first].T, dtype=np.float64)
+            tables.append((self._grouped(parent, axis), table))
+        (parent, table), *others = tables
+        number = self._add(len(known.rows), tuple(sources))
+        self.terms.append(Term((parent, number), lambda: table, sums_to_one=False))
+        for parent, other in others:
+            self._carry((parent, number), other)
+        return Term((number, cpd.child), lambda: _normalised(known.rows))
+
+    def _carry(self, family: Family, table: Floats) -> None:
+        """Give a table that is nobody's distribution to a variable of one state."""
+        carrier = self._add(1, ())
+        carried = table[..., None]
+        self.terms.append(Term((*family, carrier), lambda: carried, sums_to_one=False))
+
+    def _grouped(self, variable: int, groups: StateGroups) -> int:
+        """The variable that says in which group another one is; itself if that does."""
+        card = self.cards[variable]
+        if len(groups) == card:
+            return variable
+        key = variable, groups
+        if not self._shared or key not in self._of_groups:
+            member = np.zeros((card, len(groups)))
+            member[np.arange(card), group_of_states(groups, card)] = 1.0
+            number = self._add(len(groups), ((variable, member > 0),))
+            self.terms.append(Term((variable, number), lambda: member))
+            self._of_groups[key] = number
+        return self._of_groups[key]
+
+    def _add(self, card: int, sources: tuple[tuple[int, Bools], ...]) -> int:
+        """Number a new variable."""
+        self.cards.append(card)
+        self.agreeing.append(sources)
+        return len(self.cards) - 1
+
+
+def _is_worth_grouping(groups: StateGroups, card: int) -> bool:
+    """Whether groups are so few that a variable of their own pays."""
+    return len(groups) <= _WORTH_GROUPING * card
+
+
+def _each_alone(card: int) -> StateGroups:
+    """Groups of one state each."""
+    return tuple((state,) for state in range(card))
+
+
+def _full_table(cpd: CPD) -> Callable[[], Floats]:
+    """What makes a distribution's full table."""
+    return lambda: _normalised(cpd.probabilities)
+
+
+def _normalised(table: Floats) -> Floats:
+    """The table with rows that add up to one."""
+    return np.asarray(table / table.sum(axis=-1, keepdims=True))

@@ -1,0 +1,70 @@
+"""Evidence as a junction tree takes it: a state or likelihoods of each variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.domain import Variable
+from bayleaf.inference.junction_tree.decomposition import Product
+from bayleaf.native.tree_questions import Known
+
+Floats = NDArray[np.float64]
+# The state that a variable is in, or a likelihood for each of its states.
+Findings = Mapping[int, int | Floats]
+
+_STATE = (int, np.integer)
+# Stands in the place of a state where likelihoods are given.
+_WEIGHED = -1
+
+
+def known_findings(
+    product: Product, variables: Sequence[Variable], findings: Findings
+) -> Known:
+    """Check findings, and hand them to the native core.
+
+    Parameters
+    ----------
+    product : Product
+        The distributions as they are multiplied; what follows for its auxiliary
+        variables is entered, too.
+    variables : sequence of Variable
+        The network's own, for messages.
+    findings : mapping from int to int or ndarray of shape (card,)
+        What is known of some of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such state, or likelihoods are not one for each state.
+    """
+    cards = product.cards
+    states: list[int] = []
+    likelihoods: list[Floats] = []
+    for variable, value in findings.items():
+        if isinstance(value, _STATE):
+            if not 0 <= value < cards[variable]:
+                raise _misfit(variables[variable], f"the state {value}")
+            states += (variable, int(value))
+            continue
+        vector = np.ascontiguousarray(value, dtype=np.float64)
+        if vector.shape != (cards[variable],):
+            raise _misfit(variables[variable], f"likelihoods of shape {vector.shape}")
+        states += (variable, _WEIGHED)
+        likelihoods.append(vector)
+    if product.agreeing:
+        for variable, vector in product.auxiliary_likelihoods(findings).items():
+            states += (variable, _WEIGHED)
+            likelihoods.append(vector)
+    return Known(states, likelihoods)
+
+
+def _misfit(variable: Variable, what: str) -> ValueError:
+    """The error for a finding that does not fit its variable."""
+    n_states = variable.n_states
+    return ValueError(
+        f"the evidence on variable {variable.name!r} has {what}; give a state from 0 "
+        f"to {n_states - 1}, or one likelihood for each of its {n_states} states"
+    )

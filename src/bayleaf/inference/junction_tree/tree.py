@@ -1,0 +1,398 @@
+"""Exact inference in a network by a junction tree that is compiled once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import accumulate, pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.graph.triangulation import (
+    JunctionForest,
+    married,
+)
+from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.junction_tree.bounded_forest import bounded_forest
+from bayleaf.inference.junction_tree.decomposition import Form, Product, ProductBuilder
+from bayleaf.inference.junction_tree.findings import Findings, known_findings
+from bayleaf.inference.junction_tree.observed import MANY_CELLS, ObservedTrees, Passes
+from bayleaf.inference.junction_tree.small_product import small_product
+from bayleaf.native.junction_tree import CompiledTree
+from bayleaf.native.tree_questions import Known
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionTree:
+    """A network compiled for exact inference, to be kept and asked repeatedly.
+
+    Evidence on a variable is the state that it is in, or a likelihood vector: zeros at
+    the states ruled out for negative evidence, any non-negative numbers for soft
+    evidence. A disconnected network gives a forest.
+
+    Parameters
+    ----------
+    network : Factorisation
+        The network, as it was given.
+    product : Product
+        Its distributions as they are multiplied: wide trees and grouped tables with
+        auxiliary variables, numbered from the network's own on.
+    forest : JunctionForest
+        Cliques and edges, over auxiliary variables too.
+    max_table_cells : int
+        Most cells that the table of a clique may have.
+
+    Notes
+    -----
+    Messages run to the roots and back (Jensen, Lauritzen & Olesen 1990), but clique
+    tables are multiplied afresh each time instead of being stored, states without
+    likelihood are left out of all tables, and messages of subtrees without evidence
+    are taken from the propagation without any. Where that still leaves large tables,
+    the graph without the observed variables is triangulated anew. Each message is
+    divided by its largest cell, so that networks of thousands of nodes do not
+    underflow.
+    """
+
+    network: Factorisation
+    product: Product
+    forest: JunctionForest
+    max_table_cells: int
+    _asked_forms: Mapping[int, Form] | None = field(repr=False)
+    _rank: NDArray[np.int64] = field(repr=False)
+    _cells: Floats = field(repr=False)
+    _compiled: dict[int | None, CompiledTree] = field(default_factory=dict, repr=False)
+    _with_whole: dict[frozenset[int], JunctionTree] = field(
+        default_factory=dict, repr=False
+    )
+
+    @classmethod
+    def compile(
+        cls,
+        network: Factorisation,
+        *,
+        max_table_cells: int = 20_000_000,
+        forms: Mapping[int, Form] | None = None,
+    ) -> JunctionTree:
+        """Triangulate a network and lay its tables out.
+
+        Parameters
+        ----------
+        network : Factorisation
+            Rows of its tables that do not add up to one are normalised.
+        max_table_cells : int, default=20_000_000
+            Most cells that the table of a clique may have.
+        forms : mapping from int to Form, optional
+            How the families of trees and grouped tables enter; those that are not
+            mentioned are whole. By default as keeps the cliques small.
+
+        Raises
+        ------
+        ValueError
+            If a clique is larger, naming its variables.
+        """
+        own_cards = network.domain.cards
+        if forms is None:
+            product = small_product(own_cards, network.cpds, max_table_cells)
+        else:
+            product = ProductBuilder(own_cards, network.cpds).product(forms)
+        forest = bounded_forest(network, product, max_table_cells)
+        return cls._laid_out(network, product, forest, max_table_cells, forms)
+
+    @classmethod
+    def _laid_out(
+        cls,
+        network: Factorisation,
+        product: Product,
+        forest: JunctionForest,
+        max_table_cells: int,
+        forms: Mapping[int, Form] | None,
+    ) -> JunctionTree:
+        """The tree of a product whose cliques are found."""
+        cards = product.cards
+        # The most states last, because the last axis is the one that runs fast.
+        place = {node: i for i, node in enumerate(forest.order)}
+        axes = sorted(range(len(cards)), key=lambda v: (cards[v], place[v]))
+        rank = np.empty(len(cards), dtype=np.int64)
+        rank[axes] = np.arange(len(cards))
+        cells = np.concatenate([term.make().ravel() for term in product.terms])
+        return cls(network, product, forest, max_table_cells, forms, rank, cells)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        again = partial(
+            JunctionTree.compile,
+            max_table_cells=self.max_table_cells,
+            forms=self._asked_forms,
+        )
+        return again, (self.network,)
+
+    @property
+    def cliques(self) -> tuple[tuple[int, ...], ...]:
+        """Variables of each clique, auxiliary ones too, in increasing order."""
+        return self.forest.cliques
+
+    def propagate(
+        self, findings: Findings, wanted: Sequence[int] | None = None
+    ) -> Propagation:
+        """Compute posteriors given evidence.
+
+        Parameters
+        ----------
+        findings : mapping from int to int or ndarray of shape (card,), dtype float64
+            State or likelihoods of each variable of which something is known.
+        wanted : sequence of int, optional
+            Variables whose marginals will be read, which saves messages that lead to
+            others; all by default.
+
+        Returns
+        -------
+        Propagation
+            Its `log_evidence` is minus infinity if the evidence is impossible.
+
+        Raises
+        ------
+        ValueError
+            If there is no such state, or a vector does not fit its variable, or is
+            negative or not finite.
+        """
+        known = known_findings(self.product, self.network.domain.variables, findings)
+        compiled = self._cheapest(known, Passes.BOTH)
+        log_evidence, marginals = compiled.marginals(known, wanted)
+        marginals.flags.writeable = False
+        return Propagation(self, dict(findings), wanted, log_evidence, marginals)
+
+    def log_evidence(self, findings: Findings) -> float:
+        """Log probability (nats) of evidence, minus infinity if it is impossible."""
+        known = known_findings(self.product, self.network.domain.variables, findings)
+        return self._cheapest(known, Passes.TOUCHED).log_evidence(known)
+
+    def most_probable(self, findings: Findings) -> tuple[NDArray[np.intp], float]:
+        """Find the most probable states of all variables together.
+
+        Among equally probable ones, each clique takes the lowest state of its lowest
+        variable that the cliques before it leave open.
+
+        Returns
+        -------
+        states : ndarray of shape (n_variables,), dtype intp
+            All zero if the evidence is impossible.
+        log_probability : float
+            Log probability (nats) of the states and the evidence.
+        """
+        known = known_findings(self.product, self.network.domain.variables, findings)
+        compiled = self._cheapest(known, Passes.UPWARDS)
+        states, log_most = compiled.most_probable(known)
+        return states[: len(self.network.domain)].astype(np.intp), log_most
+
+    def families(self, findings: Findings) -> list[Floats]:
+        """Joint posteriors of the terms' variables, shaped like the terms' tables.
+
+        Zeros if the evidence is impossible.
+        """
+        known = known_findings(self.product, self.network.domain.variables, findings)
+        cells = self._cheapest(known, Passes.BOTH).families(known)
+        cards = self.product.cards
+        shapes = [[cards[v] for v in family] for family in self.product.families]
+        ends = accumulate(map(prod, shapes), initial=0)
+        return [
+            cells[first:end].reshape(shape)
+            for (first, end), shape in zip(pairwise(ends), shapes, strict=True)
+        ]
+
+    def clique_posteriors(self, findings: Findings) -> list[Floats]:
+        """Joint posteriors of the cliques' variables, one axis a variable.
+
+        Zeros if the evidence is impossible.
+        """
+        # A table of ones changes nothing, and its family is the clique.
+        n = len(self.product.cards)
+        product = self.product.with_ones(self.cliques)
+        cliques = product.families[n:]
+        order = (*self.forest.order, *range(n, len(product.cards)))
+        forest = replace(self.forest, cliques=cliques, order=order)
+        limit, forms = self.max_table_cells, self._asked_forms
+        tree = self._laid_out(self.network, product, forest, limit, forms)
+        return [table[..., 0] for table in tree.families(findings)[n:]]
+
+    def is_apart(self, node: int) -> bool:
+        """Whether a family is no clique's, being taken apart by auxiliary variables."""
+        return self.product.forms[node] is not Form.WHOLE
+
+    def with_whole(self, nodes: Iterable[int]) -> JunctionTree:
+        """The tree in which some families enter by their full tables, kept.
+
+        Raises
+        ------
+        ValueError
+            If a clique is then too large.
+        """
+        key = frozenset(nodes)
+        if key not in self._with_whole:
+            forms = {
+                node: form
+                for node, form in enumerate(self.product.forms)
+                if node not in key
+            }
+            self._with_whole[key] = JunctionTree.compile(
+                self.network, max_table_cells=self.max_table_cells, forms=forms
+            )
+        return self._with_whole[key]
+
+    def with_families(self) -> list[tuple[JunctionTree, list[int]]]:
+        """Trees from which the posteriors of all families can be read, some each.
+
+        Raises
+        ------
+        ValueError
+            If some family's full table makes a clique too large.
+        """
+        everything = range(len(self.network.domain))
+        apart = [node for node in everything if self.is_apart(node)]
+        if not apart:
+            return [(self, list(everything))]
+        try:
+            return [(self.with_whole(apart), list(everything))]
+        except ValueError:
+            here = [node for node in everything if not self.is_apart(node)]
+            alone = [(self.with_whole([node]), [node]) for node in apart]
+            return [(self, here), *alone]
+
+    def compiled(self, target: int | None = None) -> CompiledTree:
+        """The tree of the native core; a root clique holds the target, if there is one.
+
+        It is made when first asked for, and kept.
+        """
+        if target not in self._compiled:
+            self._compiled[target] = self._linked(self.forest, target=target)
+        return self._compiled[target]
+
+    def _linked(
+        self,
+        forest: JunctionForest,
+        observed: Collection[int] = (),
+        target: int | None = None,
+    ) -> CompiledTree:
+        """The cliques of a forest with the distributions, ready for questions."""
+        product = self.product
+        n_variables = len(product.cards)
+        is_observed = np.zeros(n_variables, dtype=np.bool_)
+        is_observed[list(observed)] = True
+        return CompiledTree(
+            np.array(product.cards, dtype=np.int64),
+            self._rank,
+            *_lists(product.families),
+            self._cells,
+            np.array([term.sums_to_one for term in product.terms]),
+            is_observed,
+            *_lists(forest.cliques),
+            np.array(forest.edges, dtype=np.int64).reshape(-1, 2),
+            -1 if target is None else target,
+            with_prior=not observed,
+        )
+
+    @cached_property
+    def state_places(self) -> tuple[slice, ...]:
+        """Where the states of each variable lie among those of all."""
+        ends = accumulate(self.product.cards, initial=0)
+        return tuple(slice(*both) for both in pairwise(ends))
+
+    @cached_property
+    def _observed(self) -> ObservedTrees:
+        """Trees of the graph without the variables that evidence fixes."""
+        cards = self.product.cards
+        neighbours = married(self.product.families, len(cards))
+        return ObservedTrees(neighbours, cards, self._linked)
+
+    def _cheapest(self, known: Known, passes: Passes) -> CompiledTree:
+        """The tree that answers from the fewest cells under some evidence."""
+        compiled = self.compiled()
+        if not self._is_large:
+            return compiled
+        return self._observed.cheapest(compiled, known, passes)
+
+    @cached_property
+    def _is_large(self) -> bool:
+        """Whether the tables have so many cells that a search for fewer pays."""
+        return sum(self.forest.table_cells(self.product.cards)) > MANY_CELLS
+
+
+class Propagation:
+    """Posteriors given some evidence.
+
+    Parameters
+    ----------
+    tree : JunctionTree
+        The tree that was asked.
+    findings : mapping from int to int or ndarray of shape (card,)
+        What is known.
+    wanted : sequence of int or None
+        Variables whose marginals were asked for; None for all.
+    log_evidence : float
+        Log probability (nats) of the evidence; minus infinity if it is impossible,
+        and then there are no posteriors.
+    marginals : ndarray of shape (n_states,), dtype float64
+        Marginals of all variables, one after another.
+    """
+
+    def __init__(
+        self,
+        tree: JunctionTree,
+        findings: Findings,
+        wanted: Sequence[int] | None,
+        log_evidence: float,
+        marginals: Floats,
+    ) -> None:
+        self.tree = tree
+        self.log_evidence = log_evidence
+        self._findings = findings
+        self._wanted = wanted
+        self._marginals = marginals
+
+    def marginal(self, variable: int) -> Floats:
+        """Posterior of one variable, shape (card,), read-only.
+
+        Raises
+        ------
+        ValueError
+            If the evidence is impossible, or the marginal was not asked for.
+        """
+        self._check_possible()
+        if self._wanted is not None and variable not in self._wanted:
+            raise ValueError(f"the marginal of variable {variable} was not asked for")
+        return self._marginals[self.tree.state_places[variable]]
+
+    def family(self, node: int) -> Floats:
+        """Joint posterior of a variable's parents and itself, shaped like its CPD.
+
+        Raises
+        ------
+        ValueError
+            If the evidence is impossible, or the family's full table, which it does
+            not need as long as nobody asks for it, makes a clique too large.
+        """
+        self._check_possible()
+        if self.tree.is_apart(node):
+            return self.tree.with_whole([node]).families(self._findings)[node]
+        return self.tree.families(self._findings)[node]
+
+    def _check_possible(self) -> None:
+        """Refuse to answer where there is no answer."""
+        if self.log_evidence == -np.inf:
+            raise ValueError(
+                "the evidence is impossible, so there are no posteriors; leave some "
+                "of it out"
+            )
+
+
+def _lists(
+    lists: Sequence[Sequence[int]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each list begins, the end of the last included, and all their items."""
+    starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    items = [item for listed in lists for item in listed]
+    return starts, np.array(items, dtype=np.int64)

@@ -1,0 +1,251 @@
+"""Compiled trees of a network: of the whole, or of what a question needs of it."""
+
+from __future__ import annotations
+
+import numbers
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.graph.separation import ancestors
+from bayleaf.inference.evidence import Evidence, ImpossibleEvidenceError
+from bayleaf.inference.factorisation import Factorisation, cut_network
+from bayleaf.inference.junction_tree.findings import Findings
+from bayleaf.inference.junction_tree.tree import JunctionTree, Propagation
+
+# Parts of a network that are kept for the next question.
+_KEPT_PARTS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A compiled tree over some variables of a network, known by their old indices.
+
+    Parameters
+    ----------
+    network : Factorisation
+        The network of the part.
+    tree : JunctionTree
+        Its compiled tree.
+    members : tuple of int
+        For each variable of the part, its index in the whole network.
+    """
+
+    network: Factorisation
+    tree: JunctionTree
+    members: tuple[int, ...]
+
+    @cached_property
+    def positions(self) -> dict[int, int]:
+        """Index in the part of each variable, by its index in the whole network."""
+        return {member: place for place, member in enumerate(self.members)}
+
+    @cached_property
+    def keeps_indices(self) -> bool:
+        """Whether its variables have the indices of the whole network."""
+        return self.members == tuple(range(len(self.members)))
+
+    def inside(self, findings: Findings) -> Findings:
+        """Findings by the part's own indices."""
+        if self.keeps_indices:
+            return findings
+        places = self.positions
+        return {places[variable]: value for variable, value in findings.items()}
+
+    def log_probability(self, evidence: Evidence) -> float:
+        """Natural logarithm of P(evidence), minus infinity if it is impossible."""
+        return self.tree.log_evidence(self.inside(evidence.findings))
+
+    def propagate(
+        self, findings: Findings, wanted: Sequence[int] | None = None
+    ) -> Propagation:
+        """Propagate findings given by indices of the whole network.
+
+        Parameters
+        ----------
+        findings : mapping from int to int or ndarray of shape (card,)
+            State or likelihoods of each variable of which something is known.
+        wanted : sequence of int, optional
+            Variables of the whole network whose marginals will be read, all by default.
+        """
+        if wanted is not None and len(wanted) == len(self.members):
+            wanted = None
+        if wanted is not None and not self.keeps_indices:
+            wanted = [self.positions[variable] for variable in wanted]
+        return self.tree.propagate(self.inside(findings), wanted)
+
+    def codes(self, codes: Codes) -> Codes:
+        """The columns of the part's variables."""
+        if len(self.members) == codes.n_variables:
+            return codes
+        columns: list[NDArray[np.integer[Any]]] = [
+            codes.column(member) for member in self.members
+        ]
+        cards = [codes.cards[member] for member in self.members]
+        return Codes.from_columns(columns, cards)
+
+
+class NetworkTrees:
+    """The compiled tree of a network, made once, or trees of parts of it.
+
+    Where the whole network needs too large a table, a question is answered from the
+    part that matters to it: arcs that leave variables with a known state are cut (the
+    children's distributions are those of that state), then everything but ancestors of
+    targets and evidence is left out (Shachter 1988, "Probabilistic inference and
+    influence diagrams", section 4). Both leave P(evidence) as it is.
+
+    Parameters
+    ----------
+    network : Factorisation
+        The network.
+    max_table_cells : int, default=20_000_000
+        Largest table that inference may build.
+
+    Raises
+    ------
+    ValueError
+        If the network has no variables, or the limit is no integer of at least 1.
+    """
+
+    def __init__(
+        self, network: Factorisation, *, max_table_cells: int = 20_000_000
+    ) -> None:
+        if not len(network.domain):
+            raise ValueError("the network has no variables; give it some to ask about")
+        whole = isinstance(max_table_cells, numbers.Integral)
+        if not whole or max_table_cells < 1:
+            raise ValueError(
+                "max_table_cells must be an integer of at least 1, got "
+                f"{max_table_cells!r}"
+            )
+        self.network = network
+        self.domain = network.domain
+        self.max_table_cells = max_table_cells
+        self._whole: Part | None = None
+        self._whole_is_too_large = False
+        self._parts: OrderedDict[Any, Part | str] = OrderedDict()
+
+    def part(self, evidence: Evidence, targets: Iterable[int] | None = None) -> Part:
+        """A compiled tree that can answer for the targets under the evidence.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            What is known. The tree stays right for evidence that knows more.
+        targets : iterable of int, optional
+            Variables that will be asked for; all by default.
+
+        Raises
+        ------
+        ValueError
+            If even the part that matters needs a table of more than `max_table_cells`
+            cells.
+        """
+        whole = self._compiled_whole()
+        if whole is not None:
+            return whole
+        hard = evidence.hard
+        wanted = range(len(self.domain)) if targets is None else targets
+        asked = frozenset(wanted) | evidence.findings.keys()
+        if not asked:
+            # Nothing is known or asked; a variable without parents sums to one too.
+            asked = frozenset(self.network.dag.order[:1])
+        kept = frozenset(ancestors(self.network.dag, asked))
+        key = (kept, frozenset(hard.items()))
+        if key not in self._parts:
+            self._parts[key] = self._compiled_part(tuple(sorted(kept)), hard)
+            if len(self._parts) > _KEPT_PARTS:
+                self._parts.popitem(last=False)
+        self._parts.move_to_end(key)
+        found = self._parts[key]
+        if isinstance(found, str):
+            raise ValueError(found)
+        return found
+
+    def parts(
+        self, evidence: Evidence, targets: Sequence[int], together: Sequence[int] = ()
+    ) -> Iterator[tuple[Sequence[int], Part]]:
+        """Compiled trees that answer for some targets each, for all in the end.
+
+        Where one tree for all targets would be too large, they are halved along the
+        graph until each half fits.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            What is known.
+        targets : sequence of int
+            Variables that will be asked for.
+        together : sequence of int
+            Variables that every tree must hold.
+
+        Raises
+        ------
+        ValueError
+            If the part that matters to a single target is too large.
+        """
+        whole = self._compiled_whole()
+        if whole is not None:
+            yield targets, whole
+            return
+        rank = {node: i for i, node in enumerate(self.network.dag.order)}
+        waiting = [sorted(targets, key=rank.__getitem__)]
+        while waiting:
+            group = waiting.pop()
+            try:
+                part = self.part(evidence, [*together, *group])
+            except ValueError:
+                if len(group) < 2:
+                    raise
+                half = len(group) // 2
+                waiting += [group[half:], group[:half]]
+                continue
+            yield group, part
+
+    def log_probability(self, evidence: Evidence) -> float:
+        """Natural logarithm of P(evidence), minus infinity if it is impossible."""
+        return self.part(evidence, ()).log_probability(evidence)
+
+    def impossible(self, evidence: Evidence) -> ImpossibleEvidenceError:
+        """The error for evidence whose probability is zero.
+
+        Items without which the rest would need too large a table are named as well.
+        """
+
+        def log_probability(rest: Evidence) -> float:
+            try:
+                return self.log_probability(rest)
+            except ValueError:
+                return 0.0
+
+        return evidence.impossible(log_probability)
+
+    def _compiled_whole(self) -> Part | None:
+        """The tree of the whole network; None if a table would be too large."""
+        if self._whole is None and not self._whole_is_too_large:
+            try:
+                everything = tuple(range(len(self.domain)))
+                self._whole = self._compiled(self.network, everything)
+            except ValueError:
+                self._whole_is_too_large = True
+        return self._whole
+
+    def _compiled_part(
+        self, members: tuple[int, ...], hard: Mapping[int, int]
+    ) -> Part | str:
+        """The tree of some variables, or the sentence that says why there is none."""
+        try:
+            return self._compiled(cut_network(self.network, members, hard), members)
+        except ValueError as error:
+            return str(error)
+
+    def _compiled(self, network: Factorisation, members: tuple[int, ...]) -> Part:
+        """A network's tree within the limit."""
+        tree = JunctionTree.compile(network, max_table_cells=self.max_table_cells)
+        return Part(network, tree, members)

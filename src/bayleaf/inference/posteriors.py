@@ -1,0 +1,195 @@
+"""Posterior distributions of variables, as mappings that print themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.inference.states import StateReader, distinct_labels
+from bayleaf.wording import brief, counted, format_number, near_names, plain, stated
+
+_BAR = 30
+# Posteriors that a representation shows.
+_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Distribution of one variable given evidence.
+
+    Parameters
+    ----------
+    variable : Variable
+        The variable.
+    probabilities : ndarray of shape (card,), dtype float64
+        Probability of each state, read-only.
+
+    Examples
+    --------
+    >>> from bayleaf.data.domain import Domain, Variable
+    >>> rain = Posterior(Variable("rain", ("no", "yes")), np.array([0.75, 0.25]))
+    >>> rain["yes"]
+    0.25
+    >>> rain.most_probable
+    'no'
+    """
+
+    variable: Variable
+    probabilities: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self.probabilities.setflags(write=False)
+
+    @property
+    def states(self) -> tuple[Hashable, ...]:
+        """The states, in order."""
+        return self.variable.states
+
+    @property
+    def most_probable(self) -> Hashable:
+        """The state of largest probability, the first of those that tie."""
+        return self.states[int(np.argmax(self.probabilities))]
+
+    @property
+    def entropy(self) -> float:
+        """Entropy in nats."""
+        positive = self.probabilities[self.probabilities > 0]
+        return float(max(0.0, -(positive * np.log(positive)).sum()))
+
+    def __getitem__(self, state: Any) -> float:
+        """Probability of a state, or of all states under a node of the hierarchy."""
+        reader = StateReader(self.variable)
+        codes = reader.codes(state)
+        if codes is None:
+            raise reader.unknown(state)
+        return float(self.probabilities[list(codes)].sum())
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.probabilities, dtype=dtype)
+
+    def to_dict(self) -> dict[str, float]:
+        """Probability of each state by its label, all labels different."""
+        labels = distinct_labels(self.variable)
+        return dict(zip(labels, self.probabilities.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        return brief(self, _likeliest(self), counted(len(self), "state"))
+
+    def __str__(self) -> str:
+        width = max(len(label) for label in self.to_dict())
+        lines = [str(self.variable.name)]
+        for label, probability in self.to_dict().items():
+            bar = "#" * round(_BAR * probability)
+            lines.append(f"  {label:<{width}}  {probability:.6f}  {bar}".rstrip())
+        return "\n".join(lines)
+
+
+class Answers(Mapping[str | int, Posterior]):
+    """Posteriors by name, each made when it is first looked at.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables of a network.
+    wanted : sequence of int
+        Those that were asked for.
+    marginal : callable
+        Gives the probabilities of one of them, by its index.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        wanted: Sequence[int],
+        marginal: Callable[[int], NDArray[np.float64]],
+    ) -> None:
+        self._domain = domain
+        self._wanted = wanted
+        self._marginal = marginal
+        self._made: dict[str | int, Posterior] = {}
+
+    def __getitem__(self, name: str | int) -> Posterior:
+        if name not in self._made:
+            position = self._domain.index(name)
+            if position not in self._wanted:
+                raise KeyError(name)
+            variable = self._domain[position]
+            self._made[name] = Posterior(variable, self._marginal(position))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str | int]:
+        return (self._domain[position].name for position in self._wanted)
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+
+class Posteriors(Mapping[str | int, Posterior]):
+    """Posterior distributions by the names of their variables.
+
+    Parameters
+    ----------
+    posteriors : mapping from name to Posterior
+        The distributions, in the order in which they are shown.
+    log_evidence : float
+        Natural logarithm of P(evidence).
+    """
+
+    def __init__(
+        self, posteriors: Mapping[str | int, Posterior], log_evidence: float
+    ) -> None:
+        self._posteriors = posteriors
+        self.log_evidence = log_evidence
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The numbers alone, not the network that they come from.
+        return Posteriors, (dict(self._posteriors), self.log_evidence)
+
+    def __getitem__(self, name: str | int) -> Posterior:
+        try:
+            return self._posteriors[name]
+        except KeyError:
+            near = near_names(str(name), map(str, self._posteriors))
+            raise KeyError(f"no posterior of {name!r} was asked for; {near}") from None
+
+    def __iter__(self) -> Iterator[str | int]:
+        return iter(self._posteriors)
+
+    def __len__(self) -> int:
+        return len(self._posteriors)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Plain nested dicts: probability by name and by label of the state."""
+        # Names written alike, such as 1 and "1", would hide each other.
+        texts = {str(name) for name in self}
+        text = str if len(texts) == len(self) else repr
+        return {text(name): posterior.to_dict() for name, posterior in self.items()}
+
+    def __str__(self) -> str:
+        parts = [str(posterior) for posterior in self.values()]
+        if self.log_evidence != 0.0:
+            parts.append(f"ln P(evidence) = {format_number(self.log_evidence)}")
+        return "\n".join(parts)
+
+    def __repr__(self) -> str:
+        # Posteriors are made when they are looked at, so no more than are shown.
+        first = [_likeliest(self[name]) for name in islice(self, _SHOWN)]
+        hidden = len(self) - len(first)
+        more = f" and {hidden} more" if hidden else ""
+        return brief(self, ", ".join(first) + more)
+
+
+def _likeliest(posterior: Posterior) -> str:
+    """The most probable state of a variable."""
+    best = int(np.argmax(posterior.probabilities))
+    fact = stated(posterior.variable.name, posterior.variable.label(best))
+    return f"{plain(fact, 80)} ({posterior.probabilities[best]:.3f})"

@@ -1,0 +1,136 @@
+"""Logarithms of the probabilities of rows under a network, in any of its forms."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.threads import run_tasks, stretches, thread_count
+from bayleaf.cpds.row_probabilities import log_probabilities_of_rows
+from bayleaf.data.codes import Codes
+from bayleaf.data.partial_values import PartialValues, complete
+from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.rows import log_likelihood_rows
+
+# Completions of a row that are looked up one by one, and those of a block.
+_MOST_LISTED = 1024
+_BLOCK_ROWS = 1 << 18
+
+
+def log_densities(
+    network: Factorisation,
+    codes: Codes,
+    n_jobs: int | None = None,
+    *,
+    max_table_cells: int = 20_000_000,
+) -> NDArray[np.float64]:
+    """Logarithm of the probability of what each row holds.
+
+    Rows in which nothing that counts is missing are looked up in the distributions,
+    trees without being expanded. Missing cells are summed out exactly: in all the ways
+    to fill them where these are few, otherwise by the junction tree.
+
+    Parameters
+    ----------
+    network : Factorisation
+        The network.
+    codes : Codes
+        Rows over its variables.
+    n_jobs : int, optional
+        Number of threads, in scikit-learn's meaning.
+    max_table_cells : int, default=20_000_000
+        Largest table that summing out may build.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype float64
+        Nats; minus infinity for impossible rows.
+
+    Raises
+    ------
+    ValueError
+        If summing out needs a larger table.
+    """
+    threads = thread_count(n_jobs)
+
+    parts = [
+        partial(_looked_up, network, codes, slice(first, last))
+        for first, last in stretches(codes.n_rows, threads)
+    ]
+    found = np.concatenate(run_tasks(parts, threads))
+    incomplete = np.flatnonzero(np.isnan(found))
+    numbers = _numbers_of_completions(codes, incomplete)
+    for first, last in _blocks(numbers[numbers <= _MOST_LISTED]):
+        rows = incomplete[numbers <= _MOST_LISTED][first:last]
+        listed = complete(codes.rows(rows), _all_holes(codes.rows(rows)))
+        found[rows] = listed.log_sums(_looked_up(network, listed.codes, slice(None)))
+    rows = incomplete[numbers > _MOST_LISTED]
+    if len(rows):
+        trees = NetworkTrees(network, max_table_cells=max_table_cells)
+        found[rows] = log_likelihood_rows(trees, codes.rows(rows), n_jobs)
+    return found
+
+
+def log_densities_of_partial_rows(
+    network: Factorisation,
+    codes: Codes,
+    partial: PartialValues,
+    n_jobs: int | None = None,
+    *,
+    max_table_cells: int = 20_000_000,
+) -> NDArray[np.float64]:
+    """Logarithm of the probability of rows whose cells may hold sets of states.
+
+    The probability of a set is the sum over its states; see `log_densities`.
+
+    Raises
+    ------
+    ValueError
+        If a row's sets have too many joint states to be summed up, naming the row.
+    """
+    listed = complete(codes, partial)
+    logs = log_densities(network, listed.codes, n_jobs, max_table_cells=max_table_cells)
+    return listed.log_sums(logs)
+
+
+def _numbers_of_completions(
+    codes: Codes, rows: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Number of completions of some rows, shape (n_rows,)."""
+    numbers = np.ones(len(rows))
+    for variable, card in enumerate(codes.cards):
+        missing = codes.missing(variable)[rows]
+        # Huge numbers need not be exact, nor may they overflow.
+        numbers[missing] = np.minimum(numbers[missing] * card, 1e12)
+    return numbers
+
+
+def _blocks(numbers: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+    """Stretches of rows with so many completions that make blocks of bounded size."""
+    block = np.cumsum(numbers) // _BLOCK_ROWS
+    edges = np.flatnonzero(np.diff(block, prepend=-1.0, append=np.inf))
+    yield from itertools.pairwise(edges.tolist())
+
+
+def _all_holes(codes: Codes) -> PartialValues:
+    """Missing cells as cells that may hold any state."""
+    return PartialValues.from_cells(
+        (np.flatnonzero(codes.missing(variable)), variable, tuple(range(card)))
+        for variable, card in enumerate(codes.cards)
+    )
+
+
+def _looked_up(
+    network: Factorisation, codes: Codes, where: slice
+) -> NDArray[np.float64]:
+    """The product over all variables in some rows; NaN where a cell is missing."""
+    rows = codes.rows(where)
+    total = np.zeros(rows.n_rows)
+    for cpd in network.cpds:
+        total += log_probabilities_of_rows(cpd, rows)
+    return total

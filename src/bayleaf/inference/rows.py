@@ -1,0 +1,337 @@
+"""Tables read as rows of a network's variables, missing cells included."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.threads import thread_count
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.encoder import EncoderRules, TableEncoder
+from bayleaf.data.tables.columns import Column, Matrix, NumberColumn, ValueColumn
+from bayleaf.data.tables.frames import column_names, take_apart, value_column
+from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
+from bayleaf.inference.junction_tree import rows as tree_rows
+from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.states import StateReader, find_variable
+from bayleaf.wording import name_list, near_names
+
+Unknown = Literal["error", "missing"]
+Floats = NDArray[np.float64]
+# Sums of weighted logarithms stay finite.
+_MOST_WEIGHT = 1e300
+
+
+def read_rows(
+    domain: Domain,
+    table: Any,
+    *,
+    unknown: Unknown = "error",
+    ignore: Collection[Any] = (),
+) -> Codes:
+    """Encode a table over the variables of a network.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables of the network.
+    table : data frame, mapping from name to column, array, list of rows, or Codes
+        Columns are found by name, in any order; a variable without a column is
+        unobserved in every row. Arrays and lists of rows have no names, so their
+        columns are the variables in order.
+    unknown : {"error", "missing"}, default="error"
+        Whether a value that is no state is refused or taken as missing.
+    ignore : collection of names
+        Columns to leave out.
+
+    Returns
+    -------
+    Codes
+        All variables of the domain; `n_states` where a cell is missing.
+
+    Raises
+    ------
+    ValueError
+        If a column is no variable or none is one, a value is no state, or `unknown`
+        is another word.
+    """
+    if unknown not in ("error", "missing"):
+        raise ValueError(f"unknown must be 'error' or 'missing', got {unknown!r}")
+    if isinstance(table, Codes):
+        if table.cards != domain.cards:
+            raise ValueError("the codes are not those of this network's variables")
+        return table
+    found = {
+        position: _codes(domain[position], column, unknown)
+        for position, column in _matched(domain, table, _ignored(ignore))
+    }
+    if not found:
+        raise ValueError(
+            f"the table has no column for any variable; they are "
+            f"{name_list(domain.names)}"
+        )
+    n_rows = len(next(iter(found.values())))
+    if not n_rows:
+        raise ValueError("the table has no rows; give it at least one")
+    columns = [
+        found.get(position, np.full(n_rows, card, dtype=np.intp))
+        for position, card in enumerate(domain.cards)
+    ]
+    return Codes.from_columns(columns, domain.cards)
+
+
+def read_weights(weights: Any, n_rows: int, what: str) -> Floats:
+    """Check the weights of a table's rows.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,)
+        Weights.
+    n_rows : int
+        Number of rows.
+    what : str
+        Name of the weights in messages.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype float64
+
+    Raises
+    ------
+    ValueError
+        If they are not one number of at least 0 a row, or too large to be summed up.
+    """
+    message = (
+        f"{what} must be {n_rows} finite numbers of at least 0, one a row, that sum "
+        f"to at most {_MOST_WEIGHT:.0e}"
+    )
+    try:
+        checked = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(message) from None
+    # Comparisons that NaN fails as well; none of them can overflow.
+    usable = ((checked >= 0) & (checked <= _MOST_WEIGHT)).all()
+    if checked.shape != (n_rows,) or not usable or checked.sum() > _MOST_WEIGHT:
+        raise ValueError(message)
+    return checked
+
+
+def posterior_table(
+    trees: NetworkTrees, rows: Codes, target: int, n_jobs: int | None = None
+) -> Floats:
+    """Posterior of a variable in every row, given what the row holds of the others.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, card)
+        The target's own cells count for nothing.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a row has probability zero, naming the first and what conflicts in it.
+    """
+    given = [variable for variable in _observed(rows) if variable != target]
+    part = trees.part(Evidence(trees.domain, ()), [target, *given])
+    posteriors, log_evidence = tree_rows.posterior_rows(
+        part.tree, part.codes(rows), part.positions[target], thread_count(n_jobs)
+    )
+    impossible = np.flatnonzero(np.isneginf(log_evidence))
+    if len(impossible):
+        raise _impossible_row(trees, rows, int(impossible[0]), given)
+    return posteriors
+
+
+def log_likelihood_rows(
+    trees: NetworkTrees, rows: Codes, n_jobs: int | None = None
+) -> Floats:
+    """Natural logarithm of the probability of what each row holds.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Nats; minus infinity for rows of probability zero, 0 for rows without any value.
+    """
+    part = trees.part(Evidence(trees.domain, ()), _observed(rows))
+    return tree_rows.log_evidence_rows(
+        part.tree, part.codes(rows), thread_count(n_jobs)
+    )
+
+
+def _observed(rows: Codes) -> list[int]:
+    """Variables that at least one row holds."""
+    return [v for v in range(rows.n_variables) if not rows.missing(v).all()]
+
+
+def _impossible_row(
+    trees: NetworkTrees, rows: Codes, row: int, given: Sequence[int]
+) -> ImpossibleEvidenceError:
+    """The error for the first row of probability zero."""
+    domain = trees.domain
+    items = []
+    for position in given:
+        variable = domain[position]
+        code = int(rows.column(position)[row])
+        if code < variable.n_states:
+            items.append(EvidenceItem(position, variable, code))
+    error = trees.impossible(Evidence(domain, tuple(items)))
+    return ImpossibleEvidenceError(f"row {row}: {error}", error.variables)
+
+
+def _matched(
+    domain: Domain, table: Any, ignored: set[str]
+) -> Iterator[tuple[int, Column]]:
+    """Columns of a table, each with the position of its variable."""
+    columns = _columns(domain, table, ignored)
+    known = [str(name) for name in domain.names]
+    seen: dict[int, Any] = {}
+    for column in columns:
+        if str(column.name) in ignored:
+            continue
+        if str(column.name) not in known:
+            raise ValueError(
+                f"the table has a column {column.name!r}, which is no variable of the "
+                f"network; {near_names(str(column.name), known)} (ignore= leaves "
+                "columns out)"
+            )
+        position = find_variable(domain, column.name)
+        if position in seen:
+            raise ValueError(
+                f"columns {seen[position]!r} and {column.name!r} both mean variable "
+                f"{domain[position].name!r}; leave one out with ignore="
+            )
+        seen[position] = column.name
+        yield position, column
+
+
+def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[Column]:
+    """The columns of a table, named after the variables where they have no names."""
+    if isinstance(table, Mapping):
+        columns = [
+            value_column(_cells(values, name), name)
+            for name, values in table.items()
+            if str(name) not in ignored
+        ]
+        lengths = {len(column.indices) for column in columns}
+        if len(lengths) > 1:
+            raise ValueError(
+                f"the columns of the table have different lengths "
+                f"({name_list(sorted(lengths))}); give every column as many cells"
+            )
+        return columns
+    _check_shape(table)
+    parts = take_apart(_without(table, ignored))
+    parts = parts.columns() if isinstance(parts, Matrix) else parts
+    if column_names(table) is not None:
+        return parts
+    if len(parts) != len(domain):
+        raise ValueError(
+            f"an array of {len(parts)} columns has no names to find the "
+            f"{len(domain)} variables by; give one column each, or a data frame"
+        )
+    return [
+        _renamed(column, name) for column, name in zip(parts, domain.names, strict=True)
+    ]
+
+
+def _ignored(ignore: Any) -> set[str]:
+    """Names of columns to leave out, one or several, as text."""
+    names = [ignore] if isinstance(ignore, str | int) else ignore
+    if not isinstance(names, Collection):
+        raise TypeError(
+            f"ignore must hold names of columns, got {type(ignore).__name__}"
+        )
+    return {str(name) for name in names}
+
+
+def _cells(values: Any, name: Any) -> Any:
+    """The cells of a column, if it has some; else an error that names it."""
+    if isinstance(values, str | bytes | Mapping) or np.ndim(values) == 0:
+        raise TypeError(
+            f"column {name!r} must be a list, an array or a series of cells, got "
+            f"{type(values).__name__}"
+        )
+    return values
+
+
+def _check_shape(table: Any) -> None:
+    """Raise unless a table has columns, and rows."""
+    if column_names(table) is not None and not hasattr(table, "shape"):
+        return
+    shape = _array_shape(table)
+    if len(shape) != 2:
+        raise ValueError(
+            "the table must be a data frame, a mapping from names to columns, or a "
+            f"list or array of rows, got {type(table).__name__} of {len(shape)} axes"
+        )
+    for count, thing in zip(shape, ("rows", "columns"), strict=True):
+        if not count:
+            raise ValueError(f"the table has no {thing}; give it at least one")
+
+
+def _array_shape(table: Any) -> tuple[int, ...]:
+    """Shape of an array, a frame or a list of rows, measured by the first row."""
+    if hasattr(table, "shape"):
+        return tuple(table.shape)
+    if not isinstance(table, list | tuple):
+        return ()
+    if not table:
+        return (0, 0)
+    is_row = isinstance(table[0], list | tuple | np.ndarray)
+    return (len(table), len(table[0])) if is_row else (len(table),)
+
+
+def _without(table: Any, ignored: set[str]) -> Any:
+    """A data frame without some of its columns; anything else as it is."""
+    names = column_names(table) or ()
+    # Several columns of one name have an error of our own, which comes later.
+    unfit = not ignored or len(set(names)) < len(names)
+    frame = table if unfit else nw.from_native(table, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return table
+    kept = [j for j, name in enumerate(frame.columns) if str(name) not in ignored]
+    return frame[:, kept].to_native()
+
+
+def _renamed(column: Column, name: Any) -> Column:
+    """The same column under another name."""
+    if isinstance(column, NumberColumn):
+        return NumberColumn(name, column.values, column.missing)
+    return ValueColumn(name, column.indices, column.values, column.ordered)
+
+
+def _codes(
+    variable: Variable, column: Column, unknown: Unknown
+) -> NDArray[np.integer[Any]]:
+    """Codes of one column."""
+    if variable.kind == "numeric" and not _has_text(column):
+        encoder = TableEncoder(Domain((variable,)), EncoderRules())
+        return encoder.transform([_renamed(column, variable.name)]).column(0)
+    values = column.distinct() if isinstance(column, NumberColumn) else column
+    reader = StateReader(variable)
+    missing = variable.n_states - variable.has_missing_state
+    used = np.bincount(values.indices[values.indices >= 0], minlength=1) > 0
+    found = np.full(len(values.values) + 1, missing, dtype=np.intp)
+    for place in np.flatnonzero(used[: len(values.values)]):
+        code = reader.code(values.values[place])
+        if code is not None:
+            found[place] = code
+        elif unknown == "error":
+            raise ValueError(
+                f"column {column.name!r}: {reader.unknown(values.values[place])} "
+                "(unknown='missing' takes such values as missing)"
+            )
+    # The last entry is that of a missing cell, whose index is -1.
+    return found[values.indices]
+
+
+def _has_text(column: Column) -> bool:
+    """Whether a column holds text."""
+    return isinstance(column, ValueColumn) and any(
+        isinstance(value, str) for value in column.values
+    )

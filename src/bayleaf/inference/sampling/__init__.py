@@ -1,0 +1,1 @@
+"""Rows drawn from a factorised distribution, with and without evidence."""

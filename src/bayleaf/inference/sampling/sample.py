@@ -1,0 +1,147 @@
+"""Rows drawn from a network, or from a network given evidence."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.inference.evidence import Evidence
+from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.sampling.draws import draw_rows
+from bayleaf.inference.sampling.evidence_draws import evidence_draws
+
+# A terabyte and more; asking for it is a slip.
+_MOST_CELLS = 1 << 40
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """The generator that a seed stands for.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        A generator is used as it is and moves on; a RandomState seeds a new one.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, 4, np.uint64))
+    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
+    if random_state is None or whole or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    raise ValueError(
+        "random_state must be None, an integer of at least 0, a "
+        f"numpy.random.Generator or a numpy.random.RandomState, got {random_state!r}"
+    )
+
+
+def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -> Codes:
+    """Draw rows from P(all variables | evidence), exactly.
+
+    Parameters
+    ----------
+    trees : NetworkTrees
+        The network and the largest table that may be built.
+    n : int
+        Number of rows, at least 1.
+    evidence : Evidence
+        What is known of every row; without any, each variable is drawn given its
+        parents (Henrion 1988, "Propagating uncertainty in Bayesian networks by
+        probabilistic logic sampling").
+    random_state : None, int, Generator or RandomState
+        Seed; the same one gives the same rows.
+
+    Returns
+    -------
+    Codes
+        No cell is missing.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the evidence has probability zero.
+    ValueError
+        If `n` is no number of rows, or a table would be too large.
+    """
+    whole = isinstance(n, numbers.Integral) and not isinstance(n, bool)
+    if not whole or n < 1:
+        raise ValueError(
+            f"the number of rows must be an integer of at least 1, got {n!r}"
+        )
+    rng = random_generator(random_state)
+    network = trees.network
+    too_many = ValueError(
+        f"{n} rows of {len(network.domain)} variables do not fit into memory; "
+        "draw fewer rows at a time"
+    )
+    if n * len(network.domain) > _MOST_CELLS:
+        raise too_many
+    draws, cards = evidence_draws(trees, evidence)
+    try:
+        rows = draw_rows(draws, cards, int(n), rng, evidence.hard)
+    except MemoryError:
+        raise too_many from None
+    own = network.domain.cards
+    if cards == own:
+        return rows
+    return Codes.from_columns([rows.column(v) for v in range(len(own))], own)
+
+
+def decode(domain: Domain, codes: Codes) -> pa.Table:
+    """Turn codes into a table of states, one column a variable.
+
+    Returns
+    -------
+    pyarrow.Table
+        Text as dictionaries (categories in pandas), numbers and truth values as they
+        are, intervals by their labels; missing cells are null.
+    """
+    columns = [
+        _decoded(variable, codes.column(position))
+        for position, variable in enumerate(domain)
+    ]
+    return pa.table(columns, names=[str(name) for name in domain.names])
+
+
+def _decoded(variable: Variable, codes: NDArray[Any]) -> pa.Array:
+    """One column of states."""
+    states = list(variable.states)
+    known_states = [state for state in states if state is not None]
+    if not _of_one_kind(known_states) or _is_beyond_arrow(known_states):
+        states = [variable.label(code) for code in range(len(states))]
+    null_code = len(states) - variable.has_missing_state
+    known = pa.array(states[:null_code])
+    absent = codes >= null_code
+    indices = pa.array(
+        codes if codes.dtype != np.uint8 or null_code > 127 else codes.view(np.int8),
+        mask=absent if absent.any() else None,
+    )
+    if pa.types.is_string(known.type):
+        return pa.DictionaryArray.from_arrays(indices, known)
+    return known.take(indices)
+
+
+def _of_one_kind(states: Sequence[Any]) -> bool:
+    """Whether states are all text, all truth values or all numbers."""
+    return (
+        any(
+            all(isinstance(state, kind) for state in states)
+            for kind in (str, bool, int, float)
+        )
+        and len({isinstance(state, bool) for state in states}) < 2
+    )
+
+
+def _is_beyond_arrow(states: Sequence[Any]) -> bool:
+    """Whether there are whole numbers of more than 64 bits."""
+    return any(isinstance(state, int) and abs(state) >= 1 << 63 for state in states)

@@ -1,0 +1,153 @@
+"""Which variable and which state a name, a number or a text means."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.wording import format_number, name_list, near_names
+
+
+def find_variable(domain: Domain, name: Any) -> int:
+    """Position of the variable that a name means.
+
+    A name that no variable has, such as the text ``"3"`` from a command line, finds
+    the variable whose name is written like it.
+
+    Raises
+    ------
+    ValueError
+        If there is none; near names are offered.
+    """
+    try:
+        return domain.index(name)
+    except (KeyError, TypeError):
+        pass
+    written = [str(known) for known in domain.names]
+    if str(name) in written:
+        return written.index(str(name))
+    raise ValueError(f"there is no variable {name!r}; {near_names(str(name), written)}")
+
+
+class StateReader:
+    """Finds the states of one variable by value, by text, and by cut points.
+
+    Parameters
+    ----------
+    variable : Variable
+        The variable whose states are looked for.
+    """
+
+    def __init__(self, variable: Variable) -> None:
+        self.variable = variable
+
+    @cached_property
+    def _by_text(self) -> dict[str, int]:
+        """Code of each state by its label and by its text."""
+        codes: dict[str, int] = {}
+        for code, state in enumerate(self.variable.states):
+            codes.setdefault(self.variable.label(code), code)
+            codes.setdefault(str(state), code)
+        return codes
+
+    def code(self, value: Any) -> int | None:
+        """Code of the state that a value means, None if it means no single state.
+
+        A state itself goes before its text, and both before the interval into which
+        a number falls.
+        """
+        exact = self._exact(value)
+        if exact is not None:
+            return exact
+        for text in _texts(value):
+            if text in self._by_text:
+                return self._by_text[text]
+        if self.variable.kind != "numeric":
+            return None
+        number = _as_number(value)
+        if number is None:
+            return None
+        return int(np.searchsorted(np.array(self.variable.cut_points), number))
+
+    def codes(self, value: Any) -> tuple[int, ...] | None:
+        """Codes of a state, or of all states under a node of the value hierarchy."""
+        single = self.code(value)
+        if single is not None:
+            return (single,)
+        hierarchy = self.variable.hierarchy
+        if hierarchy is None:
+            return None
+        for node in hierarchy.nodes:
+            if node == value or str(node) == str(value):
+                index = self.variable.state_index
+                return tuple(index[state] for state in hierarchy.states_under(node))
+        return None
+
+    def unknown(self, value: Any) -> ValueError:
+        """The error for a value that is no state, with what there is instead."""
+        name, labels = self.variable.name, self.labels()
+        if self.variable.kind == "numeric":
+            known = f"give a number or one of the intervals {name_list(labels)}"
+        elif len(labels) > 8:
+            known = f"it has {len(labels)} states; {near_names(str(value), labels)}"
+        else:
+            known = f"its states are {name_list(labels)}"
+        return ValueError(f"variable {name!r} has no state {value!r}; {known}")
+
+    def labels(self) -> list[str]:
+        """The states as a reader sees them, in order."""
+        return [self.variable.label(code) for code in range(self.variable.n_states)]
+
+    def _exact(self, value: Any) -> int | None:
+        """Code of a state that equals the value."""
+        try:
+            return self.variable.state_index.get(value)
+        except TypeError:
+            return None
+
+
+def known_state(variable: Variable, value: Any) -> int:
+    """Code of the one state that a value means; ValueError if there is none."""
+    reader = StateReader(variable)
+    code = reader.code(value)
+    if code is None:
+        raise reader.unknown(value)
+    return code
+
+
+def distinct_labels(variable: Variable) -> Sequence[str]:
+    """Texts for all states, in order, no two alike."""
+    labels = [variable.label(code) for code in range(variable.n_states)]
+    if len(set(labels)) == len(labels):
+        return labels
+    return [repr(state) for state in variable.states]
+
+
+def _texts(value: Hashable) -> list[str]:
+    """How a value may be written as a state."""
+    if isinstance(value, bool | np.bool_):
+        text = str(value)
+        return [text, text.lower(), text.upper()]
+    if isinstance(value, float | np.floating):
+        return [str(value), format_number(float(value))]
+    if isinstance(value, str | numbers.Number):
+        return [str(value)]
+    return []
+
+
+def _as_number(value: Any) -> float | None:
+    """A number, or the number that a text holds; None for all else."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    if not isinstance(value, numbers.Real | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return None if np.isnan(number) else number

@@ -1,0 +1,198 @@
+"""The tables of averaged one-dependence networks, and the rows behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import CountSource
+from bayleaf.cpds.dirichlet import drawn_distributions
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
+from bayleaf.models.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.picture import CLASS, FEATURE, PicturedGraph
+from bayleaf.models.shipped import ShippedAverage
+from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneDependenceTables(ModelKind):
+    """Base of the averaged one-dependence model: its tables and what follows alone.
+
+    For parameters see `AveragedOneDependenceModel`.
+    """
+
+    domain: Domain
+    prior: NDArray[np.float64]
+    parent_probabilities: NDArray[np.float64]
+    child_probabilities: NDArray[np.float64]
+    usable: NDArray[np.bool_]
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters of all n networks, the class prior once each."""
+        *cards, n_classes = self.domain.cards
+        per_state = sum(card - 1 for card in cards)
+        total = 0
+        for card in cards:
+            total += n_classes - 1 + n_classes * (card - 1)
+            total += n_classes * card * (per_state - (card - 1))
+        return total
+
+    @property
+    def class_prior(self) -> NDArray[np.float64]:
+        """Prior probability of each class, shape (n_classes,)."""
+        return self.prior
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """First position of each feature."""
+        widths = [card + 1 for card in self.domain.cards[:-1]]
+        return np.cumsum([0, *widths[:-1]]).astype(np.int64)
+
+    def feature_parents(self, feature: int) -> Sequence[int]:
+        """None: a feature's term is a mean over networks with different parents."""
+        return ()
+
+    @property
+    def log_likelihood_scope(self) -> str:
+        """What the training log-likelihood sums over."""
+        return "observed families of the training rows, mean over the networks"
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """Arcs of all networks, by child: the class and every other feature."""
+        n_features = len(self.domain) - 1
+        return [
+            (parent, child)
+            for child in range(n_features)
+            for parent in (n_features, *(p for p in range(n_features) if p != child))
+        ]
+
+    def with_class_prior(self, class_prior: Floats) -> Self:
+        """Return the same model under another class prior, shape (n_classes,)."""
+        return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
+
+    @property
+    def picture(self) -> PicturedGraph:
+        """The class over all features; the networks together have every other arc."""
+        n_features = len(self.domain) - 1
+        return PicturedGraph(
+            self.domain.names,
+            (FEATURE,) * n_features + (CLASS,),
+            tuple((n_features, child, None) for child in range(n_features)),
+            "an average of networks: in each of them one feature is a parent of all "
+            "others",
+        )
+
+    def table(self, variable: int) -> tuple[Sequence[int], Floats]:
+        """P(feature | class), the features as super-parents; the class prior."""
+        class_index = len(self.domain) - 1
+        if variable == class_index:
+            return (), self.prior
+        return (class_index,), self.parent_probabilities[:, self._states(variable)]
+
+    def _states(self, feature: int) -> slice:
+        """Positions of a feature's states, without that of missing cells."""
+        start = int(self.offsets[feature])
+        return slice(start, start + self.domain.cards[feature])
+
+    @property
+    def shipped(self) -> ShippedAverage:
+        """All tables, positions of missing cells left out."""
+        features = range(len(self.domain) - 1)
+        spans = [self._states(feature) for feature in features]
+        known = np.concatenate([np.arange(own.start, own.stop) for own in spans])
+        return ShippedAverage(
+            "one_dependence",
+            {
+                "prior": self.prior,
+                "parent": self.parent_probabilities[:, known],
+                "child": self.child_probabilities[:, known[:, None], known],
+                "usable": self.usable[known].astype(int).tolist(),
+            },
+        )
+
+    # ---- the rows behind the tables
+
+    @property
+    def table_sizes(self) -> list[TableSize]:
+        """The prior, (features, classes), (children, classes, positions)."""
+        *cards, n_classes = self.domain.cards
+        mean, shape = round(float(np.mean(cards))), (len(cards), n_classes)
+        n_positions = self.parent_probabilities.shape[1]
+        return [
+            TableSize((), n_classes),
+            TableSize(shape, mean),
+            TableSize((*shape, n_positions), mean),
+        ]
+
+    def count_rows(self, source: CountSource) -> Iterator[Floats]:
+        """All rows, those that know a feature, and those that know a pair."""
+        n_features, n_classes = len(self.domain) - 1, self.domain.cards[-1]
+        features = range(n_features)
+        yield np.asarray(source.class_counts().sum())
+        singles = source.family_counts([(n_features, feature) for feature in features])
+        yield np.stack([table.sum(axis=1) for table in singles])
+        pairs = source.pair_counts(features, features)
+        found = np.zeros((n_features, n_classes, self.parent_probabilities.shape[1]))
+        for parent in features:
+            for child in features:
+                if child != parent:
+                    counts = pairs.table(parent, child).sum(axis=2)
+                    found[child, :, self._states(parent)] = counts
+        yield found
+
+    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+        """Return the model with drawn tables of super-parents and children."""
+        parents = self.parent_probabilities.copy()
+        children = self.child_probabilities.copy()
+        ends = np.append(self.offsets, parents.shape[1])
+        for feature in range(len(self.domain) - 1):
+            span = self._states(feature)
+            own = slice(int(ends[feature]), int(ends[feature + 1]))
+            strengths = evidence.strengths(1)[feature], evidence.strengths(2)[feature]
+            parents[:, span] = drawn_distributions(parents[:, span], strengths[0], rng)
+            drawn = drawn_distributions(children[:, :, span], strengths[1], rng)
+            # Neither a feature's own states nor missing ones have tables.
+            drawn[:, own] = children[:, own, span]
+            missing = ends[1:] - 1
+            drawn[:, missing] = children[:, missing, span]
+            children[:, :, span] = drawn
+        return replace(
+            self,
+            prior=evidence.drawn_prior(self.prior, 0, rng),
+            parent_probabilities=parents,
+            child_probabilities=children,
+        )
+
+    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+        """Each child's table under the super-parent with the fewest rows."""
+        facts = RowFacts(self.domain, codes)
+        shape = (codes.n_variables, codes.n_rows, len(self.prior))
+        found = np.broadcast_to(evidence.rows[1][:, None], shape).copy()
+        fewest = np.full(shape, -1)
+        for parent in range(codes.n_variables):
+            positions = codes.column(parent).astype(np.intp) + int(self.offsets[parent])
+            usable = self.usable[positions] & ~codes.missing(parent)
+            for child in range(codes.n_variables):
+                if child == parent:
+                    continue
+                rows = evidence.rows[2][child][:, positions].T
+                less = usable[:, None] & ((rows < found[child]) | (fewest[child] < 0))
+                found[child] = np.where(less, rows, found[child])
+                fewest[child] = np.where(less, parent, fewest[child])
+
+        def super_parent(feature: int, row: int, chosen: int) -> tuple[Fact, ...]:
+            parent = int(fewest[feature, row, chosen])
+            return () if parent < 0 else (facts.fact(parent, row, chosen),)
+
+        return facts.of_features(found, super_parent)

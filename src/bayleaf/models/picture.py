@@ -1,0 +1,59 @@
+"""What a picture of a model shows: nodes by kind, arcs by weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bayleaf.wording import near_names
+
+# Parent, child, and weight where arcs have weights.
+WeightedArc = tuple[int, int, float | None]
+FEATURE, CLASS, LATENT = "feature", "class", "latent"
+
+
+@dataclass(frozen=True)
+class PicturedGraph:
+    """Nodes and arcs to draw.
+
+    Parameters
+    ----------
+    names : tuple of str or int
+        One a node.
+    kinds : tuple of str
+        "feature", "class" or "latent", one a node.
+    arcs : tuple of (int, int, float or None)
+        Parent, child and weight from 0 to 1; None where arcs have no weights.
+    note : str, default=""
+        What the picture cannot show.
+    """
+
+    names: tuple[str | int, ...]
+    kinds: tuple[str, ...]
+    arcs: tuple[WeightedArc, ...]
+    note: str = ""
+
+    def only(self, variables: Iterable[str | int]) -> PicturedGraph:
+        """The part over some variables.
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable.
+        """
+        place = {name: node for node, name in enumerate(self.names)}
+        for name in (wanted := list(dict.fromkeys(variables))):
+            if name not in place:
+                near = near_names(str(name), map(str, self.names))
+                raise ValueError(f"there is no variable {name!r}; {near}")
+        kept = {place[name]: number for number, name in enumerate(wanted)}
+        return PicturedGraph(
+            tuple(wanted),
+            tuple(self.kinds[node] for node in kept),
+            tuple(
+                (kept[parent], kept[child], weight)
+                for parent, child, weight in self.arcs
+                if parent in kept and child in kept
+            ),
+            self.note,
+        )

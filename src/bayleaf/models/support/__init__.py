@@ -1,0 +1,1 @@
+"""Training rows behind a model's distributions, and draws from their posteriors."""
