@@ -223,7 +223,7 @@ def test_components_are_told_with_the_states_that_mark_them() -> None:
     assert str(model) == text
     # Only the lines are broken elsewhere.
     assert " ".join(text.split()) in " ".join(str(model.summary()).split())
-    assert str(LatentClassNBClassifier(random_state=0)) == "LatentClassNBClassifier()"
+    assert str(LatentClassNBClassifier()) == "LatentClassNBClassifier()"
 
 
 def test_an_explanation_tells_to_which_components_a_row_belongs() -> None:

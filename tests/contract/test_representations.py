@@ -40,10 +40,12 @@ from contract.tables import mixed_frame
 QUICK: dict[str, dict[str, Any]] = {
     "hnb": {"search": "significance", "significance_level": 1e-3},
     "auto": {"n_networks": 2},
-    "network": {"max_parents": 1, "structure": "naive_bayes"},
+    "network": {"max_parents": 1, "n_restarts": 1},
     "mixture": {"architecture": (3, 2)},
     "latent_class": {"n_components": 3},
 }
+# Features of the wide table where time or memory grow with their square or faster.
+N_FEATURES = {"aode": 60, "network": 60}
 
 
 def _wide_table(n_features: int = 200, n_rows: int = 60) -> tuple[pd.DataFrame, Any]:
@@ -51,7 +53,7 @@ def _wide_table(n_features: int = 200, n_rows: int = 60) -> tuple[pd.DataFrame, 
     rng = np.random.default_rng(0)
     states = np.array([f"the state with the number {i}" for i in range(4)])
     codes = rng.integers(4, size=(n_rows, n_features))
-    codes[:, 1::2] = codes[:, ::2]
+    codes[:, 1::2] = codes[:, : n_features - 1 : 2]
     y = rng.integers(3, size=n_rows)
     codes[:, :20] = (codes[:, :20] + y[:, None]) % 4
     names = [f"a feature that is called by its number, {i}" for i in range(n_features)]
@@ -92,11 +94,13 @@ def _assert_brief(*things: Any) -> None:
     # Objects stay alive, so that no address is used twice.
     found = [each for thing in things for each in _reachable(thing, seen)]
     assert found
-    for thing in found:
-        shown = repr(thing)
-        assert len(shown) <= 400, (type(thing), len(shown))
-        assert shown.count("\n") < 5, type(thing)
-        assert " object at 0x" not in shown, type(thing)
+    offenders = {
+        f"{type(thing).__name__}: {len(shown)} characters, {shown[:80]}"
+        for thing in found
+        for shown in [repr(thing)]
+        if len(shown) > 400 or shown.count("\n") >= 5 or " object at 0x" in shown
+    }
+    assert not offenders, "\n".join(sorted(offenders))
 
 
 @pytest.mark.parametrize("key", CLASSIFIERS)
@@ -105,7 +109,7 @@ def test_all_that_a_classifier_leads_to_is_brief(
     key: str, is_wide: bool, tmp_path: Path
 ) -> None:
     frame, labels = mixed_frame()
-    X, y = _wide_table() if is_wide else (frame, labels)
+    X, y = _wide_table(N_FEATURES.get(key, 200)) if is_wide else (frame, labels)
     model = CLASSIFIERS[key](
         **(QUICK.get(key, {}) if is_wide else {}), random_state=0
     ).fit(X, y)
@@ -139,18 +143,18 @@ def test_all_that_a_network_answers_is_brief(n_variables: int) -> None:
     )
 
 
-@pytest.mark.parametrize("n_variables", [3, 60])
+@pytest.mark.parametrize("n_variables", [4, 30])
 def test_all_that_a_density_model_leads_to_is_brief(n_variables: int) -> None:
     X, _ = _wide_table(n_variables)
     model = BayesianNetworkEstimator(
-        local_structure="tree", max_parents=1, random_state=0
+        local_structure="tree", max_parents=1, n_restarts=1, random_state=0
     ).fit(X)
     _assert_brief(
         model.summary(),
         model.network_,
         model.trace_,
         model.encoder_,
-        model.arc_strength(X, n_samples=2, random_state=0),
+        model.arc_strength(X, n_bootstraps=2),
         cross_validate_density({"a density model": model}, X, n_folds=2),
     )
 

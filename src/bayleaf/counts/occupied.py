@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.native.occupied import count_families
+from bayleaf.wording import brief_fields
 
 # The state that each code of a variable stands for.
 Map = NDArray[np.uint16]
@@ -42,6 +43,8 @@ class OccupiedCounts:
     classes: NDArray[np.uint16]
     weights: NDArray[np.float64]
 
+    __repr__ = brief_fields
+
 
 @dataclass(frozen=True, eq=False)
 class OccupiedFamilies:
@@ -67,6 +70,8 @@ class OccupiedFamilies:
     classes: NDArray[np.uint16]
     weights: NDArray[np.float64]
     starts: NDArray[np.int64]
+
+    __repr__ = brief_fields
 
     def __len__(self) -> int:
         return len(self.families)

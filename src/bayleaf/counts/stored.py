@@ -12,6 +12,7 @@ from bayleaf.counts.pairs import PairCounts
 from bayleaf.counts.source import Counts, CountSource, Family
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.wording import brief
 
 
 class StoredCounts:
@@ -31,6 +32,9 @@ class StoredCounts:
         self._earlier: dict[Any, Any] = {}
         self._answers: dict[Any, Any] = {}
         self._cards = batch.cards
+
+    def __repr__(self) -> str:
+        return brief(self, f"{len(self._answers)} tables of counts")
 
     @property
     def cards(self) -> tuple[int, ...]:

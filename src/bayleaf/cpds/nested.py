@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import OccupiedCounts
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
+from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
 
@@ -90,6 +91,8 @@ class NestedFamilies:
     variables: tuple[int, ...]
     maps: tuple[NDArray[np.uint16], ...]
     counts: OccupiedCounts
+
+    __repr__ = brief_fields
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.native.prediction import add_looked_up
+from bayleaf.wording import brief_fields
 
 # A fused table should stay in the second cache: cells times classes.
 _FUSED_CELLS = 8192
@@ -35,6 +36,8 @@ class Factor:
     child: int
     variables: tuple[int, ...]
     log_values: NDArray[np.float64]
+
+    __repr__ = brief_fields
 
     def padded(self) -> NDArray[np.float64]:
         """The table with one more code on each axis, "missing", that counts zero."""
@@ -68,6 +71,8 @@ class FusedTables:
     values: NDArray[np.float64]
     starts: NDArray[np.int64]
     n_classes: int
+
+    __repr__ = brief_fields
 
     @classmethod
     def from_factors(

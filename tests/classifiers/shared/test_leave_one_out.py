@@ -25,7 +25,7 @@ from bayleaf.search.left_out.selection import SMOOTHING_GRID
 from contract.tables import mixed_frame, nominal_frame
 
 KINDS = (NaiveBayesClassifier, TANClassifier, KDBClassifier, AODEClassifier)
-CALIBRATED = {"calibration": "leave_one_out"}
+CALIBRATED = {"calibration": "leave_one_out", "random_state": 0}
 
 
 class TwiceLaplace:
@@ -127,7 +127,7 @@ def test_the_temperature_is_that_of_least_log_loss(kind: Any) -> None:
     model = kind(**CALIBRATED).fit(frame, y)
 
     def loss(temperature: float) -> float:
-        plain = kind().fit(frame, y)
+        plain = kind(random_state=0).fit(frame, y)
         plain.temperature_ = temperature
         return float(plain.loo_score_)
 
@@ -138,7 +138,10 @@ def test_the_temperature_is_that_of_least_log_loss(kind: Any) -> None:
 
 def test_calibration_changes_no_prediction_and_no_joint_probability(kind: Any) -> None:
     frame, y = mixed_frame()
-    plain, calibrated = kind().fit(frame, y), kind(**CALIBRATED).fit(frame, y)
+    plain, calibrated = (
+        kind(random_state=0).fit(frame, y),
+        kind(**CALIBRATED).fit(frame, y),
+    )
     assert calibrated.temperature_ != 1.0
     assert calibrated.predict(frame).tolist() == plain.predict(frame).tolist()
     np.testing.assert_array_equal(
@@ -148,7 +151,10 @@ def test_calibration_changes_no_prediction_and_no_joint_probability(kind: Any) -
 
 def test_calibrated_posteriors_are_powers_of_the_plain_ones(kind: Any) -> None:
     frame, y = mixed_frame()
-    plain, calibrated = kind().fit(frame, y), kind(**CALIBRATED).fit(frame, y)
+    plain, calibrated = (
+        kind(random_state=0).fit(frame, y),
+        kind(**CALIBRATED).fit(frame, y),
+    )
     powers = plain.predict_proba(frame) ** (1.0 / calibrated.temperature_)
     powers /= powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(calibrated.predict_proba(frame), powers, rtol=1e-10)

@@ -18,8 +18,8 @@ def test_every_classifier_shows_the_shared_parameters(kind: Any) -> None:
     own = inspect.signature(kind).parameters
     # A classifier may name a shared parameter itself, to give it a default of its own.
     restated = kind.__init__.__code__.co_varnames
-    assert set(shared) <= set(own)
-    for name in set(shared) - set(restated):
+    assert set(shared) <= set(own) | set(kind.lacks)
+    for name in set(shared) - set(restated) - set(kind.lacks):
         assert own[name].default == shared[name].default
     assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in own.values())
 

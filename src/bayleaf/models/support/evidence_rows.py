@@ -17,6 +17,7 @@ from bayleaf.cpds.smoothing import (
     MEstimate,
     Smoothing,
 )
+from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +55,8 @@ class EvidenceRows:
     rows: tuple[Floats, ...]
     pseudo_rows: tuple[float, ...]
     prior_is_learned: bool
+
+    __repr__ = brief_fields
 
     @classmethod
     def from_counts(
