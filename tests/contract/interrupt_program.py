@@ -148,10 +148,12 @@ def learn_tables(n_jobs: int, n_rows: int) -> Action:
 def cases(n_jobs: int) -> dict[str, Callable[[int], Action]]:
     """From a case's name to what makes it with a number of rows."""
     found: dict[str, Callable[[int], Action]] = {
-        f"fit {name}": partial(fit_classifier, kind, {"n_jobs": n_jobs})
+        f"fit {name}": partial(
+            fit_classifier, kind, {"n_jobs": n_jobs, "random_state": 0}
+        )
         for name, kind in CLASSIFIERS.items()
     }
-    auto = {"k": "auto", "n_jobs": n_jobs}
+    auto = {"k": "auto", "n_jobs": n_jobs, "random_state": 0}
     found["fit kdb auto"] = partial(fit_classifier, KDBClassifier, auto)
     for local, abstraction in (("table", None), ("tree", None), ("tree", "local")):
         options = {"local_structure": local, "abstraction": abstraction}

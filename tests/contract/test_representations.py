@@ -17,6 +17,7 @@ from bayleaf import (
     BayesianNetwork,
     BayesianNetworkEstimator,
     HNBClassifier,
+    Inference,
     NaiveBayesClassifier,
     TANClassifier,
     ValueHierarchy,
@@ -134,7 +135,7 @@ def test_all_that_a_network_answers_is_brief(n_variables: int) -> None:
     rows = pd.DataFrame({f"v{i}": ["no", "yes"] for i in range(n_variables)})
     _assert_brief(
         network,
-        network.inference,
+        Inference(network),
         network.query({"v0": "yes"}),
         network.query({"v0": "yes"})["v1"],
         network.sensitivity({"v1": "yes"}, "v0", "yes"),

@@ -112,7 +112,7 @@ def test_learning_by_batches_lets_the_rows_go(kind: Any) -> None:
 @pytest.mark.parametrize("parameters", [CALIBRATED, {"smoothing": "auto"}])
 def test_learning_by_batches_refuses_what_needs_all_rows(parameters: Any) -> None:
     frame, y = nominal_frame()
-    (name,) = parameters
+    name = next(iter(parameters))
     with pytest.raises(ValueError, match=f"{name}='.*' needs all rows at once"):
         NaiveBayesClassifier(**parameters).partial_fit(frame, y, classes=sorted(set(y)))
 
