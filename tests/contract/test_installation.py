@@ -37,7 +37,7 @@ y = (X[:, 0] + rng.integers(2, size=60_000)) % 3
 numbers = X + rng.random(X.shape)
 for kind in CLASSIFIERS.values():
     for table in (X, numbers):
-        model = kind().fit(table, y)
+        model = kind(random_state=0).fit(table, y)
         sums = model.predict_proba(table).sum(axis=0)
         print(kind.__name__, model.log_likelihood_, sums)
 """

@@ -71,6 +71,8 @@ class LatentClassNBClassifier(BayesianClassifier):
         Components of each class.
     em_fit_ : LatentClassFit
         How EM went: objectives, steps, convergence.
+    n_iter_ : int
+        Steps of EM from the start that was kept.
     size_trace_ : tuple of SizeStep
         Numbers of components that "auto" tried, with their held-out log-loss.
 
@@ -82,6 +84,7 @@ class LatentClassNBClassifier(BayesianClassifier):
     """
 
     em_fit_: LatentClassFit
+    n_iter_: int
     size_trace_: tuple[SizeStep, ...]
     _learned_temperature: float | None
 
@@ -143,6 +146,7 @@ class LatentClassNBClassifier(BayesianClassifier):
             [held_out.seed, n_components, self.score_folds],
             counts.n_jobs,
         )
+        self.n_iter_ = fit.n_iter
         self._learned_temperature = None
         if self.calibration is not None:
             scores = held_out_scores(counts.rows(), domain, held_out, n_components)
