@@ -28,6 +28,7 @@ lint: $(VENV)/installed-lint
 	$(BIN)/mypy
 
 docs: $(VENV)/installed-docs
+	rm -rf docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench: $(VENV)/installed-test
