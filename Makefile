@@ -56,7 +56,7 @@ papers: $(VENV)/installed-test
 # One file for every version of Python on this kind of machine.
 wheel: $(VENV)/created
 	$(WITH_COMPILER) $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
-	  -C build-dir=build/wheel --wheel-dir dist .
+	  -C build-dir=build/wheel$(notdir $(VENV)) --wheel-dir dist .
 	@ls dist/*.whl
 
 # The native core under the address and undefined-behaviour sanitizers: its tests, and
@@ -88,10 +88,10 @@ $(VENV)/created:
 # the native core are built anew, changed files only.
 $(VENV)/installed: $(VENV)/created pyproject.toml $(NATIVE)
 	$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --no-build-isolation \
-	  -C build-dir=build/editable --editable .
+	  -C build-dir=build/editable$(notdir $(VENV)) --editable .
 	@touch $@
 
 $(VENV)/installed-%: $(VENV)/installed pyproject.toml
 	$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --no-build-isolation \
-	  -C build-dir=build/editable --editable '.[$*]'
+	  -C build-dir=build/editable$(notdir $(VENV)) --editable '.[$*]'
 	@touch $@

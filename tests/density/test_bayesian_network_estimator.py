@@ -525,16 +525,9 @@ def test_a_search_that_runs_out_of_time_warns_and_is_valid() -> None:
 
 
 @pytest.mark.parametrize("structure", ["table", "tree"])
-@pytest.mark.parametrize(
-    ("seed", "message"),
-    [
-        (-1, "random_state must be >= 0, got -1"),
-        ("x", "random_state must be a whole-number seed, None or a generator, got 'x'"),
-    ],
-)
-def test_seeds_that_seed_nothing_are_refused(
-    structure: str, seed: Any, message: str
-) -> None:
+@pytest.mark.parametrize("seed", [-1, "x"])
+def test_seeds_that_seed_nothing_are_refused(structure: str, seed: Any) -> None:
+    message = f"random_state must be None, an integer of at least 0.* got {seed!r}"
     X = np.arange(40).reshape(20, 2) % 2
     model = BayesianNetworkEstimator(local_structure=structure, random_state=seed)
     with pytest.raises(ValueError, match=message):

@@ -5,7 +5,6 @@ That holds between packages and, where an order is written down, inside them.
 
 from __future__ import annotations
 
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -39,8 +38,6 @@ ORDER = [
     ("cli",),
     ("__main__",),
 ]
-# Packages in which files still import each other in circles.
-WITH_CIRCLES = {"classifiers", "cli", "density", "evaluation", "models"}
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # Inside a package: what stands in its folder, in the order in which one may import the
 # other. REST is every file that is not named; these may import one another.
@@ -165,29 +162,6 @@ def sideways_imports(source: Path) -> list[str]:
     return wrong
 
 
-def circle(source: Path, package: str) -> list[str]:
-    """Modules of one package that import each other in a circle; none if there is none.
-
-    Imports inside functions count, and so do those for types alone.
-    """
-    modules = {}
-    for path in (source / package).rglob("*.py"):
-        parts = path.relative_to(source).with_suffix("").parts
-        name = ".".join(["bayleaf", *parts]).removesuffix(".__init__")
-        modules[name] = path
-    graph = TopologicalSorter[str]()
-    for name, path in sorted(modules.items()):
-        for found in imported_modules(path, source):
-            other = found if found in modules else found.rpartition(".")[0]
-            if other in modules and other != name:
-                graph.add(name, other)
-    try:
-        graph.prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
-
-
 def write(source: Path, place: str, code: str) -> None:
     """Put one file into a small tree of packages."""
     (source / place).parent.mkdir(parents=True)
@@ -214,22 +188,6 @@ def test_what_has_a_place_inside_a_package_exists() -> None:
         and not (SOURCE / package / f"{name}.py").is_file()
     ]
     assert missing == []
-
-
-@pytest.mark.parametrize(
-    "package", sorted(set(RANK) - {"wording", "__init__", "__main__"} - WITH_CIRCLES)
-)
-def test_no_files_import_each_other_in_a_circle(package: str) -> None:
-    assert circle(SOURCE, package) == []
-
-
-def test_a_circle_of_files_is_found(tmp_path: Path) -> None:
-    write(tmp_path, "counts/first.py", "def f():\n    from bayleaf.counts import last")
-    (tmp_path / "counts" / "last.py").write_text("from .first import f", "utf-8")
-    assert set(circle(tmp_path, "counts")) == {
-        "bayleaf.counts.first",
-        "bayleaf.counts.last",
-    }
 
 
 def test_classifiers_do_not_import_each_other() -> None:

@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 on success, 2 for input that cannot be used (one sentence on standard
         error), 1 when the program itself fails, 130 when interrupted.
     """
+    is_program = arguments is None
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words == ["--version"]:
         # Answered before anything heavy is imported.
@@ -31,11 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if sorted(words) == ["--verbose", "--version"]:
         return _print_versions()
-    # Modules stay, so it is lost time to look for garbage while they load.
-    gc.disable()
+    if is_program:
+        # Modules stay: it is lost time to look for garbage among them, now and later.
+        gc.disable()
     from bayleaf.cli.app import run
 
-    gc.enable()
+    if is_program:
+        gc.freeze()
+        gc.enable()
     return run(words)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bayleaf.data.random_state import random_generator
 from bayleaf.datasets.table import Table
 
 LICENCE = "none needed: generated from the published definition"
@@ -71,7 +72,7 @@ def make_monks(
     whole = isinstance(problem, numbers.Integral) and not isinstance(problem, bool)
     if not whole or problem not in (1, 2, 3):
         raise ValueError(f"problem must be 1, 2 or 3, got {problem!r}")
-    rng = _generator(random_state)
+    rng = random_generator(random_state)
     settings = np.array(
         list(itertools.product(*(range(1, n + 1) for n in _MONKS_STATES)))
     )
@@ -136,7 +137,7 @@ def make_corral(n_samples: int | None = None, *, random_state: Any = None) -> Ta
     John, G. H., Kohavi, R., Pfleger, K. (1994). Irrelevant features and the subset
     selection problem. ICML-94, 121-129.
     """
-    rng = _generator(random_state)
+    rng = random_generator(random_state)
     if n_samples is None:
         settings = np.repeat(list(itertools.product((0, 1), repeat=5)), 4, axis=0)
         agrees = np.tile([True, True, True, False], 32)
@@ -191,7 +192,7 @@ def make_led7(
     _check_n_samples(n_samples, None)
     if not isinstance(noise, numbers.Real) or not 0.0 <= noise <= 1.0:
         raise ValueError(f"noise must be between 0 and 1, got {noise!r}")
-    rng = _generator(random_state)
+    rng = random_generator(random_state)
     digits = rng.integers(0, 10, n_samples)
     wrong = rng.random((n_samples, 7)) < noise
     lit = _SEGMENTS[digits] ^ wrong
@@ -202,18 +203,6 @@ def make_led7(
         "Digits on a seven-segment display, each segment wrong with a small chance.",
         "Breiman, Friedman, Olshen & Stone (1984), section 2.6.1.",
     )
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """The generator that a seed stands for."""
-    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
-    known = random_state is None or isinstance(random_state, np.random.Generator)
-    if not (whole or known):
-        raise ValueError(
-            "random_state must be None, an integer of at least 0 or a "
-            f"numpy.random.Generator, got {random_state!r}"
-        )
-    return np.random.default_rng(random_state)
 
 
 def _check_n_samples(n_samples: Any, largest: int | None) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bayleaf.classifiers.shared.parameters import random_generator
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import TrainingTable, n_rows
+from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayleaf.classifiers.shared.parameters import (
     check_count,
     encoder_rules,
-    random_generator,
 )
 from bayleaf.classifiers.shared.structure_parameters import (
     SETTINGS,
@@ -31,6 +30,7 @@ from bayleaf.data.encoder import TableEncoder
 from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.random_state import random_generator
 from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import calibrated_log_proba
@@ -171,9 +172,6 @@ def credible_intervals(
         raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
     predictor, codes = predictor_of(model), rows_of(model, X)
     evidence = evidence_of(model)
-    # Not before it is needed: the classifiers load scikit-learn.
-    from bayleaf.classifiers.shared.parameters import random_generator
-
     rng = random_generator(random_state)
     proba = predictor.proba(codes)
     n_classes = proba.shape[1]

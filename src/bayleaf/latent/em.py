@@ -18,11 +18,11 @@ from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
+from bayleaf.data.random_state import random_generator
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.junction_tree.rows import expected_counts
 from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.inference.rows import read_rows, read_weights
-from bayleaf.inference.sampling.sample import random_generator
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import brief_fields
 

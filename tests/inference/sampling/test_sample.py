@@ -19,7 +19,7 @@ from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.inference.queries import Inference
 from bayleaf.inference.rows import read_rows
 from bayleaf.inference.sampling.draws import Draw
-from bayleaf.inference.sampling.sample import decode, random_generator
+from bayleaf.inference.sampling.sample import decode
 from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.joint_table import joint_table, marginal
 from property.queried_networks import possible_evidence, sparse_network
@@ -186,15 +186,9 @@ def test_whole_numbers_of_more_than_64_bits_are_drawn_as_text() -> None:
 
 @pytest.mark.parametrize("random_state", [-1, 1.5, "seed"])
 def test_a_wrong_seed_is_refused(random_state: Any) -> None:
+    network = BayesianNetwork.from_tables({"n": ["a", "b"]}, {"n": [1, 0]})
     with pytest.raises(ValueError, match="random_state must be None, an integer"):
-        random_generator(random_state)
-
-
-def test_generators_of_both_kinds_are_seeds() -> None:
-    first, second = (random_generator(np.random.RandomState(3)) for _ in range(2))
-    assert first.random() == second.random()
-    generator = np.random.default_rng(3)
-    assert random_generator(generator) is generator
+        network.sample(1, random_state=random_state)
 
 
 def test_rows_are_decoded_to_states_and_holes_to_nulls() -> None:

@@ -25,7 +25,6 @@ from bayleaf.classifiers.shared.parameters import (
     checked_class_prior,
     checked_loss,
     encoder_rules,
-    random_generator,
 )
 from bayleaf.classifiers.shared.saving import saved_model
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
@@ -38,6 +37,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder import Discretizer, Target, learn_encoder
+from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import column_names, take_apart
 from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork

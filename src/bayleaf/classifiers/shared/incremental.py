@@ -12,13 +12,13 @@ from bayleaf.classifiers.shared.parameters import (
     AUTO,
     CONDITIONAL,
     encoder_rules,
-    random_generator,
 )
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder import Target, learn_encoder
+from bayleaf.data.random_state import random_generator
 
 
 class IncrementalClassifier(BayesianClassifier):

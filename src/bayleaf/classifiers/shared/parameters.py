@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from bayleaf.data.encoder import EncoderRules
 from bayleaf.wording import name_list
@@ -196,26 +195,6 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
             "that from its column"
         )
     return matrix
-
-
-def random_generator(random_state: Any) -> np.random.Generator:
-    """The generator that a `random_state` of scikit-learn's kinds stands for."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None:
-        return np.random.default_rng()
-    if isinstance(random_state, numbers.Integral):
-        if random_state < 0:
-            raise ValueError(f"random_state must be >= 0, got {random_state!r}")
-        return np.random.default_rng(int(random_state))
-    try:
-        former = check_random_state(random_state)
-    except ValueError as error:
-        raise ValueError(
-            "random_state must be a whole-number seed, None or a generator, got "
-            f"{random_state!r}"
-        ) from error
-    return np.random.default_rng(former.randint(2**31 - 1))
 
 
 def merged_signature(

@@ -13,10 +13,10 @@ from bayleaf.classifiers.shared.parameters import (
     check_count,
     check_flag,
     check_threshold,
-    random_generator,
 )
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.domain import Domain
+from bayleaf.data.random_state import random_generator
 from bayleaf.latent.structure_search import (
     ABSTRACTIONS,
     GIVEN,

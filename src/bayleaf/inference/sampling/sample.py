@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.random_state import random_generator
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.sampling.draws import draw_rows
@@ -19,30 +20,6 @@ from bayleaf.inference.sampling.evidence_draws import evidence_draws
 
 # A terabyte and more; asking for it is a slip.
 _MOST_CELLS = 1 << 40
-
-
-def random_generator(random_state: Any) -> np.random.Generator:
-    """The generator that a seed stands for.
-
-    Parameters
-    ----------
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        A generator is used as it is and moves on; a RandomState seeds a new one.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**32, 4, np.uint64))
-    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
-    if random_state is None or whole or isinstance(random_state, np.random.Generator):
-        return np.random.default_rng(random_state)
-    raise ValueError(
-        "random_state must be None, an integer of at least 0, a "
-        f"numpy.random.Generator or a numpy.random.RandomState, got {random_state!r}"
-    )
 
 
 def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -> Codes:

@@ -1,0 +1,33 @@
+"""Where random numbers come from."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """The generator that a `random_state` stands for.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        A generator is used as it is and moves on; a RandomState seeds a new one and
+        moves on.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, 4, np.uint64))
+    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
+    if random_state is None or whole or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    raise ValueError(
+        "random_state must be None, an integer of at least 0, a "
+        f"numpy.random.Generator or a numpy.random.RandomState, got {random_state!r}"
+    )
