@@ -69,8 +69,8 @@ def test_every_table_is_read_back_bit_for_bit(
 def test_a_wrong_number_of_components_is_refused(
     document: Any, tmp_path: Path, n_components: Any
 ) -> None:
-    document["model"]["n_components"] = n_components
-    assert "component" in _refused(document, tmp_path)
+    document["model"]["weights"]["shape"][1] = n_components
+    assert "weights" in _refused(document, tmp_path)
 
 
 def test_a_table_too_few_is_refused(document: Any, tmp_path: Path) -> None:
@@ -90,7 +90,8 @@ def test_what_does_not_sum_to_one_is_refused(
     document: Any, tmp_path: Path, name: str, what: str
 ) -> None:
     values = document["model"][name]
-    (values[0] if name == "tables" else values)[0] += 0.1
+    table = values[0] if name == "tables" else values
+    (table if name == "prior" else table["numbers"])[0] += 0.1
     assert f"{what} holds probabilities that do not sum" in _refused(document, tmp_path)
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import zipfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -18,11 +20,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.fields import Fields, ModelFileError
+from bayleaf.io.errors import ModelFileError
 
 # Models with more numbers than this keep them in a second file.
 MAX_INLINE = 1_000_000
-Array = NDArray[np.float64] | NDArray[np.uint16]
+Array = NDArray[np.float64] | NDArray[np.uint16] | NDArray[np.int64]
+Shape = tuple[int, ...]
 _HEADER_ALLOWANCE = 4096
 
 
@@ -31,38 +34,36 @@ def archive_path(path: Path) -> Path:
     return path.with_name(path.name + ".npz")
 
 
-@dataclass
-class ArrayWriter:
-    """Collects the arrays of a document and puts them where they belong."""
+def archive_of(arrays: Sequence[Array]) -> bytes | None:
+    """Content of the second file if the arrays are large, else None."""
+    if sum(array.size for array in arrays) <= MAX_INLINE:
+        return None
+    content = io.BytesIO()
+    named: Any = {f"a{i}": array for i, array in enumerate(arrays)}
+    np.savez_compressed(content, allow_pickle=False, **named)
+    return content.getvalue()
 
-    collected: list[tuple[dict[str, Any], Array]] = field(default_factory=list)
 
-    def add(self, array: Array) -> dict[str, Any]:
-        """What stands for an array of float64 or uint16 in the document."""
-        stand_in = {"array": len(self.collected)}
-        if array.dtype != np.uint16:
-            array = np.asarray(array, dtype=np.float64)
-        self.collected.append((stand_in, array))
-        return stand_in
+def stand_ins(*, beside: bool) -> Callable[[Any], Any]:
+    """A function that tells what stands for one array after the other.
 
-    def archive(self) -> bytes | None:
-        """Content of the second file if the arrays are large, else None."""
-        if sum(array.size for _, array in self.collected) <= MAX_INLINE:
-            return None
-        content = io.BytesIO()
-        named: Any = {f"a{i}": array for i, (_, array) in enumerate(self.collected)}
-        np.savez_compressed(content, allow_pickle=False, **named)
-        return content.getvalue()
+    Inside the document that is the list of its numbers, for more axes than one in an
+    object that tells the shape; for an array beside it, the shape and its number.
+    """
+    places = itertools.count()
 
-    def inlined(self, value: Any) -> Any:
-        """A document with each array's numbers in place of what stands for it."""
-        if isinstance(value, dict):
-            if set(value) == {"array"}:
-                return self.collected[value["array"]][1].ravel().tolist()
-            return {key: self.inlined(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.inlined(item) for item in value]
-        return value
+    def stand_in(array: Any) -> Any:
+        if not isinstance(array, np.ndarray):
+            raise TypeError(
+                f"a {type(array).__name__} has no place in a model file: {array!r}"
+            )
+        if beside:
+            return {"shape": array.shape, "array": next(places)}
+        if array.ndim == 1:
+            return array.tolist()
+        return {"shape": array.shape, "numbers": array.ravel().tolist()}
+
+    return stand_in
 
 
 @dataclass(frozen=True)
@@ -71,27 +72,36 @@ class ArrayReader:
 
     Parameters
     ----------
-    archive : Path, optional
+    archive : ZipFile, optional
         The second file, if there is one.
-    max_bytes : int, default=0
-        Largest array that is read from it.
+    taken : set of str
+        The arrays read so far. None is read twice, so that a small file cannot ask
+        for much memory.
     """
 
-    archive: Path | None = None
-    max_bytes: int = 0
+    archive: zipfile.ZipFile | None = None
+    taken: set[str] = field(default_factory=set)
 
     @classmethod
-    def beside(cls, path: Path, document: Fields, max_bytes: int) -> ArrayReader:
+    def beside(cls, path: Path, expected: Any, max_bytes: int) -> ArrayReader:
         """A reader for a document read from `path`; checks the second file.
+
+        Parameters
+        ----------
+        path : Path
+            The first file.
+        expected : object
+            What that holds as SHA-256 of the second one; None without a second one.
+        max_bytes : int
+            Larger files are refused.
 
         Raises
         ------
         ModelFileError
             If the second file is missing, too large, or another model's.
         """
-        if document.values.get("arrays_sha256") is None:
+        if expected is None:
             return cls()
-        expected = document.text("arrays_sha256")
         archive = archive_path(path)
         if not archive.is_file():
             raise ModelFileError(
@@ -103,99 +113,110 @@ class ArrayReader:
                 f"{archive.name} is larger than {max_bytes} bytes; raise max_bytes if "
                 "you trust it"
             )
-        if hashlib.sha256(archive.read_bytes()).hexdigest() != expected:
+        content = archive.read_bytes()
+        if hashlib.sha256(content).hexdigest() != expected:
             raise ModelFileError(
                 f"{archive.name} does not belong to model file {path.name}, or was "
                 "changed; save the model again"
             )
-        return cls(archive, max_bytes)
+        try:
+            arrays = zipfile.ZipFile(io.BytesIO(content))
+        except Exception as error:
+            raise ModelFileError(
+                f"the second file {archive.name} is damaged"
+            ) from error
+        if sum(entry.file_size for entry in arrays.infolist()) > max_bytes:
+            raise ModelFileError(
+                f"{archive.name} holds more than {max_bytes} bytes; raise max_bytes if "
+                "you trust it"
+            )
+        return cls(arrays)
 
-    def get(self, value: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
-        """The array of floats that a value of the document stands for.
+    def get(
+        self, value: Any, shape: Shape | None, what: str, *, whole: bool
+    ) -> NDArray[Any]:
+        """The array that a value of the document stands for.
+
+        Parameters
+        ----------
+        value : list of numbers or dict
+            The numbers, or where they are.
+        shape : tuple of int, optional
+            What the array is to be like; without it, one axis, or as it was written.
+        what : str
+            What it is, for messages.
+        whole : bool
+            Whether it holds whole numbers.
 
         Raises
         ------
         ModelFileError
             If it has another shape or holds something that is no finite number.
         """
-        array: NDArray[np.float64] = self._read(value, shape, what, np.float64)
-        if not np.isfinite(array).all():
+        if isinstance(value, dict) and self.archive is not None:
+            array = self._from_archive(self.archive, value.get("array"), shape, what)
+            if (array.dtype.kind == "f") == whole:
+                raise ModelFileError(f"{what} has the type {array.dtype}")
+        elif isinstance(value, list):
+            array = _from_list(
+                value, (len(value),) if shape is None else shape, what, whole
+            )
+        else:
+            raise ModelFileError(f"{what} should be a list of numbers")
+        if not whole and not np.isfinite(array).all():
             raise ModelFileError(f"{what} holds something that is no finite number")
         return array
 
-    def get_codes(
-        self, value: Any, shape: tuple[int, ...], what: str
-    ) -> NDArray[np.uint16]:
-        """The array of codes that a value of the document stands for; as `get`."""
-        array: NDArray[np.uint16] = self._read(value, shape, what, np.uint16)
-        return array
-
-    def _read(
-        self, value: Any, shape: tuple[int, ...], what: str, kind: type[np.generic]
-    ) -> Any:
-        """One array, wherever it lies."""
-        if isinstance(value, dict) and self.archive is not None:
-            index = value.get("array")
-            return self._from_archive(self.archive, index, shape, what, kind)
-        if isinstance(value, list):
-            return _from_list(value, shape, what, kind)
-        raise ModelFileError(f"{what} should be a list of numbers")
-
     def _from_archive(
-        self,
-        path: Path,
-        index: Any,
-        shape: tuple[int, ...],
-        what: str,
-        kind: type[np.generic],
+        self, archive: zipfile.ZipFile, index: Any, shape: Shape | None, what: str
     ) -> NDArray[Any]:
         """One array of the second file."""
+        name = f"a{index}.npy"
+        if name in self.taken:
+            raise ModelFileError(f"{what} is the same array as another value")
+        self.taken.add(name)
         try:
-            with zipfile.ZipFile(path) as archive:
-                entry = archive.getinfo(f"a{index}.npy")
-                n_bytes = prod(shape) * np.dtype(kind).itemsize
-                largest = min(n_bytes + _HEADER_ALLOWANCE, self.max_bytes)
-                if entry.file_size > largest:
-                    raise ModelFileError(f"{what} is larger than its shape allows")
-                with archive.open(entry) as stream:
-                    return _from_npy(stream, shape, what, kind)
+            entry = archive.getinfo(name)
+            if (
+                shape is not None
+                and entry.file_size > 8 * prod(shape) + _HEADER_ALLOWANCE
+            ):
+                raise ModelFileError(f"{what} is larger than its shape allows")
+            with archive.open(entry) as stream:
+                return _from_npy(stream, shape, what)
         except ModelFileError:
             raise
         except Exception as error:
             # A damaged archive makes its readers raise errors of a dozen types.
             raise ModelFileError(
-                f"the second file {path.name} is damaged: {what} is unreadable"
+                f"the second file is damaged: {what} is unreadable"
             ) from error
 
 
-def _from_npy(
-    stream: IO[bytes], shape: tuple[int, ...], what: str, kind: type[np.generic]
-) -> NDArray[Any]:
+def _from_npy(stream: IO[bytes], shape: Shape | None, what: str) -> NDArray[Any]:
     """An array in NumPy's format; its declared shape is checked before it is read."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ModelFileError(f"{what} is in an unknown format")
     found, fortran_order, dtype = np.lib.format.read_array_header_1_0(stream)
-    if found != shape or fortran_order or dtype != kind:
+    known = dtype in (np.float64, np.uint16, np.int64)
+    if found != (found if shape is None else shape) or fortran_order or not known:
         raise ModelFileError(f"{what} should have shape {shape}, not {found}")
-    n_bytes = prod(shape) * dtype.itemsize
+    n_bytes = prod(found) * dtype.itemsize
     content = stream.read(n_bytes)
     if len(content) != n_bytes:
         raise ModelFileError(f"{what} is cut short")
-    return np.frombuffer(content, dtype=dtype).reshape(shape)
+    return np.frombuffer(content, dtype=dtype).reshape(found)
 
 
-def _from_list(
-    values: list[Any], shape: tuple[int, ...], what: str, kind: type[np.generic]
-) -> NDArray[Any]:
+def _from_list(values: list[Any], shape: Shape, what: str, whole: bool) -> NDArray[Any]:
     """An array from a flat list of numbers."""
     if len(values) != prod(shape):
         raise ModelFileError(
             f"{what} should hold {prod(shape)} numbers for its shape {shape}, "
             f"but holds {len(values)}"
         )
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ModelFileError(f"{what} holds something that is no number")
-        if kind is np.uint16 and not (type(value) is int and 0 <= value < 1 << 16):
-            raise ModelFileError(f"{what} holds {value!r}, which is no code")
-    return np.array(values, dtype=kind).reshape(shape)
+    if not set(map(type, values)) <= ({int} if whole else {int, float}):
+        raise ModelFileError(
+            f"{what} holds something that is no {'whole ' if whole else ''}number"
+        )
+    return np.array(values, dtype=np.int64 if whole else np.float64).reshape(shape)
