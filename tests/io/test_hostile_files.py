@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import io
 import itertools
 import json
 import os
 import pickle
+import shutil
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ import pytest
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.io import ModelFileError, read_model
-from bayleaf.io.native import sidecar
+from bayleaf.io.native import archive
 from oracles.small_tables import small_table
 
 MUTANTS: list[Any] = [
@@ -506,25 +506,32 @@ def test_a_file_that_may_not_be_read_is_named(model_file: Path) -> None:
         read_model(model_file)
 
 
-# The second file of large models.
+# Large models, whose files are archives.
 
 
 @pytest.fixture
 def archived(
     fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[bytes], Path]:
-    """Replace the second file of a model, its hash in the first one made to fit."""
-    monkeypatch.setattr(sidecar, "MAX_INLINE", 0)
+    """Put a model's document into another archive; what is none becomes the file."""
+    monkeypatch.setattr(archive, "MAX_INLINE", 0)
     path = tmp_path / "model.json"
     fitted.save(path)
+    document = _archived_document(path)
 
     def replace(content: bytes) -> Path:
-        path.with_name("model.json.npz").write_bytes(content)
-        document = json.loads(path.read_text(encoding="utf-8"))
-        document["arrays_sha256"] = hashlib.sha256(content).hexdigest()
-        return _write(path, document)
+        path.write_bytes(content)
+        if content.startswith(b"PK"):
+            with zipfile.ZipFile(path, "a") as whole:
+                whole.writestr("model.json", document)
+        return path
 
     return replace
+
+
+def _archived_document(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as whole:
+        return whole.read("model.json")
 
 
 def _npz(header: bytes, body: bytes = b"", n_arrays: int = 5) -> bytes:
@@ -540,20 +547,31 @@ def _npy_header(text: bytes) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
-def test_a_second_file_that_lacks_is_named(
-    archived: Callable[[bytes], Path], tmp_path: Path
-) -> None:
-    path = archived(b"")
-    (tmp_path / "model.json.npz").unlink()
-    assert "lacks its second file model.json.npz" in _refuse(path)
+def _older_files(folder: Path) -> Path:
+    """A model of schema version 2 with its second file."""
+    samples = Path(__file__).with_name("samples") / "beside"
+    for name in ("kdb.json", "kdb.json.npz"):
+        shutil.copyfile(samples / name, folder / name)
+    return folder / "kdb.json"
 
 
-def test_another_models_second_file_is_refused(
-    archived: Callable[[bytes], Path], tmp_path: Path
-) -> None:
-    path = archived(b"one")
-    (tmp_path / "model.json.npz").write_bytes(b"other")
-    assert "does not belong to model file model.json" in _refuse(path)
+def test_a_second_file_that_lacks_is_named(tmp_path: Path) -> None:
+    path = _older_files(tmp_path)
+    (tmp_path / "kdb.json.npz").unlink()
+    assert "lacks its second file kdb.json.npz" in _refuse(path)
+
+
+def test_another_models_second_file_is_refused(tmp_path: Path) -> None:
+    path = _older_files(tmp_path)
+    (tmp_path / "kdb.json.npz").write_bytes(b"other")
+    assert "does not belong to model file kdb.json" in _refuse(path)
+
+
+@pytest.mark.parametrize("sha256", [True, 1, [], {}, "", "../model.json.npz"])
+def test_a_strange_hash_is_refused(tmp_path: Path, sha256: Any) -> None:
+    path = _older_files(tmp_path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    _refuse(_write(path, {**document, "arrays_sha256": sha256}))
 
 
 @pytest.mark.parametrize(
@@ -581,33 +599,37 @@ def test_another_models_second_file_is_refused(
     ],
     ids=len,
 )
-def test_a_damaged_second_file_is_refused(
+def test_a_damaged_archive_is_refused(
     archived: Callable[[bytes], Path], content: bytes
 ) -> None:
     _refuse(archived(content))
     assert not Path("sprung").exists()
 
 
-def test_a_second_file_cut_short_anywhere_is_refused(
+def test_an_archive_cut_short_anywhere_is_refused(
     archived: Callable[[bytes], Path], tmp_path: Path
 ) -> None:
-    content = (tmp_path / "model.json.npz").read_bytes()
+    path = tmp_path / "model.json"
+    content = path.read_bytes()
     for length in range(0, len(content), max(1, len(content) // 60)):
-        _refuse(archived(content[:length]))
+        path.write_bytes(content[:length])
+        _refuse(path)
 
 
-def test_a_second_file_with_flipped_bits_is_refused_or_harmless(
+def test_an_archive_with_flipped_bits_is_refused_or_harmless(
     archived: Callable[[bytes], Path], tmp_path: Path, table: Any
 ) -> None:
-    content = bytearray((tmp_path / "model.json.npz").read_bytes())
+    path = tmp_path / "model.json"
+    content = bytearray(path.read_bytes())
     for position in range(0, len(content), max(1, len(content) // 25)):
         for bit in (0, 4, 7):
             content[position] ^= 1 << bit
-            _load_or_refuse(archived(bytes(content)), table)
+            path.write_bytes(content)
+            _load_or_refuse(path, table)
             content[position] ^= 1 << bit
 
 
-def test_a_bomb_in_the_second_file_takes_no_memory(
+def test_a_bomb_in_an_archive_takes_no_memory(
     archived: Callable[[bytes], Path],
 ) -> None:
     assert "larger than its shape allows" in _refuse(
@@ -621,19 +643,43 @@ def test_a_bomb_in_the_second_file_takes_no_memory(
 def test_an_array_that_is_not_there_is_refused(
     archived: Callable[[bytes], Path], tmp_path: Path, index: Any
 ) -> None:
-    path = archived((tmp_path / "model.json.npz").read_bytes())
-    document = json.loads(path.read_text(encoding="utf-8"))
+    path = tmp_path / "model.json"
+    document = json.loads(_archived_document(path))
     _table(document["model"], 0)["array"] = index
-    _refuse(_write(path, document))
+    _refuse(_rewritten(path, document))
 
 
-@pytest.mark.parametrize("sha256", [True, 1, [], {}, "", "../model.json.npz"])
-def test_a_strange_hash_is_refused(
-    archived: Callable[[bytes], Path], tmp_path: Path, sha256: Any
+def test_an_array_that_stands_for_two_is_refused(
+    archived: Callable[[bytes], Path], tmp_path: Path
 ) -> None:
-    path = archived((tmp_path / "model.json.npz").read_bytes())
-    document = json.loads(path.read_text(encoding="utf-8"))
-    _refuse(_write(path, {**document, "arrays_sha256": sha256}))
+    path = tmp_path / "model.json"
+    document = json.loads(_archived_document(path))
+    document["loss"] = document["prior_shift"] = _table(document["model"], 0)
+    assert "the same array as another value" in _refuse(_rewritten(path, document))
+
+
+def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused(
+    archived: Callable[[bytes], Path],
+) -> None:
+    path = archived(_npz(_npy_header(b""), bytes(5_000_000)))
+    with pytest.raises(ModelFileError, match="holds more than 1000000 bytes"):
+        read_model(path, max_bytes=1_000_000)
+
+
+def test_an_archive_without_a_document_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_bytes(_npz(b""))
+    assert "model.json is no bayleaf model file" in _refuse(path)
+
+
+def _rewritten(path: Path, document: Any) -> Path:
+    """An archive with another document."""
+    with zipfile.ZipFile(path) as whole:
+        entries = {name: whole.read(name) for name in whole.namelist()}
+    with zipfile.ZipFile(path, "w") as whole:
+        for name, content in {**entries, "model.json": json.dumps(document)}.items():
+            whole.writestr(name, content)
+    return path
 
 
 def test_reading_a_model_imports_no_module_that_it_names(

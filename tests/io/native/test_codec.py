@@ -10,16 +10,17 @@ import pytest
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.io.native.archive import ArrayReader
 from bayleaf.io.native.codec import Decoder, encoded
-from bayleaf.io.native.sidecar import ArrayReader
 from bayleaf.io.native.trees import FlatSplit, FlatTree
 
 
 def test_a_hierarchy_over_a_missing_state_comes_back() -> None:
     tree = ValueHierarchy.from_nested({"any": [{"g": ["a", None]}, "b"]})
     domain = Domain((Variable("x", ("a", "b", None), hierarchy=tree),))
-    values = json.loads(json.dumps(encoded(domain, [])))
-    assert Decoder(ArrayReader()).decoded(Domain, values, "") == domain
+    values = json.loads(json.dumps(encoded(domain.variables, [])))
+    found = Decoder(ArrayReader()).decoded(tuple[Variable, ...], values, "")
+    assert Domain(found) == domain
 
 
 def test_leaves_that_branches_share_stay_shared() -> None:

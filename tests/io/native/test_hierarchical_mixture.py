@@ -15,7 +15,7 @@ import pytest
 import bayleaf
 from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.io import ModelFileError
-from bayleaf.io.native import sidecar
+from bayleaf.io.native import archive
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from contract.tables import mixed_columns, mixed_frame
 
@@ -74,7 +74,7 @@ def test_every_table_is_read_back_bit_for_bit(
     most_inline: int,
     parameters: dict[str, Any],
 ) -> None:
-    monkeypatch.setattr(sidecar, "MAX_INLINE", most_inline)
+    monkeypatch.setattr(archive, "MAX_INLINE", most_inline)
     model, frame = _fitted(**parameters)
     model.save(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")

@@ -14,7 +14,7 @@ import bayleaf
 from bayleaf import LatentClassNBClassifier
 from bayleaf.cpds.smoothing import MaximumLikelihood
 from bayleaf.io import ModelFileError
-from bayleaf.io.native import sidecar
+from bayleaf.io.native import archive
 from contract.tables import mixed_frame
 
 
@@ -47,7 +47,7 @@ def test_every_table_is_read_back_bit_for_bit(
     most_inline: int,
     n_components: int,
 ) -> None:
-    monkeypatch.setattr(sidecar, "MAX_INLINE", most_inline)
+    monkeypatch.setattr(archive, "MAX_INLINE", most_inline)
     model, frame = _fitted(n_components=n_components, calibration="leave_one_out")
     model.save(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")

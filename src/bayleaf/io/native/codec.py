@@ -21,8 +21,8 @@ import numpy as np
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
+from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.kinds import KINDS, word_of
-from bayleaf.io.native.sidecar import Array, ArrayReader
 from bayleaf.io.native.trees import FlatTree
 
 _PLAIN = (str, bool, int, float, type(None))
@@ -94,6 +94,8 @@ def _encoded_object(value: Any, arrays: list[Array], where: str) -> dict[str, An
     kind: Any = type(value)
     for name in _types(kind):
         inner = getattr(value, name)
+        if isinstance(inner, Domain) and not where:
+            inner = inner.variables
         if inner is not None and not isinstance(inner, Domain):
             place = f"{where}.{name}" if where else name
             content[name] = encoded(inner, arrays, place)
@@ -236,12 +238,10 @@ class Decoder:
         self, dtype: np.dtype[Any], value: Any, where: str
     ) -> np.ndarray[Any, Any]:
         """An array of the type that its annotation names."""
+        found = value
         # An array comes from a document of an older version.
-        found = (
-            value
-            if isinstance(value, np.ndarray)
-            else self._read(value, where, whole=dtype.kind != "f")
-        )
+        if not isinstance(value, np.ndarray):
+            found = self._read(value, where, whole=dtype.kind != "f")
         array = np.asarray(found.astype(dtype, copy=False))
         if array is not found and not np.array_equal(array, found):
             raise ModelFileError(f"{where} holds numbers that are no {dtype}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bayleaf.data.domain import Variable
+from bayleaf.data.domain import Domain
 from bayleaf.data.encoder import EncoderRules, TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
@@ -66,7 +66,7 @@ class DensityDocument:
     named_features: bool
     rules: EncoderRules
     notes: tuple[tuple[Name, str], ...]
-    domain: tuple[Variable, ...]
+    domain: Domain
     network: BayesianNetwork
 
 
@@ -90,7 +90,7 @@ def write_density(saved: SavedDensity, path: str | Path) -> None:
         saved.named_features,
         saved.encoder.rules,
         tuple(saved.encoder.notes.items()),
-        saved.network.domain.variables,
+        saved.network.domain,
         saved.network,
     )
     write_document(FORMAT, document, path)

@@ -1,27 +1,20 @@
-"""Our own JSON documents: parsed with care, written whole, large arrays beside."""
+"""Our own JSON documents: parsed with care, written whole, as archives when large."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.atomic import replacing
 from bayleaf.io.errors import ModelFileError
+from bayleaf.io.native import archive
+from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
-from bayleaf.io.native.sidecar import (
-    Array,
-    ArrayReader,
-    archive_of,
-    archive_path,
-    stand_ins,
-)
-from bayleaf.io.native.version_2 import upgraded
+from bayleaf.io.native.version_2 import arrays_beside, upgraded
 
 SCHEMA_VERSION = 3
 MAX_BYTES = 1 << 30
@@ -36,7 +29,7 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
     kind : str
         What the document is: its field "format".
     content : dataclass
-        Its other fields; many numbers go into a second file.
+        Its other fields; one with many numbers becomes an archive.
     path : str or Path
         Where to.
 
@@ -57,22 +50,15 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
         "schema_version": SCHEMA_VERSION,
         **encoded(content, arrays),
     }
-    archive = archive_of(arrays)
-    if archive is not None:
-        document["arrays_sha256"] = sha256(archive).hexdigest()
-    text = json.dumps(
-        document,
-        allow_nan=False,
-        ensure_ascii=False,
-        default=stand_ins(beside=archive is not None),
-    )
-    with contextlib.ExitStack() as both:
-        # Neither file takes its place before both are written.
-        if archive is not None:
-            second = both.enter_context(replacing(archive_path(Path(path))))
-            second.write_bytes(archive)
-        temporary = both.enter_context(replacing(path))
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    large = sum(array.size for array in arrays) > archive.MAX_INLINE
+    stand_in = archive.stand_ins(archived=large)
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False, default=stand_in)
+    text += "\n"
+    with replacing(path) as temporary:
+        if large:
+            temporary.write_bytes(archive.archive_of(text, arrays))
+        else:
+            temporary.write_text(text, encoding="utf-8")
 
 
 def read_document(
@@ -97,10 +83,10 @@ def read_document(
         If the file cannot be read.
     """
     path = Path(path)
-    document = read_values(path, max_bytes, tuple(kinds))
+    document, arrays = read_values(path, max_bytes, tuple(kinds))
     try:
-        arrays = ArrayReader.beside(path, document.get("arrays_sha256"), max_bytes)
         if document["schema_version"] == 2:
+            arrays = arrays_beside(path, document, max_bytes)
             document = upgraded(document, arrays)
         decoder = Decoder(arrays)
         variables = decoder.field(document, "domain", tuple[Variable, ...], "")
@@ -113,8 +99,10 @@ def read_document(
     return content
 
 
-def read_values(path: Path, max_bytes: int, kinds: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a document, once its size, format and version are right.
+def read_values(
+    path: Path, max_bytes: int, kinds: tuple[str, ...]
+) -> tuple[dict[str, Any], ArrayReader]:
+    """The fields of a document and its arrays, once format and version are right.
 
     Raises
     ------
@@ -123,46 +111,54 @@ def read_values(path: Path, max_bytes: int, kinds: tuple[str, ...]) -> dict[str,
     OSError
         If the file cannot be read.
     """
-    document = _parse(path, max_bytes)
+    content, arrays = _content(path, max_bytes), ArrayReader()
+    if content.startswith(b"PK\x03\x04"):
+        whole = archive.opened(content, path.name, max_bytes)
+        content, arrays = archive.document_in(whole, path.name), ArrayReader(whole)
+    document = _parsed(content, path)
     found = document.get("format") if isinstance(document, dict) else None
     if not isinstance(found, str) or found not in kinds:
         lacks = f'it lacks "format": "{kinds[0]}"'
-        has = (
-            f", and has {found!r}" if isinstance(found, str) and len(found) < 80 else ""
-        )
-        raise ModelFileError(f"{path.name} is no bayleaf model file: {lacks}{has}")
+        if isinstance(found, str) and len(found) < 80:
+            lacks += f", and has {found!r}"
+        raise ModelFileError(f"{path.name} is no bayleaf model file: {lacks}")
     version = document.get("schema_version")
     if type(version) is not int or version not in (2, SCHEMA_VERSION):
         raise ModelFileError(
             f"model file {path.name} has schema version {version!r}, but this bayleaf "
             f"reads versions 2 and {SCHEMA_VERSION}; use the bayleaf that wrote it"
         )
-    values: dict[str, Any] = document
-    return values
+    return document, arrays
 
 
-def _parse(path: Path, max_bytes: int) -> Any:
-    """The JSON value in a file, once its size is known to be sane."""
+def _content(path: Path, max_bytes: int) -> bytes:
+    """What is in a file, once its size is known to be sane."""
     if path.is_dir():
         raise IsADirectoryError(f"cannot read {path}: it is a folder")
     try:
         with path.open("rb") as stream:
             # A pipe or device does not tell its size.
             content = stream.read(max_bytes + 1)
-        if len(content) > max_bytes:
-            raise ModelFileError(
-                f"model file {path.name} has more bytes than the limit of {max_bytes}; "
-                "raise max_bytes if you trust it"
-            )
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
+    except PermissionError as error:
+        raise PermissionError(f"cannot read {path}: permission denied") from error
+    if len(content) > max_bytes:
+        raise ModelFileError(
+            f"model file {path.name} has more bytes than the limit of {max_bytes}; "
+            "raise max_bytes if you trust it"
+        )
+    return content
+
+
+def _parsed(content: bytes, path: Path) -> Any:
+    """The JSON value in the content of a file."""
+    try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ModelFileError(
             f"{path.name} is no bayleaf model file: it is not JSON text"
         ) from error
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
-    except PermissionError as error:
-        raise PermissionError(f"cannot read {path}: permission denied") from error
     try:
         return json.loads(
             text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.domain import Domain
 from bayleaf.data.encoder import EncoderRules, TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
@@ -76,7 +76,7 @@ class ModelDocument:
     prior_shift: NDArray[np.float64] | None
     rules: EncoderRules
     notes: tuple[tuple[Name, str], ...]
-    domain: tuple[Variable, ...]
+    domain: Domain
     model: ClassModel
     evidence: EvidenceRows | None
 
@@ -131,7 +131,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         predictor.prior_shift,
         predictor.encoder.rules,
         tuple(predictor.encoder.notes.items()),
-        predictor.model.domain.variables,
+        predictor.model.domain,
         predictor.model,
         evidence,
     )
@@ -157,7 +157,7 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
         If the file cannot be read.
     """
     document = read_document(path, max_bytes, {FORMAT: ModelDocument})
-    features = Domain(document.domain[:-1])
+    features = Domain(document.domain.variables[:-1])
     return SavedModel(
         predictor=Predictor(
             TableEncoder(features, document.rules, dict(document.notes)),

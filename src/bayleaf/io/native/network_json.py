@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayleaf.data.domain import Variable
+from bayleaf.data.domain import Domain
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.density import FORMAT as DENSITY_FORMAT
 from bayleaf.io.native.density import DensityDocument
@@ -26,7 +26,7 @@ FORMAT = "bayleaf-network"
 class NetworkDocument:
     """The fields of a network file."""
 
-    domain: tuple[Variable, ...]
+    domain: Domain
     network: BayesianNetwork
 
 
@@ -42,7 +42,7 @@ def write(network: BayesianNetwork, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    write_document(FORMAT, NetworkDocument(network.domain.variables, network), path)
+    write_document(FORMAT, NetworkDocument(network.domain, network), path)
 
 
 def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:

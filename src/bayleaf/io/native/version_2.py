@@ -1,24 +1,26 @@
 """Documents of schema version 2 in the form of today.
 
 Version 2 had a layout of its own for every kind of model, and no shapes: these follow
-from the domain. Arrays come out as such, whether they stood in the document or beside
-it. Only what is needed to find them is looked at here; whoever reads the result checks
-the rest.
+from the domain. Arrays come out as such, whether they stood in the document or in a
+second file beside it. Only what is needed to find them is looked at here; whoever reads
+the result checks the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from itertools import accumulate
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayleaf.counts.occupied import MAX_CELLS, padded
 from bayleaf.io.errors import ModelFileError
+from bayleaf.io.native.archive import ArrayReader, opened
 from bayleaf.io.native.codec import REFUSALS
-from bayleaf.io.native.sidecar import ArrayReader
 
 Values = dict[str, Any]
 # Families of more variables with two states would have more than `MAX_CELLS` cells.
@@ -59,6 +61,36 @@ def upgraded(document: Values, arrays: ArrayReader) -> Values:
             f"a part of a file of schema version 2 lacks or has another form: {error}"
         ) from error
     return document
+
+
+def arrays_beside(path: Path, document: Values, max_bytes: int) -> ArrayReader:
+    """A reader for the arrays of a document, which may be in a second file.
+
+    Raises
+    ------
+    ModelFileError
+        If the second file is missing, too large, or another model's.
+    """
+    expected = document.get("arrays_sha256")
+    if expected is None:
+        return ArrayReader()
+    second = path.with_name(path.name + ".npz")
+    if not second.is_file():
+        raise ModelFileError(
+            f"model file {path.name} lacks its second file {second.name}; keep both "
+            "together"
+        )
+    if second.stat().st_size > max_bytes:
+        raise ModelFileError(
+            f"{second.name} is larger than {max_bytes} bytes; raise max_bytes if you "
+            "trust it"
+        )
+    content = second.read_bytes()
+    if sha256(content).hexdigest() != expected:
+        raise ModelFileError(
+            f"{second.name} does not belong to model file {path.name}, or was changed"
+        )
+    return ArrayReader(opened(content, second.name, max_bytes))
 
 
 class _Upgrade:

@@ -1,20 +1,17 @@
-"""Arrays of a model file: inside the JSON, or in an ``.npz`` file beside it.
+"""Arrays of a model file: inside its JSON, or beside that in one zip archive.
 
-Inside, an array is the flat list of its numbers; beside, ``{"array": i}`` stands for
-entry ``a<i>`` of the second file, whose SHA-256 the first one holds, so that two files
-that do not belong together are noticed.
+In JSON an array is the flat list of its numbers; in a file that is an archive,
+``{"array": i}`` stands for the entry ``a<i>.npy``, and the document is an entry too.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import itertools
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -22,33 +19,66 @@ from numpy.typing import NDArray
 
 from bayleaf.io.errors import ModelFileError
 
-# Models with more numbers than this keep them in a second file.
+# Models with more numbers than this are archives.
 MAX_INLINE = 1_000_000
 Array = NDArray[np.float64] | NDArray[np.uint16] | NDArray[np.int64]
 Shape = tuple[int, ...]
 _HEADER_ALLOWANCE = 4096
+_DOCUMENT = "model.json"
 
 
-def archive_path(path: Path) -> Path:
-    """Where the arrays of a large model lie: beside its file, with one suffix more."""
-    return path.with_name(path.name + ".npz")
-
-
-def archive_of(arrays: Sequence[Array]) -> bytes | None:
-    """Content of the second file if the arrays are large, else None."""
-    if sum(array.size for array in arrays) <= MAX_INLINE:
-        return None
+def archive_of(text: str, arrays: Sequence[Array]) -> bytes:
+    """A document and its arrays as one archive."""
     content = io.BytesIO()
     named: Any = {f"a{i}": array for i, array in enumerate(arrays)}
     np.savez_compressed(content, allow_pickle=False, **named)
+    with zipfile.ZipFile(content, "a") as archive:
+        # Without the time of day, so that the same model makes the same file.
+        archive.writestr(zipfile.ZipInfo(_DOCUMENT), text, zipfile.ZIP_DEFLATED)
     return content.getvalue()
 
 
-def stand_ins(*, beside: bool) -> Callable[[Any], Any]:
+def opened(content: bytes, what: str, max_bytes: int) -> zipfile.ZipFile:
+    """The archive with this content.
+
+    Raises
+    ------
+    ModelFileError
+        If it is none, or unpacks to more than `max_bytes`.
+    """
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except Exception as error:
+        # A damaged archive makes its readers raise errors of a dozen types.
+        raise ModelFileError(f"{what} is no bayleaf model file, or damaged") from error
+    if sum(entry.file_size for entry in archive.infolist()) > max_bytes:
+        raise ModelFileError(
+            f"{what} holds more than {max_bytes} bytes; raise max_bytes if you trust it"
+        )
+    return archive
+
+
+def document_in(archive: zipfile.ZipFile, what: str) -> bytes:
+    """The document in an archive.
+
+    Raises
+    ------
+    ModelFileError
+        If there is none, or it is damaged.
+    """
+    try:
+        return archive.read(_DOCUMENT)
+    except Exception as error:
+        raise ModelFileError(
+            f"{what} is no bayleaf model file, or damaged: it has no {_DOCUMENT}"
+        ) from error
+
+
+def stand_ins(*, archived: bool) -> Callable[[Any], Any]:
     """A function that tells what stands for one array after the other.
 
     Inside the document that is the list of its numbers, for more axes than one in an
-    object that tells the shape; for an array beside it, the shape and its number.
+    object that tells the shape; for an array in an archive, its shape and number.
     """
     places = itertools.count()
 
@@ -57,7 +87,7 @@ def stand_ins(*, beside: bool) -> Callable[[Any], Any]:
             raise TypeError(
                 f"a {type(array).__name__} has no place in a model file: {array!r}"
             )
-        if beside:
+        if archived:
             return {"shape": array.shape, "array": next(places)}
         if array.ndim == 1:
             return array.tolist()
@@ -73,7 +103,7 @@ class ArrayReader:
     Parameters
     ----------
     archive : ZipFile, optional
-        The second file, if there is one.
+        What the document and the arrays are in, if it is an archive.
     taken : set of str
         The arrays read so far. None is read twice, so that a small file cannot ask
         for much memory.
@@ -81,56 +111,6 @@ class ArrayReader:
 
     archive: zipfile.ZipFile | None = None
     taken: set[str] = field(default_factory=set)
-
-    @classmethod
-    def beside(cls, path: Path, expected: Any, max_bytes: int) -> ArrayReader:
-        """A reader for a document read from `path`; checks the second file.
-
-        Parameters
-        ----------
-        path : Path
-            The first file.
-        expected : object
-            What that holds as SHA-256 of the second one; None without a second one.
-        max_bytes : int
-            Larger files are refused.
-
-        Raises
-        ------
-        ModelFileError
-            If the second file is missing, too large, or another model's.
-        """
-        if expected is None:
-            return cls()
-        archive = archive_path(path)
-        if not archive.is_file():
-            raise ModelFileError(
-                f"model file {path.name} lacks its second file {archive.name}; "
-                "keep both together"
-            )
-        if archive.stat().st_size > max_bytes:
-            raise ModelFileError(
-                f"{archive.name} is larger than {max_bytes} bytes; raise max_bytes if "
-                "you trust it"
-            )
-        content = archive.read_bytes()
-        if hashlib.sha256(content).hexdigest() != expected:
-            raise ModelFileError(
-                f"{archive.name} does not belong to model file {path.name}, or was "
-                "changed; save the model again"
-            )
-        try:
-            arrays = zipfile.ZipFile(io.BytesIO(content))
-        except Exception as error:
-            raise ModelFileError(
-                f"the second file {archive.name} is damaged"
-            ) from error
-        if sum(entry.file_size for entry in arrays.infolist()) > max_bytes:
-            raise ModelFileError(
-                f"{archive.name} holds more than {max_bytes} bytes; raise max_bytes if "
-                "you trust it"
-            )
-        return cls(arrays)
 
     def get(
         self, value: Any, shape: Shape | None, what: str, *, whole: bool
@@ -170,26 +150,23 @@ class ArrayReader:
     def _from_archive(
         self, archive: zipfile.ZipFile, index: Any, shape: Shape | None, what: str
     ) -> NDArray[Any]:
-        """One array of the second file."""
+        """One array of the archive."""
         name = f"a{index}.npy"
         if name in self.taken:
             raise ModelFileError(f"{what} is the same array as another value")
         self.taken.add(name)
         try:
             entry = archive.getinfo(name)
-            if (
-                shape is not None
-                and entry.file_size > 8 * prod(shape) + _HEADER_ALLOWANCE
-            ):
+            size = entry.file_size - _HEADER_ALLOWANCE
+            if shape is not None and size > 8 * prod(shape):
                 raise ModelFileError(f"{what} is larger than its shape allows")
             with archive.open(entry) as stream:
                 return _from_npy(stream, shape, what)
         except ModelFileError:
             raise
         except Exception as error:
-            # A damaged archive makes its readers raise errors of a dozen types.
             raise ModelFileError(
-                f"the second file is damaged: {what} is unreadable"
+                f"the archive is damaged: {what} is unreadable"
             ) from error
 
 
