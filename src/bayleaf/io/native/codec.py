@@ -31,6 +31,7 @@ REFUSALS = (
     ValueError,
     TypeError,
     LookupError,
+    AttributeError,
     ArithmeticError,
     MemoryError,
     RecursionError,
@@ -224,8 +225,8 @@ class Decoder:
         if not isinstance(value, list):
             raise ModelFileError(f"{where} should be a list")
         if kinds[-1] is Ellipsis:
-            if kinds[0] in _PLAIN and all(type(item) is kinds[0] for item in value):
-                return tuple(value) if kinds[0] is not float else _finite(value, where)
+            if kinds[0] in (str, int) and {*map(type, value)} <= {kinds[0]}:
+                return tuple(value)
             kinds = kinds[:1] * len(value)
         if len(kinds) != len(value):
             raise ModelFileError(f"{where} should hold {len(kinds)} values")
@@ -300,10 +301,3 @@ def _plain(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
     if type(value) is float and not math.isfinite(value):
         raise ModelFileError(f"{where} should be finite")
     return value
-
-
-def _finite(values: list[float], where: str) -> tuple[float, ...]:
-    """A tuple of floats."""
-    if not all(map(math.isfinite, values)):
-        raise ModelFileError(f"{where} should hold finite numbers")
-    return tuple(values)

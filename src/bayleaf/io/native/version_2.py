@@ -20,7 +20,6 @@ import numpy as np
 from bayleaf.counts.occupied import MAX_CELLS, padded
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.archive import ArrayReader, opened
-from bayleaf.io.native.codec import REFUSALS
 
 Values = dict[str, Any]
 # Families of more variables with two states would have more than `MAX_CELLS` cells.
@@ -37,30 +36,19 @@ def upgraded(document: Values, arrays: ArrayReader) -> Values:
 
     Raises
     ------
-    ModelFileError
+    ModelFileError, or what looking into a document may raise
         If it is none of version 2.
     """
-    try:
-        cards = [len(variable["states"]) for variable in document["domain"]]
-        upgrade = _Upgrade(cards, arrays)
-        document = dict(document)
-        if "model" in document:
-            document["model"] = upgrade.model(document["model"])
-            if document.get("loss") is not None:
-                document["loss"] = upgrade.floats(
-                    document["loss"], cards[-1], cards[-1]
-                )
-            if document.get("evidence") is not None:
-                document["evidence"] = upgrade.evidence(document["evidence"])
-        elif "network" in document:
-            document["network"] = upgrade.network(document["network"])
-    except ModelFileError:
-        raise
-    except (*REFUSALS, AttributeError) as error:
-        raise ModelFileError(
-            f"a part of a file of schema version 2 lacks or has another form: {error}"
-        ) from error
-    return document
+    cards = [len(variable["states"]) for variable in document["domain"]]
+    upgrade = _Upgrade(cards, arrays)
+    changed = upgrade.shaped(document, loss=(cards[-1], cards[-1]))
+    if "model" in document:
+        changed["model"] = upgrade.model(document["model"])
+    if "network" in document:
+        changed["network"] = upgrade.network(document["network"])
+    if document.get("evidence") is not None:
+        changed["evidence"] = upgrade.evidence(document["evidence"])
+    return {**document, **changed}
 
 
 def arrays_beside(path: Path, document: Values, max_bytes: int) -> ArrayReader:
@@ -98,7 +86,6 @@ class _Upgrade:
 
     def __init__(self, cards: Sequence[int], arrays: ArrayReader) -> None:
         self.arrays, self.cards = arrays, list(cards)
-        self.n_features = len(cards) - 1
 
     def floats(self, value: Any, *shape: int) -> Any:
         """An array of floats of a shape."""
@@ -107,6 +94,14 @@ class _Upgrade:
     def codes(self, value: Any, *shape: int) -> Any:
         """An array of whole numbers of a shape."""
         return self.arrays.get(value, shape, "an array", whole=True)
+
+    def shaped(self, values: Values, **shapes: Sequence[int]) -> Values:
+        """Those fields that are arrays of floats, with their shapes."""
+        return {
+            name: self.floats(values[name], *shape)
+            for name, shape in shapes.items()
+            if values.get(name) is not None
+        }
 
     def model(self, model: Values) -> Values:
         """A class model."""
@@ -120,13 +115,10 @@ class _Upgrade:
             "latent_class": self._latent_class,
         }
         # Kinds that were registered had today's form.
-        upgrade = kinds.get(model["type"])
-        if upgrade is None:
+        if model["type"] not in kinds:
             return model
-        changed = {**model, **upgrade(model)}
-        if model.get("prior") is not None:
-            changed["prior"] = self.floats(model["prior"], self.cards[-1])
-        return changed
+        prior = self.shaped(model, prior=self.cards[-1:])
+        return {**model, **kinds[model["type"]](model), **prior}
 
     def evidence(self, evidence: Values) -> Values:
         """The rows behind the tables, flat."""
@@ -166,38 +158,26 @@ class _Upgrade:
         return {**content, "family": family}
 
     def _network_model(self, model: Values) -> Values:
-        prior = model.get("given_prior")
-        return {
-            "network": self.network(model),
-            "given_prior": None
-            if prior is None
-            else self.floats(prior, self.cards[-1]),
-        }
+        prior = self.shaped(model, given_prior=self.cards[-1:])
+        return {"network": self.network(model), **prior}
 
     def _one_dependence(self, model: Values) -> Values:
         *cards, n_classes = self.cards
         width = sum(cards) + len(cards)
-        return {
-            "parent_probabilities": self.floats(
-                model["parent_probabilities"], n_classes, width
-            ),
-            "child_probabilities": self.floats(
-                model["child_probabilities"], n_classes, width, width
-            ),
-        }
+        return self.shaped(
+            model,
+            parent_probabilities=(n_classes, width),
+            child_probabilities=(n_classes, width, width),
+        )
 
     def _averaged_kdb(self, model: Values) -> Values:
         *cards, n_classes = self.cards
-        rule = model["smoothing"]["rule"]
+        rule, strength = (model["smoothing"][key] for key in ("rule", "strength"))
         counts = zip(model["state_counts"], cards, strict=True)
         depths = model["max_parents"] + 1
         return {
-            "base": self.floats(model["base"], n_classes),
-            "weights": self.floats(model["weights"], self.n_features, depths),
-            "smoothing": {
-                "type": rule,
-                _STRENGTHS[rule]: model["smoothing"]["strength"],
-            },
+            **self.shaped(model, base=[n_classes], weights=[len(cards), depths]),
+            "smoothing": {"type": rule, _STRENGTHS[rule]: strength},
             "state_counts": [self.floats(value, card) for value, card in counts],
             "networks": [self._random_network(one) for one in model["networks"]],
         }
@@ -257,8 +237,9 @@ class _Upgrade:
             "starts": [
                 [
                     {
-                        "log_prior": self.floats(bank["log_prior"], *shape),
-                        "log_table": self.floats(bank["log_table"], sum(cards), *shape),
+                        **self.shaped(
+                            bank, log_prior=shape, log_table=(sum(cards), *shape)
+                        ),
                         "offsets": offsets,
                     }
                     for level, bank in enumerate(banks)
