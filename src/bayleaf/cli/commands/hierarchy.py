@@ -168,7 +168,8 @@ def _learned(
     from bayleaf.counts.unclassed import UnclassedCounts
     from bayleaf.data.cuts.discretizers import resolve_discretizer
     from bayleaf.data.domain import Variable
-    from bayleaf.data.encoder import EncoderRules, Target, learn_encoder
+    from bayleaf.data.encoder.learning import Target, learn_encoder
+    from bayleaf.data.encoder.rules import EncoderRules
     from bayleaf.search.hierarchies.clustering import learn_hierarchies
     from bayleaf.wording import near_names
 
@@ -224,9 +225,7 @@ def _report(column: Column, tree: ValueHierarchy) -> dict[str, Any]:
 
 def _cells(column: Column) -> dict[Any, int]:
     """How often each value stands in a column."""
-    from bayleaf.data.tables.columns import NumberColumn
-
-    values = column.distinct() if isinstance(column, NumberColumn) else column
+    values = column.distinct()
     present = values.indices[values.indices >= 0]
     counts = np.bincount(present, minlength=len(values.values))
     return {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bayleaf.data.encoder import TableEncoder
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.io.fields import Fields, ModelFileError
 from bayleaf.io.native.documents import (
     MAX_BYTES,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder import EncoderRules, TableEncoder
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.io.fields import Fields
 
 
