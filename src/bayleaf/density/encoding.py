@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bayleaf.classifiers.shared.training import TrainingTable
+from bayleaf.classifiers.shared.training import WeightedRows
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Variable
-from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
+from bayleaf.data.encoder.learning import Discretizer, learn_encoder
 from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.group_cells import put_groups_back, take_groups_out
@@ -57,17 +56,9 @@ def learn_table(
     ValueError, TypeError
         If a column or the weights cannot be used.
     """
-    # A class of one state, for what learns from tables with a class.
-    table = TrainingTable.without_target(parts, sample_weight)
-    plain, cells = take_groups_out(table.parts, hierarchies)
-    encoder, codes = learn_encoder(
-        plain,
-        Target(Variable("class", (0,)), table.class_codes),
-        table.row_weights(),
-        discretizer,
-        rules,
-    )
-    codes = codes.without_last()
+    rows = WeightedRows.of_table(parts, sample_weight)
+    plain, cells = take_groups_out(rows.parts, hierarchies)
+    encoder, codes = learn_encoder(plain, None, rows.weights, discretizer, rules)
     if hierarchies:
         encoder = with_value_hierarchies(encoder, hierarchies)
         codes = replace(

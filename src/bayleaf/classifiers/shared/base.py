@@ -191,7 +191,7 @@ class BayesianClassifier(
             self.encoder_, codes = learn_encoder(
                 table.parts,
                 target,
-                table.row_weights(),
+                table.weights,
                 self._chosen_discretizer(rng),
                 encoder_rules(self),
             )

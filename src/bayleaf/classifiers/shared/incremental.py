@@ -130,7 +130,7 @@ class IncrementalClassifier(BayesianClassifier):
         self.encoder_, codes = learn_encoder(
             batch.parts,
             target,
-            batch.row_weights(),
+            batch.weights,
             self._chosen_discretizer(rng),
             encoder_rules(self),
             allow_empty=True,
