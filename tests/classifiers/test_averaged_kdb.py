@@ -46,7 +46,7 @@ def fitted() -> tuple[AveragedKDBClassifier, pd.DataFrame, np.ndarray]:
 
 def test_scores_are_the_weighted_sum_of_mean_log_probabilities(fitted: Any) -> None:
     model, frame, _ = fitted
-    codes = model.encoder_.transform(bayleaf.data.tables.frames.take_apart(frame))
+    codes = model.encoder_.transform(bayleaf.data.tables.frames.take_apart(frame)).codes
     inner = model.model_
     evidence = inner.evidence(codes)
     scores = inner.base + np.einsum("rcij,ij->rc", evidence, inner.weights)

@@ -33,7 +33,7 @@ def test_predictions_are_those_of_the_expanded_network(search: str) -> None:
     model = HNBClassifier(search=search, significance_level=0.001, random_state=0).fit(
         X, Y
     )
-    codes = model.encoder_.transform(take_apart(X))
+    codes = model.encoder_.transform(take_apart(X)).codes
     network = model.network_
     names = network.domain.names
     table = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,11 @@ def test_unknown_cells_are_counted_in_the_summary(kind: Any) -> None:
     frame, y = nominal_frame()
     model = kind(random_state=0).fit(frame, y)
     frame.loc[[1, 4, 6], "b"] = "never seen"
+    before = pickle.dumps(model.encoder_)
     model.predict(frame)
     assert model.summary().unknown == (("b", 3),)
     assert "b: 3 cells" in str(model.summary())
+    assert pickle.dumps(model.encoder_) == before
 
 
 def test_unknown_values_are_refused_when_asked(kind: Any) -> None:

@@ -428,7 +428,7 @@ def test_a_group_in_a_cell_stands_for_its_states() -> None:
     found = np.exp(model.score_samples(partial))
     assert found[low] == pytest.approx(single[0] + single[1], rel=1e-10)
     assert found[high] == pytest.approx(single[2] + single[3], rel=1e-10)
-    assert model.encoder_.unknown_counts == {}
+    assert model.summary().unknown == ()
 
 
 @pytest.mark.parametrize("missing", ["marginalize", "state", "error"])

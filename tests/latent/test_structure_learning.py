@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from bayleaf.counts.unclassed import UnclassedCounts
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import Lidstone
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
@@ -147,7 +147,9 @@ def observed_score(
 def searched(codes: Codes, domain: Domain) -> tuple[BayesianNetwork, SearchResult]:
     """What one search finds in rows as they are, counted there."""
     flat = [flat_hierarchy(variable.states) for variable in domain]
-    found = climb_tables(UnclassedCounts(codes), domain, MDL(), flat, refine=False)
+    found = climb_tables(
+        TableCounts(codes, has_class=False), domain, MDL(), flat, refine=False
+    )
     network = network_from_structures(
         domain, found.dag, found.cpd_structures, codes, Lidstone(ALPHA)
     )

@@ -376,7 +376,9 @@ def test_rules_tell_the_states_in_every_row_of_a_published_table(
     table = load_table(name)
     classifier = NaiveBayesClassifier()
     classifier.fit(table.drop_columns(["class"]), table["class"])
-    codes = classifier.encoder_.transform(take_apart(table.drop_columns(["class"])))
+    codes = classifier.encoder_.transform(
+        take_apart(table.drop_columns(["class"]))
+    ).codes
     domain = classifier.model_.domain
     rng = np.random.default_rng(0)
     tree = random_tree(rng, codes.cards, min(6, len(codes.cards) - 1))

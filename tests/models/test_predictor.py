@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder import TableEncoder
+from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
 from bayleaf.models.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
@@ -44,10 +45,10 @@ def test_probabilities_are_those_of_enumeration() -> None:
     assert predictor.predict(codes).tolist() == LABELS[posterior.argmax(1)].tolist()
 
 
-def test_unknown_values_are_counted() -> None:
+def test_the_summary_shows_the_unknown_values_that_it_is_given() -> None:
     predictor = _predictor()
-    predictor.encode(TABLE)
-    assert summarize("x", predictor, 0.0).unknown == (("v1", 1),)
+    unknown = predictor.encoder.transform(take_apart(TABLE)).unknown
+    assert summarize("x", predictor, 0.0, unknown).unknown == (("v1", 1),)
 
 
 def test_a_loss_makes_the_cheapest_class_win() -> None:
@@ -86,7 +87,7 @@ def test_an_unknown_class_to_compare_with_is_refused() -> None:
 
 
 def test_the_summary_counts_arcs_among_features() -> None:
-    summary = summarize("KDBClassifier", _predictor(), -12.5)
+    summary = summarize("KDBClassifier", _predictor(), -12.5, {})
     assert (summary.n_features, summary.n_arcs, summary.target) == (2, 1, "v2")
     assert summary.arcs == (("v0", "v1"),)
     assert summary.n_parameters == MODEL.n_parameters

@@ -179,7 +179,7 @@ def test_printed_rules_reproduce_every_latent_value(
         random_state=0,
     ).fit(table.X, table.y)
     assert model.latents_
-    codes = model.encoder_.transform(take_apart(table.X))
+    codes = model.encoder_.transform(take_apart(table.X)).codes
     nodes = model.tree_.node_codes(codes)
     for report in model.latents_:
         told = np.array(

@@ -290,7 +290,7 @@ def test_a_network_alone_is_scored_only_as_held_out(
     scored = summarize(density.network_, heart, held_out=True)["quality"]
     score = density.score(heart) / len(heart)
     assert scored["nats_per_row"] == pytest.approx(score)
-    codes = density.encoder_.transform(density._parts_as_fitted(heart))
+    codes = density.encoder_.transform(density._parts_as_fitted(heart)).codes
     assert scored["bound_per_row"] == pytest.approx(entropy_bound(codes) / len(heart))
 
 

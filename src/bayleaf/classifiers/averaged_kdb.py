@@ -34,7 +34,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.cuts.random_cuts import RandomCuts, interval_map
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder import Discretizer
+from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.feature_shape import FeatureShape

@@ -10,21 +10,21 @@ import pyarrow as pa
 
 from bayleaf.cli.arrow_arrays import dictionary_codes
 from bayleaf.cli.tables import select_columns
-from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
+from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import Column, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.predictor import Predictor
 
 
-def codes_of_batch(
+def encode_batch(
     predictor: Predictor,
     batch: pa.RecordBatch,
     source: str,
     missing_values: frozenset[str],
     *,
     row_numbers: Sequence[int],
-) -> Codes:
+) -> EncodedTable:
     """Encode the features of a batch, whatever else it holds and in whatever order.
 
     `row_numbers` are those of the batch's rows in its file, for messages.
@@ -99,7 +99,7 @@ def _finite(cells: _TextCells, text: str) -> float:
 
 def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
     """For each text the state that it spells, or the value itself if there is none."""
-    states = [state for state in cells.variable.states if state is not None]
+    states = cells.variable.known_states
     spelled: dict[str, Hashable] = {str(state): state for state in states}
     spelled |= {str(s).lower(): s for s in states if isinstance(s, bool)}
     has_text = any(isinstance(state, str) for state in states)

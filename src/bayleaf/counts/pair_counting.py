@@ -38,7 +38,9 @@ class PairCounter:
     Parameters
     ----------
     codes : Codes
-        The table, class last.
+        The table.
+    class_index : int or None
+        Index of the class; None where all rows have the same.
     n_states : tuple of int
         Number of codes that may occur in each column: the card, or one more where
         a cell is missing.
@@ -51,10 +53,15 @@ class PairCounter:
     """
 
     codes: Codes
+    class_index: int | None
     n_states: tuple[int, ...]
     order: ClassOrder | None
     class_counts: Counts
     threads: int
+
+    def without_class(self, family: Sequence[int]) -> tuple[int, ...]:
+        """The features of a family."""
+        return tuple(variable for variable in family if variable != self.class_index)
 
     def fits_planes(self, variable: int) -> bool:
         """Whether a variable is counted by planes."""
@@ -85,8 +92,7 @@ class PairCounter:
 
         The class may stand anywhere in a family, or be absent.
         """
-        class_index = self.codes.n_variables - 1
-        pairs = [tuple(v for v in f if v != class_index) for f in families]
+        pairs = [self.without_class(family) for family in families]
         counts: list[Counts] = []
         while len(counts) < len(families):
             begin = len(counts)
@@ -95,8 +101,8 @@ class PairCounter:
             for family, pair, table in zip(
                 families[begin:end], pairs[begin:end], tables, strict=True
             ):
-                axes = [class_index, *pair]
-                if class_index not in family:
+                axes = [self.class_index, *pair]
+                if self.class_index not in family:
                     table = table.sum(axis=0)
                     axes = axes[1:]
                 order = [axes.index(variable) for variable in family]
@@ -209,7 +215,9 @@ class PairCounter:
             return
         variable = side.variables[position]
         n_classes, n_codes = len(self.class_counts), int(side.n_stored[position])
-        digits = [(self.codes.n_variables - 1, n_classes), (variable, n_codes)]
+        digits = [(variable, n_codes)]
+        if self.class_index is not None:
+            digits.insert(0, (self.class_index, n_classes))
         keys = build_keys(self.codes, digits)
         opposite = [other.variables[k] for k in others]
         tables, starts = count_by_key(self.codes, keys, n_classes * n_codes, opposite)

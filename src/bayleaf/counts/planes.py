@@ -56,8 +56,15 @@ class ClassOrder:
     tiles: Places
 
     @classmethod
-    def of(cls, codes: Codes) -> ClassOrder | None:
-        """Sort rows by the last variable, so that whole weights may be counted.
+    def of(cls, codes: Codes, class_index: int | None) -> ClassOrder | None:
+        """Sort rows by their class, so that whole weights may be counted.
+
+        Parameters
+        ----------
+        codes : Codes
+            The table.
+        class_index : int or None
+            Index of the class; None puts all rows into one.
 
         Returns
         -------
@@ -65,9 +72,14 @@ class ClassOrder:
             None where weights are no small whole numbers, or the class has too many
             states for a byte.
         """
-        n_classes, slot = codes.cards[-1], codes.slots[-1]
+        classes, n_classes = np.zeros(codes.n_rows, np.uint8), 1
+        if class_index is not None:
+            slot, n_classes = codes.slots[class_index], codes.cards[class_index]
+            if slot < 0:
+                return None
+            classes = codes.narrow[slot]
         total = codes.n_rows if codes.unit_weights else codes.weights.sum()
-        if slot < 0 or total >= np.iinfo(np.int32).max:
+        if total >= np.iinfo(np.int32).max:
             return None
         weights = np.ones(1, np.uint8)
         if not codes.unit_weights:
@@ -76,7 +88,7 @@ class ClassOrder:
             weights = codes.weights.astype(np.uint8)
             if (weights != codes.weights).any():
                 return None
-        return cls(n_classes, *class_order(codes.narrow[slot], weights, n_classes))
+        return cls(n_classes, *class_order(classes, weights, n_classes))
 
     @property
     def n_words(self) -> int:

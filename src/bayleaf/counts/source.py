@@ -16,7 +16,7 @@ Counts = NDArray[np.float64]
 
 
 class CountSource(Protocol):
-    """Sufficient statistics of a table whose last variable is the class.
+    """Sufficient statistics of a table whose last variable may be the class.
 
     Every answer is a sum over rows, so the answers for two halves of a table add up
     to the answer for the whole: a source may lie in memory, on disk or on a cluster.
@@ -26,14 +26,22 @@ class CountSource(Protocol):
     Attributes
     ----------
     cards : tuple of int
-        Number of states of each variable, class last.
+        Number of states of each variable, a class last.
+    has_class : bool
+        Whether the last variable is the class, which is never missing. Without one,
+        counts by class are those of a single class that all rows have.
     n_jobs : int
         Number of threads that a pass may use.
     """
 
     @property
     def cards(self) -> tuple[int, ...]:
-        """Number of states of each variable, class last."""
+        """Number of states of each variable, a class last."""
+        ...
+
+    @property
+    def has_class(self) -> bool:
+        """Whether the last variable is the class."""
         ...
 
     @property
@@ -43,7 +51,13 @@ class CountSource(Protocol):
 
     @property
     def class_index(self) -> int:
-        """Index of the class variable: the last one."""
+        """Index of the class variable: the last one.
+
+        Raises
+        ------
+        ValueError
+            If there is no class.
+        """
         ...
 
     def class_counts(self) -> Counts:
@@ -74,7 +88,7 @@ class CountSource(Protocol):
         ...
 
     def rows(self) -> Codes:
-        """The table itself, class last, for what no sum over rows can answer.
+        """The table itself, a class last, for what no sum over rows can answer.
 
         Raises
         ------

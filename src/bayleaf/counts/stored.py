@@ -27,6 +27,8 @@ class StoredCounts:
         The first table.
     """
 
+    has_class = True
+
     def __init__(self, batch: CountSource) -> None:
         self._batch: CountSource | None = batch
         self._earlier: dict[Any, Any] = {}

@@ -34,9 +34,11 @@ class TableCounts:
     Parameters
     ----------
     codes : Codes
-        The table; its last variable is the class, which is never missing.
+        The table.
     n_jobs : int, optional
         Number of threads, in scikit-learn's meaning.
+    has_class : bool, default=True
+        Whether the last variable is the class, which is never missing.
     max_table_cells : int, default=20_000_000
         Largest family that is counted.
 
@@ -51,15 +53,17 @@ class TableCounts:
         codes: Codes,
         n_jobs: int | None = None,
         *,
+        has_class: bool = True,
         max_table_cells: int = 20_000_000,
     ) -> None:
         self.codes = codes
+        self.has_class = has_class
         self.max_table_cells = max_table_cells
         self._threads = thread_count(n_jobs)
 
     @property
     def cards(self) -> tuple[int, ...]:
-        """Number of states of each variable, class last."""
+        """Number of states of each variable, a class last."""
         return self.codes.cards
 
     @property
@@ -69,7 +73,9 @@ class TableCounts:
 
     @property
     def class_index(self) -> int:
-        """Index of the class variable: the last one."""
+        """Index of the class variable: the last one; raises where there is none."""
+        if not self.has_class:
+            raise ValueError("these counts are of a table without a class; give it one")
         return self.codes.n_variables - 1
 
     def class_counts(self) -> Counts:
@@ -152,7 +158,7 @@ class TableCounts:
         return total
 
     def rows(self) -> Codes:
-        """The table itself, class last."""
+        """The table itself, a class last."""
         return self.codes
 
     def _check_size(self, family: Family) -> None:
@@ -167,7 +173,7 @@ class TableCounts:
 
     def _fits_planes(self, family: Family) -> bool:
         """Tell whether a family is one or two packed features, maybe with the class."""
-        features = [v for v in family if v != self.class_index]
+        features = self._pair_counter.without_class(family)
         return (
             1 <= len(features) <= 2
             and len(set(family)) == len(family)
@@ -176,7 +182,9 @@ class TableCounts:
 
     @cached_property
     def _class_counts(self) -> Counts:
-        """Total weight of each class, shape (n_classes,)."""
+        """Total weight of each class, (n_classes,), or that of all rows, (1,)."""
+        if not self.has_class:
+            return np.array([self.codes.weights.sum()])
         column = self.codes.column(self.class_index)
         n_classes = self.cards[self.class_index]
         if self.codes.unit_weights and n_classes <= _COMPARED_CLASSES:
@@ -195,8 +203,11 @@ class TableCounts:
             card + int(slot < 0 or seen[slot] == card)
             for card, slot in zip(codes.cards, codes.slots, strict=True)
         )
-        order = ClassOrder.of(codes)
-        return PairCounter(codes, n_states, order, self._class_counts, self._threads)
+        class_index = self.class_index if self.has_class else None
+        order = ClassOrder.of(codes, class_index)
+        return PairCounter(
+            codes, class_index, n_states, order, self._class_counts, self._threads
+        )
 
     def _highest_codes(self) -> list[NDArray[np.uint8]]:
         """Highest code of each narrow column, in stretches of columns."""

@@ -73,7 +73,7 @@ class Variable:
                 raise ValueError(
                     f"the cut points of variable {self.name!r} must increase"
                 )
-            if len(self.states) - self.has_missing_state != len(self.cut_points) + 1:
+            if self.n_known_states != len(self.cut_points) + 1:
                 raise ValueError(
                     f"variable {self.name!r} has {len(self.cut_points)} cut points "
                     f"but {len(self.states)} states; it needs one state more than cuts"
@@ -103,6 +103,16 @@ class Variable:
     def has_missing_state(self) -> bool:
         """Whether the last state stands for missing cells."""
         return bool(self.states) and self.states[-1] is None
+
+    @property
+    def n_known_states(self) -> int:
+        """Number of states without a missing state; also the code of a missing cell."""
+        return self.n_states - self.has_missing_state
+
+    @property
+    def known_states(self) -> tuple[Hashable, ...]:
+        """The states without a missing state."""
+        return self.states[: self.n_known_states]
 
     @cached_property
     def state_index(self) -> dict[Hashable, int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
-from bayleaf.classifiers.shared.training import TrainingTable, n_rows
+from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
@@ -152,14 +152,13 @@ def bootstrapped_arcs(
     See `BayesianNetworkEstimator.arc_strength`.
     """
     parts = take_apart(X)
-    table = TrainingTable.without_target(parts, sample_weight)
-    weights = table.row_weights()
+    rows = WeightedRows.of_table(parts, sample_weight)
+    shares = rows.weights / rows.weights.sum()
     generator = random_generator(estimator.random_state)
-    used = slice(None) if sample_weight is None else np.asarray(sample_weight) > 0
     arcs = []
     for _ in range(n_bootstraps):
         drawn = np.zeros(n_rows(parts))
-        drawn[used] = generator.multinomial(len(weights), weights / weights.sum())
+        drawn[rows.places] = generator.multinomial(len(shares), shares)
         model = clone(estimator)
         # Callbacks hear of no fit but the estimator's own.
         model._fit(X, drawn)

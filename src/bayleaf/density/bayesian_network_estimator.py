@@ -12,10 +12,7 @@ from sklearn.base import DensityMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayleaf.classifiers.shared.parameters import (
-    check_count,
-    encoder_rules,
-)
+from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
 from bayleaf.classifiers.shared.structure_parameters import (
     SETTINGS,
     StructureParameters,
@@ -26,7 +23,7 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
-from bayleaf.data.encoder import TableEncoder
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
@@ -251,6 +248,7 @@ class BayesianNetworkEstimator(
     ) -> None:
         """Keep what was learned."""
         found = learned.found
+        self._last_unknown = {}
         self.network_ = learned.network
         self.score_ = found.score
         self.trace_ = found.trace
@@ -310,8 +308,9 @@ class BayesianNetworkEstimator(
         """
         check_is_fitted(self, "network_")
         parts = self._parts_as_fitted(X)
-        codes, partial = read_table(parts, self.encoder_, self.hierarchies_)
-        return self._log_densities(codes, partial)
+        encoded, partial = read_table(parts, self.encoder_, self.hierarchies_)
+        self._last_unknown = encoded.unknown
+        return self._log_densities(encoded.codes, partial)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Log-likelihood (nats) of a table: the sum of `score_samples`."""
@@ -383,7 +382,7 @@ class BayesianNetworkEstimator(
             log_likelihood=self.log_likelihood_,
             edges=tuple(self.edges_),
             notes=tuple(self.encoder_.notes.items()),
-            unknown=tuple(self.encoder_.unknown_counts.items()),
+            unknown=tuple(self._last_unknown.items()),
         )
 
     def save(self, path: str | Path) -> None:

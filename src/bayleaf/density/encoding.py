@@ -6,16 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bayleaf.classifiers.shared.training import TrainingTable
+from bayleaf.classifiers.shared.training import WeightedRows
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Variable
-from bayleaf.data.encoder import (
-    Discretizer,
-    EncoderRules,
-    TableEncoder,
-    Target,
-    learn_encoder,
-)
+from bayleaf.data.encoder.learning import Discretizer, learn_encoder
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.group_cells import put_groups_back, take_groups_out
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
@@ -61,21 +56,13 @@ def learn_table(
     ValueError, TypeError
         If a column or the weights cannot be used.
     """
-    # A class of one state, for what learns from tables with a class.
-    table = TrainingTable.without_target(parts, sample_weight)
-    plain, cells = take_groups_out(table.parts, hierarchies)
-    encoder, codes = learn_encoder(
-        plain,
-        Target(Variable("class", (0,)), table.class_codes),
-        table.row_weights(),
-        discretizer,
-        rules,
-    )
-    codes = codes.without_last()
+    rows = WeightedRows.of_table(parts, sample_weight)
+    plain, cells = take_groups_out(rows.parts, hierarchies)
+    encoder, codes = learn_encoder(plain, None, rows.weights, discretizer, rules)
     if hierarchies:
         encoder = with_value_hierarchies(encoder, hierarchies)
         codes = replace(
-            encoder.transform(plain),
+            encoder.transform(plain).codes,
             weights=codes.weights,
             unit_weights=codes.unit_weights,
         )
@@ -86,16 +73,17 @@ def read_table(
     parts: Matrix | list[Column],
     encoder: TableEncoder,
     hierarchies: Mapping[Name, ValueHierarchy],
-) -> tuple[Codes, PartialValues]:
+) -> tuple[EncodedTable, PartialValues]:
     """Read a table as an encoder from `learn_table` does.
 
     Returns
     -------
-    codes : Codes
-        All rows.
+    encoded : EncodedTable
+        All rows, and which values were unknown.
     partial : PartialValues
         What is known of their cells that hold sets of states.
     """
     plain, cells = take_groups_out(parts, hierarchies, encoder.domain)
-    codes = encoder.transform(plain)
-    return put_groups_back(codes, encoder.domain, hierarchies, cells)
+    encoded = encoder.transform(plain)
+    codes, partial = put_groups_back(encoded.codes, encoder.domain, hierarchies, cells)
+    return replace(encoded, codes=codes), partial

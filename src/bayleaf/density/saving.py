@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bayleaf.classifiers.shared.saving import parameter_to
-from bayleaf.data.encoder import TableEncoder
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.files import hierarchies_text
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.native.density import SavedDensity, write_density

@@ -230,11 +230,11 @@ def _score(name: str, model: Any, held_out: Any) -> DensityScores:
     logs: NDArray[np.float64] = model.score_samples(held_out)
     if np.isnan(logs).any():
         raise ValueError(f"{name} gave held-out rows a log probability of NaN")
-    codes, _ = read_table(take_apart(held_out), model.encoder_, model.hierarchies_)
+    encoded, _ = read_table(take_apart(held_out), model.encoder_, model.hierarchies_)
     return DensityScores(
         n_rows=len(logs),
         log_likelihood=float(logs.sum()),
-        bound=entropy_bound(codes),
+        bound=entropy_bound(encoded.codes),
         n_impossible=int(np.isneginf(logs).sum()),
     )
 

@@ -61,7 +61,7 @@ def single_changes(
         order = _order(variable, one_way[feature]) if feature in one_way else None
         if feature in fixed or is_absent(codes, domain, feature)[0]:
             continue
-        may = set(range(variable.n_states - variable.has_missing_state)) - {own}
+        may = set(range(variable.n_known_states)) - {own}
         if feature in limited:
             may &= {_state(variable, state) for state in limited[feature]}
         if order is not None:
@@ -93,7 +93,7 @@ def _order(variable: Variable, way: str) -> list[float]:
             f"got {way!r}"
         )
     sign = 1.0 if way == "up" else -1.0
-    known = variable.states[: variable.n_states - variable.has_missing_state]
+    known = variable.known_states
     if variable.kind == "numeric":
         return [sign * place for place in range(len(known))]
     if all(isinstance(s, int | float | np.number) for s in known):

@@ -105,7 +105,7 @@ def _row_by_name(domain: Domain, row: Mapping[Any, Any]) -> Codes:
     for variable in domain:
         value = given.get(str(variable.name))
         reader = StateReader(variable)
-        code = variable.n_states - variable.has_missing_state
+        code = variable.n_known_states
         if value is not None and not is_missing_cell(value):
             known_code = reader.code(value)
             if known_code is None:
@@ -118,6 +118,4 @@ def _row_by_name(domain: Domain, row: Mapping[Any, Any]) -> Codes:
 def is_absent(codes: Codes, domain: Domain, feature: int) -> np.ndarray[Any, Any]:
     """Which rows miss a feature, be that a state of its own or not, (n_rows,)."""
     variable = domain[feature]
-    return np.asarray(
-        codes.column(feature) >= variable.n_states - variable.has_missing_state
-    )
+    return np.asarray(codes.column(feature) >= variable.n_known_states)

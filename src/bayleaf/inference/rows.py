@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder import EncoderRules, TableEncoder
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Column, Matrix, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import column_names, take_apart, value_column
 from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
@@ -311,10 +312,10 @@ def _codes(
     """Codes of one column."""
     if variable.kind == "numeric" and not _has_text(column):
         encoder = TableEncoder(Domain((variable,)), EncoderRules())
-        return encoder.transform([_renamed(column, variable.name)]).column(0)
-    values = column.distinct() if isinstance(column, NumberColumn) else column
+        return encoder.transform([_renamed(column, variable.name)]).codes.column(0)
+    values = column.distinct()
     reader = StateReader(variable)
-    missing = variable.n_states - variable.has_missing_state
+    missing = variable.n_known_states
     used = np.bincount(values.indices[values.indices >= 0], minlength=1) > 0
     found = np.full(len(values.values) + 1, missing, dtype=np.intp)
     for place in np.flatnonzero(used[: len(values.values)]):

@@ -7,7 +7,7 @@ import time
 import warnings
 from dataclasses import dataclass, replace
 
-from bayleaf.counts.unclassed import UnclassedCounts
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.partial_values import PartialValues
@@ -240,8 +240,11 @@ def _learned(
     codes: Codes, domain: Domain, options: StructureOptions
 ) -> LearnedStructure:
     """Search and count in complete rows."""
-    counts = UnclassedCounts(
-        codes, options.n_jobs, max_table_cells=options.max_table_cells
+    counts = TableCounts(
+        codes,
+        options.n_jobs,
+        has_class=False,
+        max_table_cells=options.max_table_cells,
     )
     if options.abstraction == GLOBAL:
         domain = with_learned_hierarchies(domain, counts, options)

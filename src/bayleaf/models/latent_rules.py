@@ -262,7 +262,7 @@ def condition_text(variable: Variable, codes: frozenset[int]) -> str:
 def _interval_text(variable: Variable, codes: frozenset[int]) -> str:
     """Say that a number lies in some intervals; adjacent ones are joined."""
     name = shown_name(variable.name)
-    n_intervals = variable.n_states - variable.has_missing_state
+    n_intervals = variable.n_known_states
     texts = []
     for _, run in itertools.groupby(
         enumerate(sorted(code for code in codes if code < n_intervals)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -148,7 +149,12 @@ def _folded(line: str) -> list[str]:
     )
 
 
-def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary:
+def summarize(
+    name: str,
+    predictor: Predictor,
+    log_likelihood: float,
+    unknown: Mapping[str | int, int],
+) -> Summary:
     """Gather the facts on a fitted classifier.
 
     Parameters
@@ -159,8 +165,10 @@ def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary
         Encoder, model and labels.
     log_likelihood : float
         Training log-likelihood in nats.
+    unknown : mapping of name to int
+        Cells of the last table predicted whose values training did not contain.
     """
-    model, encoder = predictor.model, predictor.encoder
+    model = predictor.model
     names = model.domain.names
     class_index = len(names) - 1
     weights = model.arc_weights
@@ -180,8 +188,8 @@ def summarize(name: str, predictor: Predictor, log_likelihood: float) -> Summary
         log_likelihood=log_likelihood,
         log_likelihood_scope=model.log_likelihood_scope,
         arcs=arcs,
-        notes=tuple(encoder.notes.items()),
-        unknown=tuple(encoder.unknown_counts.items()),
+        notes=tuple(predictor.encoder.notes.items()),
+        unknown=tuple(unknown.items()),
         temperature=predictor.temperature,
         remarks=tuple(model.remarks),
     )

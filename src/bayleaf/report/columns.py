@@ -61,7 +61,7 @@ def _column(variable: Variable, parts: Counts, note: str, privacy: Privacy) -> V
         None if gone else int(n)
         for n, gone in zip(parts, withheld_parts(parts, privacy), strict=True)
     ]
-    n_states = variable.n_states - variable.has_missing_state
+    n_states = variable.n_known_states
     missing = told[variable.n_states]
     if variable.has_missing_state:
         both = (told[n_states], missing)
@@ -89,7 +89,7 @@ def _column(variable: Variable, parts: Counts, note: str, privacy: Privacy) -> V
 
 def in_words(variable: Variable) -> str:
     """Say how a column is read: its values, or the intervals between its cut points."""
-    n_states = variable.n_states - variable.has_missing_state
+    n_states = variable.n_known_states
     if variable.kind == "nominal":
         return f"{n_states} values" if n_states != 1 else "1 value"
     cuts = [format_number(cut) for cut in variable.cut_points]

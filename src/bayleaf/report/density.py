@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
-Unknown = dict[str | int, int]
-Notes = dict[str | int, str]
+Unknown = Mapping[str | int, int]
+Notes = Mapping[str | int, str]
 
 
 def summarize_density(
@@ -109,15 +110,8 @@ def _read(
             raise TypeError("the BayesianNetworkEstimator is not fitted; fit it first")
         network, encoder = model.network_, model.encoder_
         X, read = model_columns(frame, model, network.domain)
-        codes, _ = read_table(take_apart(X), encoder, model.hierarchies_)
-        return (
-            network,
-            X,
-            read,
-            codes,
-            dict(encoder.unknown_counts),
-            dict(encoder.notes),
-        )
+        encoded, _ = read_table(take_apart(X), encoder, model.hierarchies_)
+        return network, X, read, encoded.codes, encoded.unknown, encoder.notes
     if isinstance(model, BayesianNetwork):
         X, read = model_columns(frame, model, model.domain)
         codes = read_rows(model.domain, X)

@@ -17,7 +17,6 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.evaluation.cross_validation import Progress
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.explain import importance
-from bayleaf.explain.subject import rows_of
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.columns import column_values, quality_notes
 from bayleaf.report.density import model_columns, summarize_density
@@ -176,8 +175,9 @@ class _Case:
         self.labels, self.truth = _labels_of(
             frame.get_column(self.target), self.predictor.classes
         )
-        self.codes: Codes = rows_of(model, self.X)
-        self.unknown = dict(self.predictor.encoder.unknown_counts)
+        encoded = model._encode(self.X)
+        self.codes: Codes = encoded.codes
+        self.unknown = encoded.unknown
         self.shown = self._shown_domain(class_variable)
         self.names = [
             self.shown[-1].label(code) for code in range(self.shown[-1].n_states)

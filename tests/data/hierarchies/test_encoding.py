@@ -10,7 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
+from bayleaf.data.encoder.learning import Target, learn_encoder
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.tables.frames import take_apart
@@ -59,7 +61,7 @@ def test_numbers_are_cut_where_ranges_end(hours: Any) -> None:
     assert variable.cut_points == (19.0, 34.0, 40.0)
     assert variable.hierarchy is not None
     assert variable.hierarchy.states_under("full_time") == ("(34, 40]", "> 40")
-    assert encoder.transform(take_apart(table)).column(1).tolist() == [0, 1, 2, 3]
+    assert encoder.transform(take_apart(table)).codes.column(1).tolist() == [0, 1, 2, 3]
     assert encoder.domain[0].cut_points == (2.0,)
     assert "hours" not in encoder.notes
 
@@ -67,14 +69,14 @@ def test_numbers_are_cut_where_ranges_end(hours: Any) -> None:
 def test_whole_matrices_are_cut_as_well() -> None:
     values = np.array([[3, 1], [25, 2], [38, 1]])
     encoder = with_value_hierarchies(learn(values), {"x0": HOURS})
-    assert encoder.transform(take_apart(values)).column(0).tolist() == [0, 1, 2]
+    assert encoder.transform(take_apart(values)).codes.column(0).tolist() == [0, 1, 2]
 
 
 def test_a_missing_state_stays() -> None:
     table = pd.DataFrame({"hours": [3, None, 38]})
     encoder = with_value_hierarchies(learn(table, missing="state"), {"hours": HOURS})
     assert encoder.domain.cards == (5,)
-    assert encoder.transform(take_apart(table)).column(0).tolist() == [0, 4, 2]
+    assert encoder.transform(take_apart(table)).codes.column(0).tolist() == [0, 4, 2]
 
 
 def test_states_keep_their_order_and_take_the_fitted_tree() -> None:

@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bayleaf.data import encoder
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
+from bayleaf.data.encoder import learning
+from bayleaf.data.encoder import table_encoder as encoding
+from bayleaf.data.encoder.learning import Target, learn_encoder
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Matrix
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -32,10 +35,8 @@ class _Median:
 def column_by_column() -> Iterator[None]:
     """Keep matrices from going the short way."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoder, "learn_matrix", lambda m, *_: [None] * len(m.names))
-        patch.setattr(
-            encoder, "encode_matrix", lambda m, _: ([None] * len(m.names), {})
-        )
+        for module, name in ((learning, "learn_matrix"), (encoding, "encode_matrix")):
+            patch.setattr(module, name, lambda matrix, *_: [None] * len(matrix.names))
         yield
 
 
@@ -70,8 +71,8 @@ def _both_ways(train: NDArray[np.int64], test: NDArray[np.int64], **rules: Any) 
                     fitted.domain,
                     fitted.notes,
                     codes,
-                    _lists(later),
-                    dict(fitted.unknown_counts),
+                    _lists(later.codes),
+                    later.unknown,
                 )
             )
     assert found[0] == found[1]

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bayleaf.counts.unclassed import UnclassedCounts
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy import ValueHierarchy
@@ -201,7 +201,7 @@ def _found(
 ) -> tuple[SearchResult, Codes]:
     codes, domain, hierarchies = _table(seed)
     found = climb_trees(
-        UnclassedCounts(codes),
+        TableCounts(codes, has_class=False),
         domain,
         resolve_score(name),
         hierarchies,

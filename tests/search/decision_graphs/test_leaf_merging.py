@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bayleaf.counts.unclassed import UnclassedCounts
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.scores.resolve import resolve_score
 from bayleaf.search.decision_graphs.leaf_merging import (
     configuration_shares,
@@ -107,7 +107,7 @@ def _found(*, merge: bool, seed: int = 3) -> tuple[SearchResult, float]:
     rng = np.random.default_rng(seed)
     domain, hierarchies = tree_networks.random_domain(rng, 5)
     codes = tree_networks.random_codes(rng, domain, 500, weighted=True)
-    counts, score = UnclassedCounts(codes), resolve_score("aic")
+    counts, score = TableCounts(codes, has_class=False), resolve_score("aic")
     found = climb_trees(counts, domain, score, hierarchies)
     if merge:
         terms = TreeTerms(score, len(domain), float(codes.weights.sum()))

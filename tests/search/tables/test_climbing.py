@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
@@ -38,7 +37,7 @@ def structure_of(result: SearchResult) -> Structure:
 def climb(seed: int, score: str = "mdl", n_rows: int = 150, **options) -> tuple:
     codes, domain, trees = small_table(seed, n_rows)
     result = climb_tables(
-        UnclassedCounts(codes),
+        TableCounts(codes, has_class=False),
         domain,
         resolve_score(score),
         trees,
@@ -120,7 +119,11 @@ def test_trivial_hierarchies_change_nothing(seed: int) -> None:
     flat = [flat_hierarchy(variable.states) for variable in domain]
     results = [
         climb_tables(
-            UnclassedCounts(codes), domain, resolve_score("mdl"), flat, refine=refine
+            TableCounts(codes, has_class=False),
+            domain,
+            resolve_score("mdl"),
+            flat,
+            refine=refine,
         )
         for refine in (False, True)
     ]
@@ -193,7 +196,7 @@ def test_the_number_of_threads_changes_nothing(weighted: bool) -> None:
         codes = Codes.from_columns(columns, codes.cards, weights)
     results = [
         climb_tables(
-            UnclassedCounts(codes, n_jobs),
+            TableCounts(codes, n_jobs, has_class=False),
             domain,
             resolve_score("aic"),
             trees,
@@ -222,7 +225,11 @@ def test_a_weight_of_two_is_a_row_twice_and_none_is_no_row() -> None:
     repeated = codes.rows(np.repeat(np.arange(codes.n_rows), times))
     results = [
         climb_tables(
-            UnclassedCounts(table), domain, resolve_score("mdl"), trees, refine=True
+            TableCounts(table, has_class=False),
+            domain,
+            resolve_score("mdl"),
+            trees,
+            refine=True,
         )
         for table in (weighted, repeated)
     ]
@@ -232,8 +239,8 @@ def test_a_weight_of_two_is_a_row_twice_and_none_is_no_row() -> None:
 def test_a_class_like_any_other_variable_gives_the_same_network() -> None:
     codes, domain, trees = small_table(1)
     results = [
-        climb_tables(source(codes), domain, resolve_score("mdl"), trees, refine=True)
-        for source in (UnclassedCounts, TableCounts)
+        climb_tables(counts, domain, resolve_score("mdl"), trees, refine=True)
+        for counts in (TableCounts(codes), TableCounts(codes, has_class=False))
     ]
     assert results[0] == results[1]
 
@@ -243,7 +250,7 @@ def test_the_time_limit_stops_at_a_whole_move_with_a_warning() -> None:
     limits = Constraints(time_limit=1e-9)
     with pytest.warns(RuntimeWarning, match="stopped at time_limit=1e-09 seconds"):
         result = climb_tables(
-            UnclassedCounts(codes),
+            TableCounts(codes, has_class=False),
             domain,
             resolve_score("mdl"),
             trees,
@@ -277,7 +284,7 @@ def test_one_row_and_one_variable_are_enough() -> None:
     codes, domain, trees = small_table(0, n_rows=1)
     alone = Codes.from_columns([codes.column(0)], codes.cards[:1])
     result = climb_tables(
-        UnclassedCounts(alone),
+        TableCounts(alone, has_class=False),
         Domain(domain.variables[:1]),
         resolve_score("mdl"),
         trees[:1],
@@ -308,7 +315,9 @@ def test_gains_with_missing_cells_equal_full_recomputation(seed: int) -> None:
     weights = rng.integers(0, 3, codes.n_rows).astype(float)
     holes = Codes.from_columns(columns, codes.cards, weights)
     score = resolve_score("bic")
-    result = climb_tables(UnclassedCounts(holes), domain, score, trees, refine=True)
+    result = climb_tables(
+        TableCounts(holes, has_class=False), domain, score, trees, refine=True
+    )
     path = replayed(result, ({},) * 4, trees)
     totals = [naive_score(s, holes, domain, trees, score) for s in path]
     assert [m.gain for m in result.trace] == pytest.approx(np.diff(totals), abs=1e-6)
@@ -318,7 +327,7 @@ def test_gains_with_missing_cells_equal_full_recomputation(seed: int) -> None:
 def test_a_variable_that_is_never_seen_joins_nothing() -> None:
     codes, domain, trees = small_table(4)
     result = climb_tables(
-        UnclassedCounts(with_holes(codes, 0.2)),
+        TableCounts(with_holes(codes, 0.2), has_class=False),
         domain,
         resolve_score("mdl"),
         trees,
@@ -338,7 +347,11 @@ def test_cells_missing_at_random_leave_scores_of_families_near() -> None:
     )
     whole, sparse = (
         climb_tables(
-            UnclassedCounts(table), domain, resolve_score("mdl"), trees, refine=True
+            TableCounts(table, has_class=False),
+            domain,
+            resolve_score("mdl"),
+            trees,
+            refine=True,
         )
         for table in (codes, holes)
     )
@@ -355,7 +368,7 @@ def test_local_hierarchies_are_asked_for_with_the_present_parents() -> None:
 
     local, given_trees = (
         climb_tables(
-            UnclassedCounts(codes),
+            TableCounts(codes, has_class=False),
             domain,
             resolve_score("mdl"),
             trees,
@@ -379,7 +392,7 @@ def test_refreshed_hierarchies_are_taken_where_the_score_grows() -> None:
 
     kept, fresh = (
         climb_tables(
-            UnclassedCounts(codes),
+            TableCounts(codes, has_class=False),
             domain,
             resolve_score("mdl"),
             trees,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bayleaf import read_network
-from bayleaf.counts.unclassed import UnclassedCounts
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.graph.equivalence import are_equivalent, structural_hamming_distance
 from bayleaf.scores import resolve_score
@@ -27,7 +27,7 @@ def test_the_climb_scores_no_worse_than_the_truth(
     n_reached = 0
     for seed in SEEDS:
         codes = network.sample_codes(N_ROWS, random_state=seed)
-        source = UnclassedCounts(codes)
+        source = TableCounts(codes, has_class=False)
         found = climb_tables(
             source,
             network.domain,

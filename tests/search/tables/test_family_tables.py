@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.counts.unclassed import UnclassedCounts
 from bayleaf.data.codes import Codes
 from bayleaf.search.tables import family_tables
 from bayleaf.search.tables.family_scores import regrouped, with_parent
@@ -45,21 +44,22 @@ def naive_table(codes: Codes, child: int, parents: dict[int, Grouping]) -> np.nd
 
 def test_one_family_equals_its_rows(rows) -> None:
     codes, _, parents = rows
-    tables = FamilyTables(UnclassedCounts(codes), N_VARIABLES)
+    tables = FamilyTables(TableCounts(codes, has_class=False), N_VARIABLES)
     for own in ({}, {0: parents[0]}, parents):
         assert np.array_equal(tables.table(2, own), naive_table(codes, 2, own))
 
 
-@pytest.mark.parametrize("source", [UnclassedCounts, TableCounts])
+@pytest.mark.parametrize("has_class", [False, True])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("cells", [1, 200, 10**6])
 def test_joint_tables_hold_all_families_one_move_away(
-    rows, monkeypatch: pytest.MonkeyPatch, source, n_jobs, cells
+    rows, monkeypatch: pytest.MonkeyPatch, has_class, n_jobs, cells
 ) -> None:
     codes, groupings, parents = rows
     monkeypatch.setattr(family_tables, "_CELLS_AT_ONCE", cells)
     monkeypatch.setattr(family_tables, "_LEAST_COUNTED", 100)
-    tables = FamilyTables(source(codes, n_jobs), N_VARIABLES)
+    source = TableCounts(codes, n_jobs, has_class=has_class)
+    tables = FamilyTables(source, N_VARIABLES)
     _, _, trees = small_table(11, 300, N_VARIABLES)
     for own in ({}, parents):
         seen = []
@@ -76,16 +76,16 @@ def test_joint_tables_hold_all_families_one_move_away(
 
 def test_nothing_is_counted_with_nothing(rows) -> None:
     codes, _, parents = rows
-    tables = FamilyTables(UnclassedCounts(codes), N_VARIABLES)
+    tables = FamilyTables(TableCounts(codes, has_class=False), N_VARIABLES)
     assert list(tables.joint_tables(2, parents, [])) == []
 
 
 def test_what_the_rows_are_like_is_told(rows) -> None:
     codes, _, _ = rows
-    sparse = FamilyTables(UnclassedCounts(codes), N_VARIABLES)
+    sparse = FamilyTables(TableCounts(codes, has_class=False), N_VARIABLES)
     assert (sparse.lacks_cells, sparse.has_whole_weights) == (True, True)
     assert sparse.total_weight == codes.weights.sum()
     columns = [np.zeros(3, dtype=np.uint8)]
     halves = Codes.from_columns(columns, [1], np.full(3, 0.5))
-    whole = FamilyTables(UnclassedCounts(halves), 1)
+    whole = FamilyTables(TableCounts(halves, has_class=False), 1)
     assert (whole.lacks_cells, whole.has_whole_weights) == (False, False)

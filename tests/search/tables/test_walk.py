@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from bayleaf.counts.unclassed import UnclassedCounts
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.scores import resolve_score
 from bayleaf.search.structure import Deadline, SearchProgress
 from bayleaf.search.tables.family_scores import FamilyScores, ScoreCache
@@ -33,7 +33,7 @@ def prepared(
     codes, domain, trees = small_table(seed, 60)
     score = resolve_score("aic")
     scores = FamilyScores(
-        FamilyTables(UnclassedCounts(codes), len(domain)),
+        FamilyTables(TableCounts(codes, has_class=False), len(domain)),
         Groupings(domain),
         score,
         trees,

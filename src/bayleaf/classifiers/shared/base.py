@@ -36,7 +36,8 @@ from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder import Discretizer, Target, learn_encoder
+from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
+from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import column_names, take_apart
 from bayleaf.io.native.model_file import write_model
@@ -190,7 +191,7 @@ class BayesianClassifier(
             self.encoder_, codes = learn_encoder(
                 table.parts,
                 target,
-                table.row_weights(),
+                table.weights,
                 self._chosen_discretizer(rng),
                 encoder_rules(self),
             )
@@ -207,9 +208,7 @@ class BayesianClassifier(
 
     def _count(self, codes: Codes) -> CountSource:
         """The source of counts over the training codes."""
-        return TableCounts(
-            codes, n_jobs=self.n_jobs, max_table_cells=self.max_table_cells
-        )
+        return TableCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
 
     def _learn_from(
         self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
@@ -217,13 +216,13 @@ class BayesianClassifier(
         """Learn the model over the encoder's domain and the class."""
         domain = Domain((*self.encoder_.domain.variables, class_variable))
         self.__dict__.update(_training_codes=None, _loo_score=None, _prior_shift=None)
+        self._last_unknown = {}
         self.__dict__.pop("selection_", None)
         self.temperature_ = 1.0
         if self.smoothing != AUTO:
             self.smoothing_ = resolve_smoothing(self.smoothing)
         with self._stage("learned the model"):
-            learned = self._learn(counts, domain, rng)
-        self.model_, self.log_likelihood_ = learned
+            self.model_, self.log_likelihood_ = self._learn(counts, domain, rng)
 
     def _training_table(
         self,
@@ -285,8 +284,13 @@ class BayesianClassifier(
 
     def _prepare(self, X: Any) -> tuple[Predictor, Codes]:
         """The predictor and a table's codes, once it has the columns of training."""
-        predictor = self._predictor()
-        return predictor, self.encoder_.transform(self._parts_as_fitted(X))
+        return self._predictor(), self._encode(X).codes
+
+    def _encode(self, X: Any) -> EncodedTable:
+        """Encode a table, once it has the columns of training."""
+        encoded = self.encoder_.transform(self._parts_as_fitted(X))
+        self._last_unknown = encoded.unknown
+        return encoded
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row, shape (n_rows,).
@@ -378,7 +382,8 @@ class BayesianClassifier(
     def summary(self) -> Summary:
         """Class, features, arcs, free parameters, log-likelihood, remarks."""
         check_is_fitted(self, "model_")
-        return summarize(type(self).__name__, self._predictor(), self.log_likelihood_)
+        facts = self._predictor(), self.log_likelihood_, self._last_unknown
+        return summarize(type(self).__name__, *facts)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.

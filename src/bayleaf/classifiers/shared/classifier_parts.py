@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.data.encoder import TableEncoder
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores

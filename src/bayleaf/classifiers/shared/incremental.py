@@ -17,7 +17,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder import Target, learn_encoder
+from bayleaf.data.encoder.learning import Target, learn_encoder
 from bayleaf.data.random_state import random_generator
 
 
@@ -130,7 +130,7 @@ class IncrementalClassifier(BayesianClassifier):
         self.encoder_, codes = learn_encoder(
             batch.parts,
             target,
-            batch.row_weights(),
+            batch.weights,
             self._chosen_discretizer(rng),
             encoder_rules(self),
             allow_empty=True,
@@ -142,9 +142,7 @@ class IncrementalClassifier(BayesianClassifier):
         batch = self._training_table(X, y, sample_weight, self.classes_, reset=False)
         class_variable = self.model_.domain[-1]
         encoder = self.encoder_.extended(batch.parts)
-        features = encoder.transform(batch.parts)
-        encoder.unknown_counts.clear()
-        codes = features.with_column(
+        codes = encoder.transform(batch.parts).codes.with_column(
             batch.class_codes, class_variable.n_states, batch.weights
         )
         before = Domain((*self.encoder_.domain.variables, class_variable))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.encoder import EncoderRules
+from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.wording import name_list
 
 # The value of a parameter that leave-one-out chooses.

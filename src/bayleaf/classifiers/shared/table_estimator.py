@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
@@ -18,8 +19,8 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.training import Stage
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.data.encoder import MISSING_RULES, UNKNOWN_RULES
-from bayleaf.data.tables.columns import Column, Matrix
+from bayleaf.data.encoder.rules import MISSING_RULES, UNKNOWN_RULES
+from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import take_apart
 
 
@@ -59,6 +60,9 @@ class TableEstimator(
 
     # Shared parameters that a kind of estimator has no use for.
     lacks: ClassVar[tuple[str, ...]] = ()
+    # Unknown cells by column of the table read last, for `summary`: never changed, only
+    # replaced as a whole, so that threads may predict side by side.
+    _last_unknown: Mapping[Name, int] = MappingProxyType({})
 
     def __init__(
         self,

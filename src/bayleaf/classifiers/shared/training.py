@@ -20,19 +20,36 @@ from bayleaf.data.tables.columns import Column, Matrix, select_rows
 _MOST_WEIGHT = 1e300
 
 
-class TrainingTable(NamedTuple):
-    """A training table taken apart: features, classes, and positive row weights."""
+class WeightedRows(NamedTuple):
+    """Rows of positive weight, their weights, and their places in the whole table."""
 
     parts: Matrix | list[Column]
+    weights: NDArray[np.float64]
+    places: slice | NDArray[np.bool_]
+
+    @classmethod
+    def of_table(cls, parts: Matrix | list[Column], sample_weight: Any) -> WeightedRows:
+        """Check weights, which may be None, and drop the rows of weight zero.
+
+        Raises
+        ------
+        ValueError
+            If the weights do not fit the table or cannot be used.
+        """
+        weights = _checked_weights(sample_weight, n_rows(parts))
+        if weights.all():
+            return cls(parts, weights, slice(None))
+        kept = weights > 0
+        return cls(select_rows(parts, kept), weights[kept], kept)
+
+
+class TrainingTable(NamedTuple):
+    """A training table taken apart: features, positive row weights, and classes."""
+
+    parts: Matrix | list[Column]
+    weights: NDArray[np.float64]
     classes: NDArray[Any]
     class_codes: NDArray[np.intp]
-    weights: NDArray[np.float64] | None
-
-    def row_weights(self) -> NDArray[np.float64]:
-        """Weight of each row; ones that cost no memory where none were given."""
-        if self.weights is not None:
-            return self.weights
-        return np.broadcast_to(np.float64(1.0), (len(self.class_codes),))
 
     @classmethod
     def from_arrays(
@@ -67,24 +84,14 @@ class TrainingTable(NamedTuple):
                 "Found input variables with inconsistent numbers of samples: the table "
                 f"has {length} rows, the target {len(labels)}; give one label a row"
             )
-        weights = _checked_weights(sample_weight, length)
-        if weights is not None and not weights.all():
-            keep = weights > 0
-            parts, weights = select_rows(parts, keep), weights[keep]
-            labels = _select(labels, keep)
+        rows = WeightedRows.of_table(parts, sample_weight)
+        if not isinstance(rows.places, slice):
+            labels = _select(labels, rows.places)
         if known_classes is None:
             classes, codes = encode_labels(labels)
         else:
             classes, codes = known_classes, label_codes(labels, known_classes)
-        return cls(parts, classes, codes, weights)
-
-    @classmethod
-    def without_target(
-        cls, parts: Matrix | list[Column], sample_weight: Any
-    ) -> TrainingTable:
-        """A table all of whose rows have the class 0, see `from_arrays`."""
-        same = np.zeros(n_rows(parts), dtype=np.intp)
-        return cls.from_arrays(parts, same, sample_weight)
+        return cls(rows.parts, rows.weights, classes, codes)
 
 
 class Stage:
@@ -145,10 +152,10 @@ def _select(labels: Any, keep: NDArray[np.bool_]) -> Any:
     return [label for label, kept in zip(labels, keep, strict=True) if kept]
 
 
-def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Row weights as float64; None where every row counts one."""
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Row weights as float64; ones that take no memory where none are given."""
     if sample_weight is None:
-        return None
+        return np.broadcast_to(np.float64(1.0), (n_rows,))
     weights = numbers_of("sample_weight", sample_weight)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))

@@ -62,12 +62,13 @@ def explain(
     from dataclasses import replace
     from functools import partial
 
-    from bayleaf.cli.coding import codes_of_batch
+    from bayleaf.cli.coding import encode_batch
     from bayleaf.io import read_model
 
     predictor = read_model(model).predictor
     batch = _rows(data, row)
-    codes = codes_of_batch(predictor, batch, data, frozenset(na), row_numbers=row)
+    encoded = encode_batch(predictor, batch, data, frozenset(na), row_numbers=row)
+    codes = encoded.codes
     found = predictor.explain(codes, _label(predictor.classes, against))
     if counterfactuals < 0:
         raise ValueError(f"--counterfactuals must be >= 0, got {counterfactuals}")

@@ -165,10 +165,10 @@ def _learned(
     discretizer: str,
 ) -> dict[str | int, ValueHierarchy]:
     """The hierarchies of the wanted columns."""
-    from bayleaf.counts.unclassed import UnclassedCounts
+    from bayleaf.counts.table_counts import TableCounts
     from bayleaf.data.cuts.discretizers import resolve_discretizer
-    from bayleaf.data.domain import Variable
-    from bayleaf.data.encoder import EncoderRules, Target, learn_encoder
+    from bayleaf.data.encoder.learning import learn_encoder
+    from bayleaf.data.encoder.rules import EncoderRules
     from bayleaf.search.hierarchies.clustering import learn_hierarchies
     from bayleaf.wording import near_names
 
@@ -177,17 +177,11 @@ def _learned(
     for name in wanted:
         if name not in names:
             raise ValueError(f"there is no column {name!r}; {near_names(name, names)}")
-    one_class = np.zeros(len(weights), dtype=np.intp)
     encoder, codes = learn_encoder(
-        parts,
-        Target(Variable("class", (0,)), one_class),
-        weights,
-        resolve_discretizer(discretizer),
-        EncoderRules(),
+        parts, None, weights, resolve_discretizer(discretizer), EncoderRules()
     )
-    trees = learn_hierarchies(
-        UnclassedCounts(codes.without_last()), encoder.domain, linkage, linkage_arity
-    )
+    counts = TableCounts(codes, has_class=False)
+    trees = learn_hierarchies(counts, encoder.domain, linkage, linkage_arity)
     return {
         variable.name: tree
         for variable, tree in zip(encoder.domain, trees, strict=True)
@@ -224,9 +218,7 @@ def _report(column: Column, tree: ValueHierarchy) -> dict[str, Any]:
 
 def _cells(column: Column) -> dict[Any, int]:
     """How often each value stands in a column."""
-    from bayleaf.data.tables.columns import NumberColumn
-
-    values = column.distinct() if isinstance(column, NumberColumn) else column
+    values = column.distinct()
     present = values.indices[values.indices >= 0]
     counts = np.bincount(present, minlength=len(values.values))
     return {

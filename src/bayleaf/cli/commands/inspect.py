@@ -90,7 +90,7 @@ def inspect(
         draw = structure_dot if structure == "dot" else structure_text
         print(draw(class_model))
         return 0
-    summary = summarize(saved.classifier, saved.predictor, saved.log_likelihood)
+    summary = summarize(saved.classifier, saved.predictor, saved.log_likelihood, {})
     if json:
         print_json(summary.to_dict())
     else:
@@ -156,7 +156,7 @@ def _show_importance(
     predictor: Predictor, source: str, target: str | None, *, as_json: bool
 ) -> int:
     """Print what each feature is worth in predicting the rows of a table."""
-    from bayleaf.cli.coding import codes_of_batch
+    from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.tables import read_table
     from bayleaf.explain import importance
 
@@ -169,7 +169,7 @@ def _show_importance(
         )
     batch = table.combine_chunks().to_batches()[0]
     numbers = range(1, table.num_rows + 1)
-    codes = codes_of_batch(
+    encoded = encode_batch(
         predictor, batch, source, frozenset(), row_numbers=list(numbers)
     )
     spelled = {str(label): label for label in predictor.classes.tolist()}
@@ -177,7 +177,7 @@ def _show_importance(
     labels = [
         spelled.get(str(value), value) for value in table.column(name).to_pylist()
     ]
-    found = importance(predictor, codes, labels)
+    found = importance(predictor, encoded.codes, labels)
     if as_json:
         print_json(found.to_dict())
     else:

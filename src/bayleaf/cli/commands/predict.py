@@ -47,7 +47,7 @@ def predict(
     probabilities
         Whether to add the probabilities.
     """
-    from bayleaf.cli.coding import codes_of_batch
+    from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.output import writing
     from bayleaf.cli.progress import progress
     from bayleaf.cli.tables import read_batches
@@ -58,15 +58,15 @@ def predict(
     n_rows = 0
     with writing(output) as writer, progress() as show:
         for batch in read_batches(data):
-            codes = codes_of_batch(
+            encoded = encode_batch(
                 predictor,
                 batch,
                 data,
                 frozenset(na),
                 row_numbers=range(n_rows + 1, n_rows + 1 + batch.num_rows),
             )
-            unknown.update(predictor.encoder.unknown_counts)
-            writer.write(_scored(predictor, codes, batch, probabilities))
+            unknown.update(encoded.unknown)
+            writer.write(_scored(predictor, encoded.codes, batch, probabilities))
             n_rows += batch.num_rows
             show(f"{n_rows:,} rows predicted")
         if n_rows == 0:

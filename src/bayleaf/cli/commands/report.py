@@ -129,7 +129,7 @@ def _as_learned(table: Any, model: Any) -> Any:
     encoder = getattr(model, "encoder_", None)
     for variable in () if encoder is None else encoder.domain:
         place = table.schema.get_field_index(str(variable.name))
-        known = [state for state in variable.states if state is not None]
+        known = variable.known_states
         is_text = bool(known) and all(isinstance(state, str) for state in known)
         if place < 0 or variable.kind != "nominal" or not is_text:
             continue

@@ -24,7 +24,7 @@ from bayleaf.data.cuts.cut_points import (
     standard_deviation_cut_points,
 )
 from bayleaf.data.domain import interval_labels
-from bayleaf.data.encoder import Discretizer
+from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.labels import encode_labels
 
 # One state of a variable is kept for missing cells.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.data.encoder import TableEncoder
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.files import fit_hierarchy
 from bayleaf.data.hierarchies.ranges import has_range_leaves, range_cut_points
 from bayleaf.data.hierarchy import ValueHierarchy
@@ -48,16 +48,13 @@ def with_value_hierarchies(
                 notes.pop(variable.name, None)
             variable = replace(cut, hierarchy=fit_hierarchy(tree, cut))
         variables.append(variable)
-    return replace(
-        encoder, domain=Domain(tuple(variables)), notes=notes, unknown_counts={}
-    )
+    return replace(encoder, domain=Domain(tuple(variables)), notes=notes)
 
 
 def _cut_at_ranges(variable: Variable, tree: ValueHierarchy) -> Variable:
     """A variable of numbers cut where range leaves end; any other as it is."""
-    known = [state for state in variable.states if state is not None]
     is_numbers = variable.kind == "numeric" or not any(
-        isinstance(state, str | bool) for state in known
+        isinstance(state, str | bool) for state in variable.known_states
     )
     if not (is_numbers and has_range_leaves(tree)):
         return variable

@@ -156,10 +156,10 @@ def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarc
         raise ValueError(
             f"no leaf of the value hierarchy with the root {hierarchy.root!r} is a "
             f"state of variable {variable.name!r}; its states are "
-            f"{name_list(_known_states(variable))}"
+            f"{name_list(variable.known_states)}"
         )
     absent = [
-        state for state in _known_states(variable) if state not in set(meant.values())
+        state for state in variable.known_states if state not in set(meant.values())
     ]
     if absent:
         warnings.warn(
@@ -266,12 +266,6 @@ def _from_json(nested: Any, place: str) -> ValueHierarchy:
     return tree
 
 
-def _known_states(variable: Variable) -> tuple[Hashable, ...]:
-    """States without the one that stands for missing cells."""
-    n_known = variable.n_states - variable.has_missing_state
-    return variable.states[:n_known]
-
-
 def leaf_states(
     hierarchy: ValueHierarchy, variable: Variable
 ) -> dict[Hashable, Hashable]:
@@ -283,7 +277,7 @@ def leaf_states(
         If a group has the name of a state, two leaves are the same state, or ranges
         do not fit the variable's intervals.
     """
-    states = set(_known_states(variable))
+    states = set(variable.known_states)
     is_numeric = variable.kind == "numeric"
     if is_numeric and not states.issuperset(hierarchy.states):
         if not has_range_leaves(hierarchy):
@@ -295,7 +289,7 @@ def leaf_states(
             )
         return states_of_ranges(hierarchy, variable)
     # Names in files are text, whatever the type of the states.
-    by_text = {str(state): state for state in _known_states(variable)}
+    by_text = {str(state): state for state in variable.known_states}
     meant: dict[Hashable, Hashable] = {}
     for leaf in hierarchy.states:
         if leaf in states or str(leaf) in by_text:
@@ -308,7 +302,7 @@ def _check_names(
     hierarchy: ValueHierarchy, variable: Variable, meant: dict[Hashable, Hashable]
 ) -> None:
     """Raise if a group has a state's name, or two leaves are one state."""
-    states = set(_known_states(variable))
+    states = set(variable.known_states)
     groups = [name for name in hierarchy.inner_nodes if name in states]
     if groups:
         raise ValueError(

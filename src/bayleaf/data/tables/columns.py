@@ -108,6 +108,10 @@ class ValueColumn:
     values: list[Hashable]
     ordered: bool = False
 
+    def distinct(self) -> ValueColumn:
+        """The column itself; see `NumberColumn.distinct`."""
+        return self
+
 
 Column = NumberColumn | ValueColumn
 

@@ -88,7 +88,7 @@ def value_column(values: Any, name: Name) -> ValueColumn:
         column = _arrow_column(name, values)
     else:
         column = _array_column(name, _as_array(values))
-    return column.distinct() if isinstance(column, NumberColumn) else column
+    return column.distinct()
 
 
 def _wrapped(native: Any, **options: bool) -> Any:

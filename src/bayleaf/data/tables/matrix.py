@@ -11,6 +11,11 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.columns import Matrix, Name
 from bayleaf.native.data import offset_codes, table_codes
 
+ColumnCodes = NDArray[np.integer[Any]]
+LearnedColumn = tuple[Variable, ColumnCodes]
+# With the number of unknown cells.
+EncodedColumn = tuple[ColumnCodes, int]
+
 _TABLE = 256
 # Lowest numbers from here on could wrap round in a difference.
 _FAR = 1 << 62
@@ -18,7 +23,7 @@ _FAR = 1 << 62
 
 def learn_matrix(
     matrix: Matrix, nominal: frozenset[Name] | None, max_nominal: int
-) -> list[tuple[Variable, NDArray[np.integer[Any]]] | None]:
+) -> list[LearnedColumn | None]:
     """Variables and codes of those columns that are nominal with a small range.
 
     Parameters
@@ -47,7 +52,7 @@ def learn_matrix(
     fits = low < _FAR
     low = np.where(fits, low, 0)
     offset_codes(values, low, codes, seen, fits)
-    learned: list[tuple[Variable, NDArray[np.integer[Any]]] | None] = []
+    learned: list[LearnedColumn | None] = []
     for j, name in enumerate(matrix.names):
         used = np.flatnonzero(seen[j])
         declared = len(used) <= max_nominal if nominal is None else name in nominal
@@ -62,17 +67,13 @@ def learn_matrix(
     return learned
 
 
-def encode_matrix(
-    matrix: Matrix, domain: Domain
-) -> tuple[list[NDArray[np.integer[Any]] | None], dict[int, int]]:
-    """Codes of those columns whose states are whole numbers of a small range.
+def encode_matrix(matrix: Matrix, domain: Domain) -> list[EncodedColumn | None]:
+    """Codes and unknown cells of those columns whose states are small whole numbers.
 
     Returns
     -------
-    codes : list of ndarray of shape (n_rows,), dtype uint8, or None
+    list of (ndarray of shape (n_rows,) and dtype uint8, int), or None
         None for a column that must be encoded on its own.
-    unknown : dict of int to int
-        Number of cells with an unknown value, by column.
     """
     values = matrix.values
     n_rows, n_columns = values.shape
@@ -84,21 +85,17 @@ def encode_matrix(
             low[j], table[j] = lookup
     codes = np.empty((n_columns, n_rows), dtype=np.uint8)
     table_codes(values, low, table, codes)
-    unknown: dict[int, int] = {}
-    for j, variable in enumerate(domain):
-        if short[j] is None:
-            continue
-        absent = variable.n_states - variable.has_missing_state
-        count = int(np.count_nonzero(codes[j] == absent))
-        if count:
-            unknown[j] = count
-    encoded = [codes[j] if short[j] is not None else None for j in range(n_columns)]
-    return encoded, unknown
+    return [
+        None
+        if lookup is None
+        else (own, int(np.count_nonzero(own == variable.n_known_states)))
+        for lookup, own, variable in zip(short, codes, domain, strict=True)
+    ]
 
 
 def _lookup(variable: Variable) -> tuple[int, NDArray[np.uint8]] | None:
     """Lowest state and table of codes by offset; None where the short way is closed."""
-    states = [state for state in variable.states if state is not None]
+    states = variable.known_states
     whole = all(type(state) is int for state in states)
     if variable.kind != "nominal" or not states or not whole:
         return None

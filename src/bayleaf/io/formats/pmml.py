@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder import EncoderRules
+from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.io.atomic import replacing
 from bayleaf.io.formats.xml_writing import xml_attributes, xml_holds
 from bayleaf.io.native.model_file import SavedModel
@@ -145,7 +145,7 @@ def _data_type(variable: Variable) -> str:
     """PMML's type for the values of a variable's column."""
     if variable.kind == "numeric":
         return "double"
-    states = [state for state in variable.states if state is not None]
+    states = variable.known_states
     # A replacement for missing cells is text, so the other values are too.
     if variable.has_missing_state or not states:
         return "string"

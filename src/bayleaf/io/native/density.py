@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder import EncoderRules, TableEncoder
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import (

@@ -66,7 +66,7 @@ def climb_tables(
     Parameters
     ----------
     counts : CountSource
-        Counts over all variables that keep their rows; those of `UnclassedCounts` are
+        Counts over all variables that keep their rows; those without a class are
         the fastest.
     domain : Domain
         The variables.

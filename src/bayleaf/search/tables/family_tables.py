@@ -38,8 +38,7 @@ class FamilyTables:
     Parameters
     ----------
     source : CountSource
-        Counts that keep their rows; if its class stands behind the variables, see
-        `UnclassedCounts`, it also counts all pairs at once.
+        Counts that keep their rows; without a class, all pairs are counted at once.
     n_variables : int
         Number of variables.
 
@@ -176,8 +175,7 @@ class FamilyTables:
     @cached_property
     def _pairs(self) -> Counts | None:
         """Counts of all pairs of states, or None where they are not kept."""
-        is_classless = self.source.class_index == self.n_variables
-        if not is_classless or self._pair_starts[-1] > _PAIR_PLACES:
+        if self.source.has_class or self._pair_starts[-1] > _PAIR_PLACES:
             return None
         variables = range(self.n_variables)
         pairs: Counts = self.source.pair_counts(variables, variables).dense()[0]

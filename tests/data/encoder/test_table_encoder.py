@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable, numeric_variable
-from bayleaf.data.encoder import EncoderRules, TableEncoder, Target, learn_encoder
+from bayleaf.data.encoder.learning import Target, learn_encoder
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 
 MakeFrame = Callable[[dict[str, Any]], Any]
@@ -99,7 +101,7 @@ def test_training_codes_are_those_of_transforming_again(make_frame: MakeFrame) -
     frame = make_frame(MIXED)
     for missing in ("marginalize", "state"):
         encoder, codes = learn(frame, EncoderRules(missing=missing))  # type: ignore[arg-type]
-        again = encoder.transform(take_apart(frame))
+        again = encoder.transform(take_apart(frame)).codes
         assert columns_of(again) == columns_of(codes)[:-1]
         assert again.cards == encoder.domain.cards
 
@@ -226,7 +228,7 @@ def test_missing_cells_become_the_last_state(make_frame: MakeFrame) -> None:
 def test_without_missing_cells_there_is_no_missing_state() -> None:
     encoder, _ = learn([["a"], ["b"]], EncoderRules(missing="state"))
     assert encoder.domain[0].states == ("a", "b")
-    codes = encoder.transform(take_apart([[None], ["a"]]))
+    codes = encoder.transform(take_apart([[None], ["a"]])).codes
     assert codes.missing(0).tolist() == [True, False]
 
 
@@ -246,11 +248,11 @@ def test_missing_cells_are_refused_with_column_count_and_row(
 def test_unknown_values_are_missing_and_counted(make_frame: MakeFrame) -> None:
     encoder, _ = learn(make_frame({"a": ["x", "y"], "b": ["x", "y"]}))
     frame = make_frame({"a": ["x", "z", "w", "z"], "b": ["y", "y", None, "x"]})
-    codes = encoder.transform(take_apart(frame))
-    assert columns_of(codes) == [[0, 2, 2, 2], [1, 1, 2, 0]]
-    assert encoder.unknown_counts == {"a": 3}
-    encoder.transform(take_apart(make_frame({"a": ["x"], "b": ["y"]})))
-    assert encoder.unknown_counts == {}
+    encoded = encoder.transform(take_apart(frame))
+    assert columns_of(encoded.codes) == [[0, 2, 2, 2], [1, 1, 2, 0]]
+    assert encoded.unknown == {"a": 3}
+    later = encoder.transform(take_apart(make_frame({"a": ["x"], "b": ["y"]})))
+    assert later.unknown == {}
 
 
 def test_unknown_values_are_refused_by_name() -> None:
@@ -262,12 +264,14 @@ def test_unknown_values_are_refused_by_name() -> None:
 def test_unused_unknown_categories_are_nothing_unknown() -> None:
     encoder, _ = learn(pd.DataFrame({"a": ["x", "y"]}), EncoderRules(unknown="error"))
     frame = pd.DataFrame({"a": pd.Categorical(["y"], ["y", "z"])})
-    assert encoder.transform(take_apart(frame)).column(0).tolist() == [1]
+    assert encoder.transform(take_apart(frame)).codes.column(0).tolist() == [1]
 
 
 def test_numbers_outside_the_cuts_fall_into_the_outer_intervals() -> None:
     encoder, _ = learn([[0.5], [2.5]])
-    codes = encoder.transform(take_apart([[-1e300], [1.0], [1.0 + 1e-15], [1e300]]))
+    codes = encoder.transform(
+        take_apart([[-1e300], [1.0], [1.0 + 1e-15], [1e300]])
+    ).codes
     assert codes.column(0).tolist() == [0, 0, 1, 1]
 
 
@@ -311,7 +315,7 @@ def test_an_empty_column_of_any_type_is_missing(
     trained: list[Any], empty: pd.Series
 ) -> None:
     encoder, _ = learn(pd.DataFrame({"a": trained}))
-    codes = encoder.transform(take_apart(empty.to_frame("a")))
+    codes = encoder.transform(take_apart(empty.to_frame("a"))).codes
     assert codes.missing(0).tolist() == [True, True]
 
 
@@ -320,7 +324,7 @@ def test_a_dictionary_of_nothing_but_null_is_missing() -> None:
     nothing = pa.DictionaryArray.from_arrays(
         pa.array([0, 0], pa.int8()), pa.array([None], pa.string())
     )
-    codes = encoder.transform(take_apart(pa.table({"a": nothing})))
+    codes = encoder.transform(take_apart(pa.table({"a": nothing}))).codes
     assert codes.missing(0).tolist() == [True, True]
 
 
@@ -333,9 +337,9 @@ def test_the_text_among_numbers_is_shown() -> None:
 @pytest.mark.parametrize("cells", [[1.0, 0.0], [True, False], np.array([1, 0], "u1")])
 def test_equal_numbers_of_other_types_are_the_same_state(cells: Any) -> None:
     encoder, _ = learn(pd.DataFrame({"a": [0, 1]}))
-    codes = encoder.transform(take_apart(pd.DataFrame({"a": cells})))
-    assert codes.column(0).tolist() == [1, 0]
-    assert encoder.unknown_counts == {}
+    encoded = encoder.transform(take_apart(pd.DataFrame({"a": cells})))
+    assert encoded.codes.column(0).tolist() == [1, 0]
+    assert encoded.unknown == {}
 
 
 @pytest.mark.parametrize(

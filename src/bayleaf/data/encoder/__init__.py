@@ -1,0 +1,1 @@
+"""What a table's columns mean, learned from training rows, and tables as codes."""

@@ -1,0 +1,128 @@
+"""The cells of one column as codes of a variable."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import NARROW_STATES, Codes
+from bayleaf.data.domain import Variable
+from bayleaf.data.labels import sorted_positions
+from bayleaf.data.tables.columns import Column, Name, ValueColumn
+from bayleaf.data.tables.matrix import ColumnCodes
+
+# One state is left for missing cells.
+MOST_STATES = Codes.MAX_STATES - 1
+
+
+def used_values(column: ValueColumn) -> list[Hashable]:
+    """The values that occur in at least one row, in the column's order."""
+    used = np.flatnonzero(_cell_counts(column))
+    # A table may list one value twice; a dict keeps the first.
+    return list(dict.fromkeys(column.values[i] for i in used))
+
+
+def _cell_counts(column: ValueColumn) -> NDArray[np.intp]:
+    """Number of cells with each value."""
+    # The first place counts the missing cells, whose index is -1.
+    return np.bincount(column.indices + 1, minlength=len(column.values) + 1)[1:]
+
+
+def ordered_values(values: list[Hashable]) -> list[Hashable]:
+    """Values in the order of states."""
+    return [values[i] for i in sorted_positions(values)]
+
+
+def check_max_states(name: Name, n_states: int, limit: int) -> None:
+    """Raise if a nominal column has too many states to be more than an identifier."""
+    if n_states > limit:
+        raise ValueError(
+            f"column {name!r} has {n_states} distinct values, more than "
+            f"max_states={limit}, like an identifier; drop it, group its values, "
+            "or raise max_states"
+        )
+    if n_states > MOST_STATES:
+        raise ValueError(
+            f"column {name!r} has {n_states} distinct values, but at most "
+            f"{MOST_STATES} are possible; drop it or group its values"
+        )
+
+
+def check_same_sort(variable: Variable, column: ValueColumn) -> None:
+    """Raise if a nominal column turned from text into numbers or back."""
+    was, now = _sort(variable.known_states), _sort(used_values(column))
+    if was and now and was != now:
+        raise ValueError(
+            f"column {variable.name!r} held {was} in training but holds {now} now; "
+            f"convert it to {was}"
+        )
+
+
+def _sort(values: Iterable[Hashable]) -> str:
+    """Whether values are text or numbers; empty if they are both or none."""
+    sorts = {"text" if isinstance(value, str) else "numbers" for value in values}
+    return sorts.pop() if len(sorts) == 1 else ""
+
+
+def state_codes(
+    variable: Variable, column: ValueColumn
+) -> tuple[ColumnCodes, int, list[Hashable]]:
+    """Codes of a nominal column, number of unknown cells, and the unknown values."""
+    index, missing = variable.state_index, variable.n_known_states
+    found = [-1 if value is None else index.get(value, -1) for value in column.values]
+    # One entry more for the index -1 of a missing cell.
+    table = np.array([*found, missing], dtype=np.int64)
+    strange = np.flatnonzero(table < 0)
+    unknown, strangers = 0, []
+    if len(strange):
+        counts = _cell_counts(column)
+        strangers = [column.values[i] for i in strange if counts[i]]
+        unknown = int(counts[strange].sum())
+        table[strange] = missing
+    codes = table.astype(_code_type(variable)).take(column.indices)
+    return codes, unknown, strangers
+
+
+def _code_type(variable: Variable) -> np.dtype[np.unsignedinteger[Any]]:
+    """The type that holds all codes of a variable."""
+    return np.dtype(np.uint8 if variable.n_states <= NARROW_STATES else np.uint16)
+
+
+def interval_codes(
+    variable: Variable, column: Column
+) -> tuple[ColumnCodes, NDArray[np.bool_]]:
+    """Codes of a numeric column, and which cells are missing."""
+    cuts, code_type = np.array(variable.cut_points), _code_type(variable)
+    places = None
+    if isinstance(column, ValueColumn):
+        text = [value for value in used_values(column) if isinstance(value, str)]
+        if text:
+            raise ValueError(
+                f"column {variable.name!r} held numbers in training but holds text "
+                f"now, such as {text[0]!r}; convert it to numbers"
+            )
+        numbers = [v if isinstance(v, int | float) else np.nan for v in column.values]
+        values = np.array([*numbers, np.nan], dtype=np.float64)[column.indices]
+    else:
+        values, places = column.floats(), column.places_in_range()
+    is_missing = np.isnan(values)
+    if places is not None:
+        every, offsets = places
+        intervals = np.searchsorted(cuts, every.astype(np.float64))
+        codes = intervals.astype(code_type).take(offsets)
+    else:
+        codes = np.searchsorted(cuts, values).astype(code_type)
+    codes[is_missing] = variable.n_known_states
+    return codes, is_missing
+
+
+def missing_error(name: Name, is_missing: NDArray[np.bool_]) -> ValueError:
+    """The error for missing cells where the rules refuse them."""
+    return ValueError(
+        f"column {name!r} has {np.count_nonzero(is_missing)} missing cells (the first "
+        f"in row {int(np.argmax(is_missing))}), such as NaN; fill them or allow them "
+        "with missing='marginalize'"
+    )

@@ -1,0 +1,165 @@
+"""Turn tables into codes as training learned to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.encoder.cells import (
+    check_max_states,
+    check_same_sort,
+    interval_codes,
+    missing_error,
+    ordered_values,
+    state_codes,
+    used_values,
+)
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.tables.columns import Column, Matrix, Name, iterate_names
+from bayleaf.data.tables.matrix import EncodedColumn, encode_matrix
+from bayleaf.wording import brief, brief_names, name_list
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """A table as codes, and what was unknown in it.
+
+    Parameters
+    ----------
+    codes : Codes
+        The features.
+    unknown : mapping of name to int
+        How many cells of a column held values not seen in training, where any did.
+    """
+
+    codes: Codes
+    unknown: Mapping[Name, int]
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """The learned reading of a table: a domain, and the rules for cells outside it.
+
+    Parameters
+    ----------
+    domain : Domain
+        The feature variables, in column order.
+    rules : EncoderRules
+        How missing and unknown cells are treated.
+    notes : dict of name to str
+        Remarks on single columns for a reader: what was taken as nominal, what
+        carries no information and why.
+    """
+
+    domain: Domain
+    rules: EncoderRules = field(default_factory=EncoderRules)
+    notes: dict[Name, str] = field(default_factory=dict, compare=False)
+
+    def transform(self, parts: Matrix | list[Column]) -> EncodedTable:
+        """Encode the features of a table.
+
+        Raises
+        ------
+        ValueError
+            If the columns are not those of training, or cells are missing or unknown
+            where the rules refuse them.
+        """
+        self._check_names(tuple(iterate_names(parts)))
+        encoded: list[EncodedColumn | None] = [None] * len(self.domain)
+        if isinstance(parts, Matrix):
+            encoded = encode_matrix(parts, self.domain)
+            if self.rules.unknown == "error":
+                # The long way raises, and names the values.
+                encoded = [done if done and not done[1] else None for done in encoded]
+            parts = parts.columns() if any(e is None for e in encoded) else []
+        columns = [
+            self._encode(self.domain[j], parts[j]) if done is None else done
+            for j, done in enumerate(encoded)
+        ]
+        counts = zip(self.domain.names, (n for _, n in columns), strict=True)
+        return EncodedTable(
+            Codes.from_columns([codes for codes, _ in columns], self.domain.cards),
+            {name: count for name, count in counts if count},
+        )
+
+    def _check_names(self, names: tuple[Name, ...]) -> None:
+        """Raise unless the columns are those of training, in the same order."""
+        expected = self.domain.names
+        if names == expected:
+            return
+        absent = [name for name in expected if name not in set(names)]
+        extra = [name for name in names if name not in set(expected)]
+        if absent or extra:
+            lacking = f"lacks {name_list(absent)}" if absent else ""
+            adding = f"has {name_list(extra)}, unknown in training" if extra else ""
+            raise ValueError(
+                f"the table {' and '.join(filter(None, (lacking, adding)))}; "
+                "pass the columns of training"
+            )
+        raise ValueError(
+            "the columns stand in another order than in training; "
+            f"select them as {name_list(expected)}"
+        )
+
+    def _encode(self, variable: Variable, column: Column) -> EncodedColumn:
+        """Codes of one column, and its number of unknown cells."""
+        n_unknown = 0
+        if variable.kind == "numeric":
+            codes, is_missing = interval_codes(variable, column)
+        else:
+            values = column.distinct()
+            check_same_sort(variable, values)
+            codes, n_unknown, strangers = state_codes(variable, values)
+            if n_unknown and self.rules.unknown == "error":
+                raise ValueError(
+                    f"column {variable.name!r} holds values "
+                    f"({name_list(strangers, limit=3)}) that training did not contain; "
+                    "correct them or allow them with unknown='missing'"
+                )
+            is_missing = values.indices < 0
+        if self.rules.missing == "error" and is_missing.any():
+            raise missing_error(variable.name, is_missing)
+        return codes, n_unknown
+
+    def extended(self, parts: Matrix | list[Column]) -> TableEncoder:
+        """The same encoder with the states that another table adds.
+
+        Nominal variables gain states, kept in order; numeric ones keep their cut
+        points.
+        """
+        columns = parts.columns() if isinstance(parts, Matrix) else parts
+        self._check_names(tuple(column.name for column in columns))
+        variables = tuple(
+            self._extended_variable(variable, column)
+            for variable, column in zip(self.domain, columns, strict=True)
+        )
+        if variables == self.domain.variables:
+            return self
+        return replace(self, domain=Domain(variables))
+
+    def _extended_variable(self, variable: Variable, column: Column) -> Variable:
+        """One variable with the states that a column adds."""
+        values = column.distinct()
+        may_gain_missing = (
+            self.rules.missing == "state" and not variable.has_missing_state
+        )
+        gains_missing = may_gain_missing and bool((values.indices < 0).any())
+        states = variable.states
+        if variable.kind == "nominal":
+            check_same_sort(variable, values)
+            known = list(variable.known_states)
+            added = [value for value in used_values(values) if value not in set(known)]
+            states = tuple(ordered_values(known + added))
+            check_max_states(variable.name, len(states), self.rules.max_states)
+            if variable.has_missing_state:
+                states = (*states, None)
+        if gains_missing:
+            states = (*states, None)
+        return replace(variable, states=states)
+
+    def __repr__(self) -> str:
+        n_numeric = sum(variable.kind == "numeric" for variable in self.domain)
+        kinds = f"{n_numeric} numeric, {len(self.domain) - n_numeric} nominal"
+        return brief(self, kinds, brief_names(self.domain.names))
