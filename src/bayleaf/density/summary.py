@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayleaf.models.html_summary import arc_text, facts_html
+from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.wording import brief, brief_names, counted, plain
 
 Name = str | int
