@@ -3,6 +3,7 @@
 Contract tests, the command line's ``--model`` and benchmarks walk this list.
 """
 
+from bayleaf.classifiers.a2de import A2DEClassifier
 from bayleaf.classifiers.aode import AODEClassifier
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.bayesian_network import BayesianNetworkClassifier
@@ -21,6 +22,7 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
     "kdb": KDBClassifier,
     "hnb": HNBClassifier,
     "aode": AODEClassifier,
+    "a2de": A2DEClassifier,
     "auto": AveragedKDBClassifier,
     "mixture": HierarchicalMixtureNBClassifier,
     "latent_class": LatentClassNBClassifier,
@@ -28,6 +30,7 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
 }
 
 __all__ = [
+    "A2DEClassifier",
     "CLASSIFIERS",
     "AODEClassifier",
     "AveragedKDBClassifier",
