@@ -70,9 +70,10 @@ class AveragedNetworksModel(ModelKind):
         if not fits or not len(self.members) or self.members.min() < 0:
             raise ValueError("there should be networks that name a table a variable")
         children = np.array([table.child for table in self.tables])
-        if self.members.max() >= n_tables or (
-            children[self.members] != np.arange(n_variables)
-        ).any():
+        if (
+            self.members.max() >= n_tables
+            or (children[self.members] != np.arange(n_variables)).any()
+        ):
             raise ValueError("a network names what is no table of a variable")
         used[self.members] = True
         one_prior = (self.members[:, -1] == n_tables - 1).all()
@@ -165,7 +166,7 @@ class AveragedNetworksModel(ModelKind):
         """The class over all features; the networks have further arcs."""
         return class_over_features(
             self.domain.names,
-            f"an average of {len(self.members)} networks, each of which has further arcs",
+            f"an average of {len(self.members)} networks, each with further arcs",
         )
 
     @property

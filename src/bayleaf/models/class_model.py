@@ -15,7 +15,11 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
-from bayleaf.models.support.shipped import ShippedAverage, ShippedNetwork, ShippedNetworks
+from bayleaf.models.support.shipped import (
+    ShippedAverage,
+    ShippedNetwork,
+    ShippedNetworks,
+)
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.picture import PicturedGraph
 
