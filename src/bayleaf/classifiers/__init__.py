@@ -12,6 +12,7 @@ from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.classifiers.latent_class import LatentClassNBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
+from bayleaf.classifiers.shared.averaged_networks import AveragedNetworksClassifier
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.tan import TANClassifier
@@ -34,6 +35,7 @@ __all__ = [
     "CLASSIFIERS",
     "AODEClassifier",
     "AveragedKDBClassifier",
+    "AveragedNetworksClassifier",
     "BayesianClassifier",
     "BayesianNetworkClassifier",
     "HNBClassifier",

@@ -199,7 +199,8 @@ class AveragedNetworksModel(ModelKind):
         for start in range(0, codes.n_rows, block):
             rows = slice(start, start + block)
             scores[:, rows] = log_sum_exp(self._member_scores(codes.rows(rows)), axis=0)
-        return (scores - np.log(len(self.members))).T
+        scores -= np.log(len(self.members))
+        return scores.T
 
     def _member_scores(self, codes: Codes) -> Floats:
         """Log joint of each network, shape (n_networks, n_classes, n_rows)."""
@@ -265,7 +266,8 @@ class AveragedNetworksModel(ModelKind):
             largest = self.max_table_cells * n_draws
             members = [drawn.log_scores(m, largest) for m in self.members.tolist()]
             scores[:, row] = log_sum_exp(np.stack(members), axis=0)
-        return scores - np.log(len(self.members))
+        scores -= np.log(len(self.members))
+        return scores
 
     def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
         """Of each feature the distribution with the fewest rows in any network."""

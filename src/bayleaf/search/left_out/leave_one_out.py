@@ -196,7 +196,8 @@ class LeaveOneOut:
         total = self.log_scores(networks[0])
         for families in networks[1:]:
             np.logaddexp(total, self.log_scores(families), out=total)
-        return total - np.log(len(networks))
+        total -= np.log(len(networks))
+        return total
 
     def scores(self, log_scores: Floats) -> LeaveOneOutScores:
         """Means over rows for one rule's log scores of shape (n_classes, n_rows)."""
