@@ -94,7 +94,7 @@ def _table(model: Any, place: int) -> Any:
     if "network" in model:
         return model["network"]["cpds"][place]["probabilities"]
     table = model["tables"][place] if "tables" in model else model["prior"]
-    return table["probabilities"] if "probabilities" in table else table
+    return table if isinstance(table, list) else table.get("probabilities", table)
 
 
 def _numbers(array: Any) -> Any:
