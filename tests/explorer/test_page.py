@@ -226,11 +226,17 @@ def test_what_is_no_model_is_refused() -> None:
     [
         pytest.param(kind, marks=[pytest.mark.slow] * kind.startswith("network"))
         for kind in classifiers()
+        if kind != "A2DE"
     ],
 )
 def test_fifty_features_take_less_than_two_megabytes(kind: str) -> None:
     X, y = table(n_features=50)
     html = explorer_html(classifiers()[kind]().fit(X, y))
+    assert len(html.encode("utf-8", "replace")) < 2_000_000
+
+
+def test_tables_of_all_triples_take_less_than_two_megabytes() -> None:
+    html = explorer_html(bayleaf.A2DEClassifier().fit(*table(n_features=30)))
     assert len(html.encode("utf-8", "replace")) < 2_000_000
 
 
