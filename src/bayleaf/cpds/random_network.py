@@ -54,10 +54,8 @@ class RandomNetwork:
             if prod(family.radices) > MAX_CELLS:
                 raise ValueError(f"family {feature} has too many joint states")
             limits = np.array(family.radices)[:, None] - 1
-            if (family.counts.states >= limits).any() or not family.marginal.all():
-                raise ValueError(
-                    f"family {feature} has a strange state, or one that no cell holds"
-                )
+            if (family.counts.states >= limits).any():
+                raise ValueError(f"family {feature} has a cell of an unknown state")
 
     def check_fit(self, cards: Sequence[int]) -> None:
         """Raise ValueError unless it is over features and, last, a class like these."""

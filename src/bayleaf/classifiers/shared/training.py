@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from bayleaf.classifiers.shared.parameters import numbers_of
+from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
-
-# n log n of a larger total could overflow.
-_MOST_WEIGHT = 1e300
 
 
 class WeightedRows(NamedTuple):
@@ -170,7 +168,7 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         raise ValueError("sample_weight holds negative values; give weights >= 0")
     with np.errstate(over="ignore"):
         total = float(weights.sum())
-    if total > _MOST_WEIGHT:
+    if total > MOST_WEIGHT:
         raise ValueError(
             f"sample_weight sums to {total:.3g}, too much to count with; divide all "
             "weights by one number"
