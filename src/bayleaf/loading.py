@@ -16,7 +16,7 @@ from bayleaf.classifiers.shared.saving import (
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
-from bayleaf.io.fields import ModelFileError
+from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.density import SavedDensity, is_density, read_density
 from bayleaf.io.native.model_file import SavedModel, read_model
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -257,9 +258,9 @@ def test_a_saved_model_predicts_and_explains_bit_for_bit(
 ) -> None:
     model, frame, _ = fitted
     if not inline:
-        monkeypatch.setattr("bayleaf.io.native.sidecar.MAX_INLINE", 10)
+        monkeypatch.setattr("bayleaf.io.native.archive.MAX_INLINE", 10)
     model.save(tmp_path / "model.json")
-    assert (tmp_path / "model.json.npz").exists() is not inline
+    assert zipfile.is_zipfile(tmp_path / "model.json") is not inline
     read = bayleaf.load(tmp_path / "model.json")
     np.testing.assert_array_equal(
         read.predict_log_proba(frame), model.predict_log_proba(frame)

@@ -246,12 +246,21 @@ def test_a_file_keeps_every_bit(
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ('"prior": {"shape": [2]', '"prior": {"shape": [3]', "3 numbers"),
-        ('"prior": {"shape": [2]', '"prior": {"shape": [-1]', "whole numbers"),
-        ('"feature": 3', '"feature": "3"', "'feature' of .* of type int"),
+        (
+            '"given_class": {"shape": [2',
+            '"given_class": {"shape": [3',
+            "numbers for its",
+        ),
+        (
+            '"given_class": {"shape": [2',
+            '"given_class": {"shape": [-1',
+            "whole numbers",
+        ),
+        ('"prior": [', '"prior": [0.0, ', "do not fit the domain"),
+        ('"feature": 3', '"feature": "3"', "model.feature should be of type int"),
         ('"feature": 3', '"feature": 0', "do not fit the domain"),
         ('"others": [', '"others": 7, "more": [', "should be a list"),
-        ('"given_class": {', '"given_clas": {', "should be an object"),
+        ('"given_class": {', '"given_clas": {', "lacks the field 'given_class'"),
     ],
 )
 def test_a_damaged_file_is_refused_in_one_sentence(

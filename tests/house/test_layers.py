@@ -83,8 +83,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "reproduction": [("tables",), (REST,)],
     "io": [
-        ("atomic", "fields"),
-        ("distributions",),
+        ("atomic", "errors"),
         ("native",),
         ("formats",),
         (REST,),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import io
 import itertools
 import json
 import os
 import pickle
+import shutil
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -19,8 +19,10 @@ import numpy as np
 import pytest
 
 import bayleaf
+from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.io import ModelFileError, read_model
-from bayleaf.io.native import sidecar
+from bayleaf.io.native import archive
+from oracles.small_tables import small_table
 
 MUTANTS: list[Any] = [
     None,
@@ -85,6 +87,18 @@ def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from _leaves(item, (*path, key))
 
 
+def _table(model: Any, place: int) -> Any:
+    """One of the tables of a model, or what stands for it."""
+    if "network" in model:
+        return model["network"]["cpds"][place]["probabilities"]
+    return model["tables"][place] if "tables" in model else model["prior"]
+
+
+def _numbers(array: Any) -> Any:
+    """The list of the numbers of an array."""
+    return array["numbers"] if isinstance(array, dict) else array
+
+
 def _changed(document: Any, path: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
     """A copy of a document with one value changed."""
     document = copy.deepcopy(document)
@@ -127,6 +141,19 @@ def test_a_value_of_another_type_anywhere_is_refused_or_harmless(
         for mutant in MUTANTS:
             _write(model_file, _changed(document, path, lambda _, new=mutant: new))
             _load_or_refuse(model_file, table)
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_a_value_of_another_type_anywhere_in_an_older_model_is_refused_or_harmless(
+    tmp_path: Path, kind: str
+) -> None:
+    X, _ = small_table(3, 40, missing=0.2)
+    sample = Path(__file__).with_name("samples") / f"{kind}.json"
+    document = json.loads(sample.read_text(encoding="utf-8"))
+    for path in _leaves(document["model"], ("model",)):
+        for mutant in (None, [], {}, [[]], "text", -1, 0, 2.5, 10**400):
+            changed = _changed(document, path, lambda _, new=mutant: new)
+            _load_or_refuse(_write(tmp_path / "model.json", changed), X[:4])
 
 
 def test_a_value_of_another_type_at_the_top_is_refused_or_harmless(
@@ -173,7 +200,7 @@ def test_another_schema_version_is_refused(
     document: Any, model_file: Path, version: Any
 ) -> None:
     _write(model_file, {**document, "schema_version": version})
-    assert "this bayleaf reads version 2; use the" in _refuse(model_file)
+    assert "this bayleaf reads versions 2 and 3; use the" in _refuse(model_file)
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, 0.01, 21, "1", None, True])
@@ -278,8 +305,7 @@ def test_numbers_that_are_none_are_refused(
 ) -> None:
     model = document["model"]
     if place == "probability":
-        table = model["tables"][0] if "tables" in model else model["prior"]
-        table[0] = "@"
+        _numbers(_table(model, 0))[0] = "@"
     elif place == "likelihood":
         document["log_likelihood"] = "@"
     elif place == "cut":
@@ -288,10 +314,8 @@ def test_numbers_that_are_none_are_refused(
         document["domain"][1]["states"][0] = "@"
     elif "max_table_cells" in model:
         model["max_table_cells"] = "@"
-    elif "max_parents" in model:
-        model["max_parents"] = "@"
-    elif "n_components" in model:
-        model["n_components"] = "@"
+    elif "weights" in model:
+        model["weights"]["shape"][1] = "@"
     else:
         model["usable"][0] = "@"
     model_file.write_text(json.dumps(document).replace('"@"', literal))
@@ -299,8 +323,7 @@ def test_numbers_that_are_none_are_refused(
 
 
 def test_a_probability_below_zero_is_refused(document: Any, model_file: Path) -> None:
-    model = document["model"]
-    table = model["tables"][-1] if "tables" in model else model["prior"]
+    table = _numbers(_table(document["model"], -1))
     table[0], table[1] = -0.25, 1.25
     _write(model_file, document)
     assert "holds a negative probability" in _refuse(model_file)
@@ -311,17 +334,15 @@ def test_probabilities_that_do_not_sum_to_one_are_refused(
     document: Any, model_file: Path, factor: float
 ) -> None:
     model = document["model"]
-    names = ("tables", "parent_probabilities", "prior")
-    name = next(name for name in names if name in model)
-    table = model[name][0] if name == "tables" else model[name]
-    table[0] *= factor
+    table = model.get("parent_probabilities", _table(model, 0))
+    _numbers(table)[0] *= factor
     _write(model_file, document)
     assert "do not sum to 1" in _refuse(model_file)
 
 
 @pytest.mark.parametrize("cyclic", [[[1, 3], [0, 3], [3], []], [[0], [3], [3], []]])
 def test_a_cyclic_graph_is_refused(tmp_path: Path, cyclic: Any) -> None:
-    path = _network_file(tmp_path, lambda model: model.update(parents=cyclic))
+    path = _network_file(tmp_path, lambda n: n["dag"].update(parents=cyclic))
     assert "close a cycle" in _refuse(path)
 
 
@@ -332,26 +353,29 @@ def test_a_cyclic_graph_is_refused(tmp_path: Path, cyclic: Any) -> None:
         ([[4], [3], [3], []], "parent outside"),
         ([[-1], [3], [3], []], "parent outside"),
         ([[10**400], [3], [3], []], "parent outside"),
-        ([[3.0], [3], [3], []], "list of indices"),
-        ([[True], [3], [3], []], "list of indices"),
-        ([[3], [3], []], "3 parent lists and 4 tables for 4 variables"),
-        ([[], [3], [3], []], "should hold 2 numbers"),
-        ([[1, 3], [3], [3], []], "should hold .* numbers"),
+        ([[3.0], [3], [3], []], "parents[0][0] should be of type int"),
+        ([[True], [3], [3], []], "parents[0][0] should be of type int"),
+        ([3, [3], [3], []], "parents[0] should be a list"),
+        ([[], [], []], "4 variables, 3 nodes and 4 tables do not fit"),
+        ([[], [3], [3], []], "the graph asks for (2,) over (0,)"),
+        ([[1, 3], [3], [3], []], "the graph asks for (2, 2, 2) over (1, 3, 0)"),
     ],
 )
 def test_a_graph_that_does_not_fit_is_refused(
     tmp_path: Path, parents: Any, words: str
 ) -> None:
-    path = _network_file(tmp_path, lambda model: model.update(parents=parents))
-    sentence = _refuse(path)
-    assert all(part in sentence for part in words.split(" .* "))
+    path = _network_file(tmp_path, lambda n: n["dag"].update(parents=parents))
+    assert words in _refuse(path)
 
 
 def test_a_class_with_parents_is_refused(tmp_path: Path) -> None:
-    def turn(model: Any) -> None:
+    def turn(network: Any) -> None:
         # The arc from the class to the first feature, turned round.
-        model["parents"][0], model["parents"][3] = [], [0]
-        model["tables"][0], model["tables"][3] = [0.5, 0.5], [0.5, 0.5, 0.5, 0.5]
+        parents, cpds = network["dag"]["parents"], network["cpds"]
+        parents[0], parents[3] = [], [0]
+        one, two = cpds[0]["probabilities"], cpds[3]["probabilities"]
+        cpds[0].update(family=[0], probabilities=two)
+        cpds[3].update(family=[0, 3], probabilities=one)
 
     assert "the class 'class' has parents" in _refuse(_network_file(tmp_path, turn))
 
@@ -365,7 +389,7 @@ def _network_file(folder: Path, change: Callable[[Any], Any]) -> Path:
     path = folder / "model.json"
     model.save(path)
     document = json.loads(path.read_text(encoding="utf-8"))
-    change(document["model"])
+    change(document["model"]["network"])
     return _write(path, document)
 
 
@@ -374,7 +398,9 @@ def test_huge_declared_sizes_take_no_memory(tmp_path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     for variable in document["domain"]:
         variable["states"] = [f"s{i}" for i in range(65_535)]
-    document["model"]["parents"] = [[1, 2, 3], [2, 3], [3], []]
+    cpd = document["model"]["network"]["cpds"][0]
+    cpd["family"] = [1, 2, 3, 0]
+    cpd["probabilities"]["shape"] = [65_535] * 4
     document["label_type"] = "<U6"
     assert "should hold 18445618199572250625" in _refuse(_write(path, document))
 
@@ -480,25 +506,32 @@ def test_a_file_that_may_not_be_read_is_named(model_file: Path) -> None:
         read_model(model_file)
 
 
-# The second file of large models.
+# Large models, whose files are archives.
 
 
 @pytest.fixture
 def archived(
     fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[bytes], Path]:
-    """Replace the second file of a model, its hash in the first one made to fit."""
-    monkeypatch.setattr(sidecar, "MAX_INLINE", 0)
+    """Put a model's document into another archive; what is none becomes the file."""
+    monkeypatch.setattr(archive, "MAX_INLINE", 0)
     path = tmp_path / "model.json"
     fitted.save(path)
+    document = _archived_document(path)
 
     def replace(content: bytes) -> Path:
-        path.with_name("model.json.npz").write_bytes(content)
-        document = json.loads(path.read_text(encoding="utf-8"))
-        document["arrays_sha256"] = hashlib.sha256(content).hexdigest()
-        return _write(path, document)
+        path.write_bytes(content)
+        if content.startswith(b"PK"):
+            with zipfile.ZipFile(path, "a") as whole:
+                whole.writestr("model.json", document)
+        return path
 
     return replace
+
+
+def _archived_document(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as whole:
+        return whole.read("model.json")
 
 
 def _npz(header: bytes, body: bytes = b"", n_arrays: int = 5) -> bytes:
@@ -514,20 +547,31 @@ def _npy_header(text: bytes) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
-def test_a_second_file_that_lacks_is_named(
-    archived: Callable[[bytes], Path], tmp_path: Path
-) -> None:
-    path = archived(b"")
-    (tmp_path / "model.json.npz").unlink()
-    assert "lacks its second file model.json.npz" in _refuse(path)
+def _older_files(folder: Path) -> Path:
+    """A model of schema version 2 with its second file."""
+    samples = Path(__file__).with_name("samples") / "beside"
+    for name in ("kdb.json", "kdb.json.npz"):
+        shutil.copyfile(samples / name, folder / name)
+    return folder / "kdb.json"
 
 
-def test_another_models_second_file_is_refused(
-    archived: Callable[[bytes], Path], tmp_path: Path
-) -> None:
-    path = archived(b"one")
-    (tmp_path / "model.json.npz").write_bytes(b"other")
-    assert "does not belong to model file model.json" in _refuse(path)
+def test_a_second_file_that_lacks_is_named(tmp_path: Path) -> None:
+    path = _older_files(tmp_path)
+    (tmp_path / "kdb.json.npz").unlink()
+    assert "lacks its second file kdb.json.npz" in _refuse(path)
+
+
+def test_another_models_second_file_is_refused(tmp_path: Path) -> None:
+    path = _older_files(tmp_path)
+    (tmp_path / "kdb.json.npz").write_bytes(b"other")
+    assert "does not belong to model file kdb.json" in _refuse(path)
+
+
+@pytest.mark.parametrize("sha256", [True, 1, [], {}, "", "../model.json.npz"])
+def test_a_strange_hash_is_refused(tmp_path: Path, sha256: Any) -> None:
+    path = _older_files(tmp_path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    _refuse(_write(path, {**document, "arrays_sha256": sha256}))
 
 
 @pytest.mark.parametrize(
@@ -555,33 +599,37 @@ def test_another_models_second_file_is_refused(
     ],
     ids=len,
 )
-def test_a_damaged_second_file_is_refused(
+def test_a_damaged_archive_is_refused(
     archived: Callable[[bytes], Path], content: bytes
 ) -> None:
     _refuse(archived(content))
     assert not Path("sprung").exists()
 
 
-def test_a_second_file_cut_short_anywhere_is_refused(
+def test_an_archive_cut_short_anywhere_is_refused(
     archived: Callable[[bytes], Path], tmp_path: Path
 ) -> None:
-    content = (tmp_path / "model.json.npz").read_bytes()
+    path = tmp_path / "model.json"
+    content = path.read_bytes()
     for length in range(0, len(content), max(1, len(content) // 60)):
-        _refuse(archived(content[:length]))
+        path.write_bytes(content[:length])
+        _refuse(path)
 
 
-def test_a_second_file_with_flipped_bits_is_refused_or_harmless(
+def test_an_archive_with_flipped_bits_is_refused_or_harmless(
     archived: Callable[[bytes], Path], tmp_path: Path, table: Any
 ) -> None:
-    content = bytearray((tmp_path / "model.json.npz").read_bytes())
+    path = tmp_path / "model.json"
+    content = bytearray(path.read_bytes())
     for position in range(0, len(content), max(1, len(content) // 25)):
         for bit in (0, 4, 7):
             content[position] ^= 1 << bit
-            _load_or_refuse(archived(bytes(content)), table)
+            path.write_bytes(content)
+            _load_or_refuse(path, table)
             content[position] ^= 1 << bit
 
 
-def test_a_bomb_in_the_second_file_takes_no_memory(
+def test_a_bomb_in_an_archive_takes_no_memory(
     archived: Callable[[bytes], Path],
 ) -> None:
     assert "larger than its shape allows" in _refuse(
@@ -595,20 +643,43 @@ def test_a_bomb_in_the_second_file_takes_no_memory(
 def test_an_array_that_is_not_there_is_refused(
     archived: Callable[[bytes], Path], tmp_path: Path, index: Any
 ) -> None:
-    path = archived((tmp_path / "model.json.npz").read_bytes())
-    document = json.loads(path.read_text(encoding="utf-8"))
-    model = document["model"]
-    (model["tables"][0] if "tables" in model else model["prior"])["array"] = index
-    _refuse(_write(path, document))
+    path = tmp_path / "model.json"
+    document = json.loads(_archived_document(path))
+    _table(document["model"], 0)["array"] = index
+    _refuse(_rewritten(path, document))
 
 
-@pytest.mark.parametrize("sha256", [True, 1, [], {}, "", "../model.json.npz"])
-def test_a_strange_hash_is_refused(
-    archived: Callable[[bytes], Path], tmp_path: Path, sha256: Any
+def test_an_array_that_stands_for_two_is_refused(
+    archived: Callable[[bytes], Path], tmp_path: Path
 ) -> None:
-    path = archived((tmp_path / "model.json.npz").read_bytes())
-    document = json.loads(path.read_text(encoding="utf-8"))
-    _refuse(_write(path, {**document, "arrays_sha256": sha256}))
+    path = tmp_path / "model.json"
+    document = json.loads(_archived_document(path))
+    document["loss"] = document["prior_shift"] = _table(document["model"], 0)
+    assert "the same array as another value" in _refuse(_rewritten(path, document))
+
+
+def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused(
+    archived: Callable[[bytes], Path],
+) -> None:
+    path = archived(_npz(_npy_header(b""), bytes(5_000_000)))
+    with pytest.raises(ModelFileError, match="holds more than 1000000 bytes"):
+        read_model(path, max_bytes=1_000_000)
+
+
+def test_an_archive_without_a_document_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_bytes(_npz(b""))
+    assert "model.json is no bayleaf model file" in _refuse(path)
+
+
+def _rewritten(path: Path, document: Any) -> Path:
+    """An archive with another document."""
+    with zipfile.ZipFile(path) as whole:
+        entries = {name: whole.read(name) for name in whole.namelist()}
+    with zipfile.ZipFile(path, "w") as whole:
+        for name, content in {**entries, "model.json": json.dumps(document)}.items():
+            whole.writestr(name, content)
+    return path
 
 
 def test_reading_a_model_imports_no_module_that_it_names(

@@ -11,7 +11,7 @@ import pytest
 
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.io.native.models import FORMS
+from bayleaf.io.native.kinds import MODEL_KINDS
 from oracles.small_tables import small_table
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -23,11 +23,35 @@ def document(name: str) -> Any:
     return json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("folder", [".", "beside"])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_a_classifier_from_an_older_file_predicts_as_it_did(kind: str) -> None:
+def test_a_classifier_from_an_older_file_predicts_as_it_did(
+    kind: str, folder: str
+) -> None:
     X, _ = small_table(3, 40, missing=0.2)
-    found = bayleaf.load(SAMPLES / f"{kind}.json").predict_proba(X[:4])
+    found = bayleaf.load(SAMPLES / folder / f"{kind}.json").predict_proba(X[:4])
     np.testing.assert_allclose(found, EXPECTED[kind], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_a_classifier_from_an_older_file_is_the_same_in_a_new_one(
+    tmp_path: Path, kind: str
+) -> None:
+    X, _ = small_table(3, 40, missing=0.2)
+    old = bayleaf.load(SAMPLES / f"{kind}.json")
+    old.save(tmp_path / "model.json")
+    new = bayleaf.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(new.predict_proba(X), old.predict_proba(X))
+    assert str(new.summary()) == str(old.summary())
+
+
+@pytest.mark.parametrize("folder", [".", "beside"])
+def test_every_form_of_distribution_is_read_from_older_files(folder: str) -> None:
+    network = bayleaf.read_network(SAMPLES / folder / "every_form.json")
+    for cpd, expected in zip(network.cpds, EXPECTED["every_form"], strict=True):
+        np.testing.assert_array_equal(cpd.probabilities.ravel(), expected)
+    assert network.cpds[0].experience == 17.25  # type: ignore[attr-defined]
+    assert network.cpds[3].n_distributions == 2  # type: ignore[attr-defined]
 
 
 def test_a_density_model_from_an_older_file_scores_as_it_did() -> None:
@@ -47,4 +71,4 @@ def test_a_network_from_an_older_file_is_that_of_its_density_model() -> None:
 def test_every_kind_of_model_has_a_sample() -> None:
     found = {document(kind)["model"]["type"] for kind in CLASSIFIERS}
     form_of_tests = {"one_feature"}
-    assert found == set(FORMS) - form_of_tests
+    assert found == set(MODEL_KINDS) - form_of_tests

@@ -23,6 +23,8 @@ Map = NDArray[np.uint16]
 
 # Larger keys than this would overflow when the class is appended.
 MAX_CELLS = 1 << 46
+# Larger weights could overflow once they are added up or multiplied.
+MOST_WEIGHT = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,40 @@ class OccupiedFamilies:
     starts: NDArray[np.int64]
 
     __repr__ = brief_fields
+
+    def check_content(self) -> None:
+        """Raise ValueError unless these are counts of one family a variable."""
+        n_families, n_cells = len(self.families), len(self.weights)
+        if not n_families or self.families.ndim != 2:
+            raise ValueError("there should be one family for each feature")
+        shape = (self.families.shape[1], n_cells)
+        if self.states.shape != shape or self.classes.shape != self.weights.shape:
+            raise ValueError(f"the states of cells should have the shape {shape}")
+        ends = (0, n_cells) if self.starts.shape == (n_families + 1,) else None
+        if (
+            ends != (self.starts[0], self.starts[-1])
+            or (np.diff(self.starts) < 1).any()
+        ):
+            raise ValueError(
+                "each family should have cells, one family after the other"
+            )
+        if not ((self.weights > 0) & (self.weights <= MOST_WEIGHT)).all():
+            raise ValueError(
+                f"the weight of a cell should be above 0 and at most {MOST_WEIGHT:.0e}"
+            )
+        for feature, places in enumerate(self.families):
+            own = self.variables(feature)
+            distinct = (
+                len(set(own)) == len(own) and max(own, default=n_families) < n_families
+            )
+            if (
+                own[:1] != (feature,)
+                or not distinct
+                or (places[len(own) :] != -1).any()
+            ):
+                raise ValueError(
+                    f"family {feature} should be the feature and distinct parents"
+                )
 
     def __len__(self) -> int:
         return len(self.families)

@@ -63,6 +63,11 @@ class DeterministicCPD(ExpandedCPD):
         """A map has no free parameters."""
         return 0
 
+    @property
+    def distributions(self) -> NDArray[np.float64]:
+        """None."""
+        return np.empty((0, self.n_states))
+
     def _expand(self) -> NDArray[np.float64]:
         """The full table: one at the child's state, zero elsewhere."""
         table = np.zeros((prod(self.values.shape), self.n_states))

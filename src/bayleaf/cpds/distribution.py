@@ -46,6 +46,10 @@ class CPD(Protocol):
     def n_parameters(self) -> int:
         """Number of free parameters."""
 
+    @property
+    def distributions(self) -> NDArray[np.float64]:
+        """All that are stored, along the last axis."""
+
     def log_probabilities(self) -> NDArray[np.float64]:
         """Logarithms of the full table, minus infinity where it is zero."""
 
@@ -64,6 +68,11 @@ class FamilyCPD:
     def parents(self) -> tuple[int, ...]:
         """Indices of the parents."""
         return self.family[:-1]
+
+    @property
+    def distributions(self: CPD) -> NDArray[np.float64]:
+        """All that are stored, along the last axis."""
+        return self.probabilities
 
     def log_probabilities(self: CPD) -> NDArray[np.float64]:
         """Logarithms of the full table, minus infinity where it is zero."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -61,3 +62,21 @@ def spread_experience(
             f"at most {MOST_EXPERIENCE:.0e}, or an array of them of shape {shape}"
         )
     return spread
+
+
+def check_distributions(table: NDArray[np.float64], what: str) -> None:
+    """Raise ValueError unless a table holds distributions along its last axis."""
+    if (table < 0).any():
+        raise ValueError(f"{what} holds a negative probability")
+    # A comparison that NaN fails as well.
+    sums_to_one = np.abs(table.sum(axis=-1) - 1.0) <= SUM_TOLERANCE
+    if table.size and not sums_to_one.all():
+        raise ValueError(f"{what} holds probabilities that do not sum to 1")
+
+
+def check_shape(table: ArrayLike, shape: Sequence[int], what: str) -> None:
+    """Raise ValueError unless an array has a shape."""
+    if np.shape(table) != tuple(shape):
+        raise ValueError(
+            f"{what} should be of the shape {tuple(shape)}, not {np.shape(table)}"
+        )

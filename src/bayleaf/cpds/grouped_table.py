@@ -78,6 +78,11 @@ class GroupedTableCPD(ExpandedCPD):
         """Number of free parameters: states less one for each row."""
         return prod(map(len, self.groups)) * max(self.cards[-1] - 1, 0)
 
+    @property
+    def distributions(self) -> NDArray[np.float64]:
+        """The table."""
+        return self.table
+
     def _expand(self) -> NDArray[np.float64]:
         """The full table: every row at the configurations it stands for."""
         places = [

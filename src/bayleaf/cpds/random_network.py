@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.occupied import OccupiedFamilies, joined, mapped_states
+from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies, joined, mapped_states
 from bayleaf.cpds.nested import NestedFamilies, pseudo_weights
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
@@ -40,6 +41,30 @@ class RandomNetwork:
     counts: OccupiedFamilies
 
     __repr__ = brief_fields
+
+    def check_content(self) -> None:
+        """Raise ValueError unless the cells lie within the states of the codings."""
+        if len(self.maps) != len(self.counts):
+            raise ValueError("a network needs one coding and one family a feature")
+        for feature, values in enumerate(self.maps):
+            used = np.unique(values[:-1])
+            if not np.array_equal(used, np.arange(values[-1] if len(values) else 1)):
+                raise ValueError(f"the coding of feature {feature} leaves out a state")
+        for feature, family in enumerate(self.families):
+            if prod(family.radices) > MAX_CELLS:
+                raise ValueError(f"family {feature} has too many joint states")
+            limits = np.array(family.radices)[:, None] - 1
+            if (family.counts.states >= limits).any() or not family.marginal.all():
+                raise ValueError(
+                    f"family {feature} has a strange state, or one that no cell holds"
+                )
+
+    def check_fit(self, cards: Sequence[int]) -> None:
+        """Raise ValueError unless it is over features and, last, a class like these."""
+        if [len(values) for values in self.maps] != [card + 1 for card in cards[:-1]]:
+            raise ValueError("the codings of a network do not fit the features")
+        if (self.counts.classes >= cards[-1]).any():
+            raise ValueError("a network has a cell of no class")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}

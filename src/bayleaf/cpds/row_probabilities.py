@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.codes import Codes
 
 Rows = NDArray[np.intp]
+
+# Below any position in a table, however many others are added to it.
+_NOWHERE = -(1 << 48)
 
 
 def rows_by_leaf(root: Any, codes: Codes) -> Iterator[tuple[Any, Rows]]:
@@ -66,20 +69,19 @@ def log_probabilities_of_rows(cpd: CPD, codes: Codes) -> NDArray[np.float64]:
     ndarray of shape (n_rows,), dtype float64
         Nats; NaN where a cell that counts is missing.
     """
-    child = codes.column(cpd.child)
-    missing = child == cpd.cards[-1]
-    child = np.where(missing, 0, child)
-    found = np.full(codes.n_rows, np.nan)
     with np.errstate(divide="ignore"):
         if isinstance(cpd, TreeCPD):
+            child = codes.column(cpd.child)
+            found = np.full(codes.n_rows, np.nan)
             for leaf, rows in rows_by_leaf(cpd.root, codes):
-                found[rows] = np.log(leaf.probabilities)[child[rows]]
-        else:
-            table, places = _table_rows(cpd, codes)
-            known = np.flatnonzero(places >= 0)
-            found[known] = np.log(table)[places[known], child[known]]
-    found[missing] = np.nan
-    return found
+                found[rows] = np.append(np.log(leaf.probabilities), np.nan)[child[rows]]
+            return found
+        table, axes = _table_and_axes(cpd)
+        states = np.arange(cpd.cards[-1])
+        positions = positions_of_rows(cpd.family, (*axes, states), codes)
+        # Rows without a position take the entry at the end.
+        np.maximum(positions, -1, out=positions)
+        return np.append(np.log(table), np.nan)[positions]
 
 
 def distributions_of_rows(
@@ -98,27 +100,45 @@ def distributions_of_rows(
         for leaf, rows in rows_by_leaf(cpd.root, codes):
             yield leaf.probabilities, rows
         return
-    table, places = _table_rows(cpd, codes)
-    yield table[places], np.arange(codes.n_rows)
+    table, axes = _table_and_axes(cpd)
+    positions = positions_of_rows(cpd.parents, axes, codes)
+    yield table.reshape(-1, cpd.cards[-1])[positions], np.arange(codes.n_rows)
 
 
-def _table_rows(cpd: CPD, codes: Codes) -> tuple[NDArray[np.float64], Rows]:
-    """Distributions of a table, and which of them holds in each row; -1 for none."""
+def positions_of_rows(
+    variables: Sequence[int], axes: Sequence[Rows], codes: Codes
+) -> NDArray[np.int64]:
+    """Where each row lies in a flat table, the last variable's axis fastest.
+
+    Parameters
+    ----------
+    variables : sequence of int
+        One an axis of the table.
+    axes : sequence of ndarray of shape (card,)
+        For each variable, the place on its axis of each of its states; the axis is as
+        long as the places need.
+    codes : Codes
+        Rows over all variables.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype int64
+        Negative where one of the variables is missing.
+    """
+    positions = np.zeros(codes.n_rows, dtype=np.int64)
+    step = np.empty_like(positions)
+    size = 1
+    for variable, places in zip(reversed(variables), reversed(axes), strict=True):
+        steps = np.append(places * size, _NOWHERE)
+        np.take(steps, codes.column(variable), out=step, mode="clip")
+        positions += step
+        size *= int(places.max(initial=-1)) + 1
+    return positions
+
+
+def _table_and_axes(cpd: CPD) -> tuple[NDArray[np.float64], list[Rows]]:
+    """Distributions of a table, and the place of each parent's states on its axis."""
     if isinstance(cpd, GroupedTableCPD):
-        table = cpd.table
-        groups = [
-            group_of_states(own, card)
-            for own, card in zip(cpd.groups, cpd.cards[:-1], strict=True)
-        ]
-    else:
-        table = cpd.probabilities
-        groups = [np.arange(card) for card in cpd.cards[:-1]]
-    places = np.zeros(codes.n_rows, dtype=np.intp)
-    absent = np.zeros(codes.n_rows, dtype=bool)
-    for parent, own, size in zip(cpd.parents, groups, table.shape, strict=False):
-        # One entry more for a missing cell.
-        place = np.append(own, -1)[codes.column(parent)]
-        absent |= place < 0
-        places = places * size + place
-    places[absent] = -1
-    return table.reshape(-1, cpd.cards[-1]), places
+        groups = zip(cpd.groups, cpd.cards[:-1], strict=True)
+        return cpd.table, [group_of_states(own, card) for own, card in groups]
+    return cpd.probabilities, [np.arange(card) for card in cpd.cards[:-1]]

@@ -139,6 +139,11 @@ class TreeCPD(ExpandedCPD):
                 for branch, group in reversed(list(below))
             ]
 
+    @property
+    def distributions(self) -> NDArray[np.float64]:
+        """The leaves, shape (n_leaves, child card)."""
+        return np.stack([leaf.probabilities for leaf, _ in self.leaves()])
+
     def _expand(self) -> NDArray[np.float64]:
         """The full table: every leaf at the configurations that lead to it."""
         table = np.empty(self.cards)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data import domain
 from bayleaf.wording import brief, brief_names, counted
 
 Block = NDArray[np.uint8] | NDArray[np.uint16]
@@ -41,7 +42,7 @@ class Codes:
         Whether every weight is one, so that integer counting may be used.
     """
 
-    MAX_STATES: ClassVar[int] = 65_535
+    MAX_STATES: ClassVar[int] = domain.MAX_STATES
 
     narrow: NDArray[np.uint8]
     wide: NDArray[np.uint16]

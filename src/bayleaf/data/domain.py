@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from bayleaf.data.hierarchy import ValueHierarchy, check_covers
 from bayleaf.wording import (
     brief,
@@ -18,6 +20,8 @@ from bayleaf.wording import (
     shown_name,
 )
 
+# Codes have two bytes, and one more state stands for missing cells.
+MAX_STATES = 65_535
 Kind = Literal["nominal", "numeric"]
 
 
@@ -45,7 +49,8 @@ class Variable:
     ------
     ValueError
         If a state occurs twice, cut points do not increase, their number does not
-        fit the number of states, or the hierarchy has other leaves than the states.
+        fit the number of states, these are more than codes can tell apart, or the
+        hierarchy has other leaves than the states.
     """
 
     name: str | int
@@ -57,6 +62,10 @@ class Variable:
     def __post_init__(self) -> None:
         if len(set(self.states)) != len(self.states):
             raise ValueError(f"variable {self.name!r} lists a state twice")
+        if len(self.states) > MAX_STATES:
+            raise ValueError(
+                f"variable {self.name!r} has too many states: {len(self.states)}"
+            )
         if self.hierarchy is not None:
             check_covers(self.hierarchy, self.name, self.states)
         if self.kind == "numeric":
@@ -74,6 +83,16 @@ class Variable:
                 f"kind of variable {self.name!r} must be 'nominal' or 'numeric', "
                 f"got {self.kind!r}"
             )
+
+    def check_content(self) -> None:
+        """Raise TypeError if a state is neither text nor number, as files ask."""
+        nodes = () if self.hierarchy is None else self.hierarchy.nodes
+        for state in (*self.states, *nodes):
+            if not isinstance(state, str | int | float | np.generic | None):
+                raise TypeError(
+                    f"state {state!r} of variable {self.name!r} has no place in a "
+                    "model file; use text or numbers"
+                )
 
     @property
     def n_states(self) -> int:

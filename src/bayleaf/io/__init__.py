@@ -1,9 +1,9 @@
 """Files of models and networks: one file a format."""
 
-from bayleaf.io.fields import ModelFileError
+from bayleaf.io.errors import ModelFileError
 from bayleaf.io.formats.source_file import NetworkFileError
+from bayleaf.io.native.kinds import register_model_kind
 from bayleaf.io.native.model_file import SavedModel, read_model, write_model
-from bayleaf.io.native.models import register_model_kind
 from bayleaf.io.registry import read_network, write_network
 
 __all__ = [

@@ -10,6 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.occupied import MOST_WEIGHT
+from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.cpds.nested import pseudo_weights
 from bayleaf.cpds.random_network import FamilyBank, RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing
@@ -103,6 +105,24 @@ class AveragedKDBModel(ModelKind):
         "has a table in each of several networks, none of its own; look at the shape "
         "of its evidence instead"
     )
+
+    def __post_init__(self) -> None:
+        *cards, n_classes = self.domain.cards
+        check_shape([self.prior, self.base], (2, n_classes), "prior and base scores")
+        n_depths = max((1, *np.shape(self.weights)[1:2]))
+        check_shape(self.weights, (len(cards), n_depths), "the weights of evidence")
+        found = [np.shape(counts) for counts in self.state_counts]
+        if found != [(card,) for card in cards] or not self.networks:
+            raise ValueError("there should be networks, and counts of all states")
+
+    def check_content(self) -> None:
+        """Raise ValueError unless all counts, weights and codings make sense."""
+        check_distributions(self.prior, "the class prior")
+        strengths = (*self.weights.ravel(), *pseudo_weights(self.smoothing))
+        if min(strengths) < 0 or max(strengths) > MOST_WEIGHT:
+            raise ValueError("weights and smoothing hold a negative or huge number")
+        for network in self.networks:
+            network.check_fit(self.domain.cards)
 
     @property
     def _parts(self) -> str:
@@ -326,11 +346,8 @@ class AveragedKDBModel(ModelKind):
         self, network: RandomNetwork, feature: int, states: NDArray[np.uint16]
     ) -> Iterator[FamilyLevel]:
         """Distributions that rows use of a feature in one network, by depth."""
-        family, shape = (
-            network.families[feature],
-            (self.n_classes, self.weights.shape[1]),
-        )
-        return family_levels(family, states, self.smoothing, shape)
+        shape = (self.n_classes, self.weights.shape[1])
+        return family_levels(network.families[feature], states, self.smoothing, shape)
 
     def drawn_log_scores(
         self,
@@ -367,9 +384,8 @@ class AveragedKDBModel(ModelKind):
             for feature in np.flatnonzero(self.weights.sum(axis=1)).tolist():
                 deepest = int(np.flatnonzero(self.weights[feature])[-1])
                 level = list(self._levels(network, feature, states))[deepest]
-                rows = np.where(
-                    level.known[:, None], level.parents - level.strength, np.inf
-                )
+                rows = level.parents - level.strength
+                rows = np.where(level.known[:, None], rows, np.inf)
                 found[feature] = np.minimum(found[feature], rows)
         return RowFacts(self.domain, codes).of_features(found)
 
@@ -380,5 +396,5 @@ class AveragedKDBModel(ModelKind):
         """
         new = np.asarray(class_prior, dtype=np.float64)
         with np.errstate(divide="ignore"):
-            shift = np.log(new) - np.log(self.prior)
-        return replace(self, prior=new, base=self.base + shift)
+            base = self.base + (np.log(new) - np.log(self.prior))
+        return replace(self, prior=new, base=base)

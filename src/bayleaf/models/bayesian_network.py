@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.given_tables import checked_table, spread_experience
+from bayleaf.cpds.given_tables import (
+    check_distributions,
+    checked_table,
+    spread_experience,
+)
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG, CycleError
@@ -112,6 +116,12 @@ class BayesianNetwork(Factorisation, Inference):
             shape = tuple(domain.cards[member] for member in family)
             cpds.append(TableCPD(family, checked_table(tables[name], shape, name)))
         return cls(domain, dag, tuple(cpds))
+
+    def check_content(self) -> None:
+        """Raise ValueError unless all tables hold distributions."""
+        for variable, cpd in zip(self.domain, self.cpds, strict=True):
+            what = f"the table of variable {variable.name!r}"
+            check_distributions(cpd.distributions, what)
 
     @property
     def edges(self) -> list[tuple[Name, Name]]:

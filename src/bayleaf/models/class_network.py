@@ -37,10 +37,21 @@ class ClassNetwork(ModelKind):
         Features in the order of the codes, then the class.
     max_table_cells : int, default=20_000_000
         Largest table that summing out missing features may build.
+
+    Raises
+    ------
+    ValueError
+        If `max_table_cells` is below 1.
     """
 
     network: BayesianNetwork
     max_table_cells: int = 20_000_000
+
+    def __post_init__(self) -> None:
+        if self.max_table_cells < 1:
+            raise ValueError(
+                f"max_table_cells must be at least 1, got {self.max_table_cells}"
+            )
 
     @property
     def domain(self) -> Domain:

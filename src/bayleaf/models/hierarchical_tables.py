@@ -10,8 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import drawn_distributions, log_dirichlet, log_gamma
+from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -51,6 +53,7 @@ class HierarchicalTables(ModelKind):
                 f"the tree is over features with {self.tree.feature_cards} states, but "
                 f"the domain has features with {tuple(cards)}"
             )
+        check_shape(self.prior, (n_classes,), "the class prior")
         children = self.tree.class_children
         shapes = [(n_classes, self.tree.cards[node]) for node in children]
         if [np.shape(table) for table in self.tables] != shapes:
@@ -72,6 +75,26 @@ class HierarchicalTables(ModelKind):
         if self.cell_smoothing <= 0:
             raise ValueError(
                 f"cell_smoothing must be greater than 0, got {self.cell_smoothing}"
+            )
+        if self.max_table_cells < 1:
+            raise ValueError(
+                f"max_table_cells must be at least 1, got {self.max_table_cells}"
+            )
+
+    def check_content(self) -> None:
+        """Raise ValueError unless tables hold distributions, and cells counts."""
+        check_distributions(self.prior, "the class prior")
+        for node, table in zip(self.tree.class_children, self.tables, strict=True):
+            check_distributions(table, f"the table of node {node}")
+        for latent, counts in enumerate(self.cell_counts):
+            if not ((counts >= 0) & (counts <= MOST_WEIGHT)).all():
+                raise ValueError(
+                    f"the cells of latent variable {latent} hold a negative or huge "
+                    "count"
+                )
+        if not 1.0 / MOST_WEIGHT <= self.cell_smoothing <= MOST_WEIGHT:
+            raise ValueError(
+                f"cell_smoothing is {self.cell_smoothing:.6g}, which is no pseudo-count"
             )
 
     @property

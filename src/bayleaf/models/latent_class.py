@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import drawn_distributions
+from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
@@ -71,12 +72,26 @@ class LatentClassModel(ModelKind):
                 f"weights of shape {components} were given for {n_classes} classes; "
                 "give one row of component weights for each"
             )
+        if not components[1]:
+            raise ValueError("a class needs at least one component")
+        check_shape(self.prior, (n_classes,), "the class prior")
+        if len(self.tables) != len(cards):
+            raise ValueError(
+                f"the model has {len(self.tables)} tables for {len(cards)} features"
+            )
         shapes = [(*components, card) for card in cards]
         if [np.shape(table) for table in self.tables] != shapes:
             raise ValueError(
                 f"the features' tables have shapes "
                 f"{[np.shape(table) for table in self.tables]}, but need {shapes}"
             )
+
+    def check_content(self) -> None:
+        """Raise ValueError unless every table holds distributions."""
+        check_distributions(self.prior, "the class prior")
+        check_distributions(self.weights, "the component weights")
+        for variable, table in zip(self.domain, self.tables, strict=False):
+            check_distributions(table, f"the table of feature {variable.name!r}")
 
     @property
     def _parts(self) -> str:

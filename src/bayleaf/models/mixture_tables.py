@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.given_tables import SUM_TOLERANCE, check_distributions, check_shape
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -47,6 +50,50 @@ class MixtureTables(ModelKind):
         "has a table in each gate and expert, none of its own; explain a row to see "
         "what they say"
     )
+
+    def __post_init__(self) -> None:
+        if not all(width >= 1 for width in self.architecture):
+            raise ValueError("the architecture should hold whole numbers from 1 on")
+        if not self.starts:
+            raise ValueError("a mixture needs at least one start")
+        if self.prior is not None:
+            check_shape(self.prior, self.domain.cards[-1:], "the class prior")
+
+    def check_content(self) -> None:
+        """Raise ValueError unless priors, gates and experts hold distributions.
+
+        Tables may sum to less than one: where a feature's shares are of all rows,
+        those without a value count as well.
+        """
+        if self.prior is not None:
+            check_distributions(self.prior, "the class prior")
+        for banks in self.starts:
+            if len(banks) != len(self.architecture) + 1:
+                raise ValueError(
+                    f"a start should have {len(self.architecture) + 1} levels"
+                )
+            for level, bank in enumerate(banks):
+                self._check_bank(bank, level)
+
+    def _check_bank(self, bank: NaiveBayesBank, level: int) -> None:
+        """Raise ValueError unless a bank has its place in the architecture."""
+        *cards, n_classes = self.domain.cards
+        outputs = (*self.architecture, n_classes)
+        shape = math.prod(outputs[:level]), outputs[level]
+        what = f"that the architecture asks for at level {level}"
+        check_shape(bank.log_prior, shape, f"the priors {what}")
+        check_shape(bank.log_table, (sum(cards), *shape), f"the tables {what}")
+        if not np.array_equal(bank.offsets, np.cumsum([0, *cards])):
+            raise ValueError(f"the features at level {level} begin elsewhere")
+        what = f"level {level} of the mixture"
+        for logs in (bank.log_prior, bank.log_table):
+            if not np.isfinite(logs).all() or (logs > SUM_TOLERANCE).any():
+                raise ValueError(f"{what} holds something that is no log probability")
+        check_distributions(np.exp(bank.log_prior), f"the priors of {what}")
+        for first, last in itertools.pairwise(bank.offsets):
+            sums = np.exp(bank.log_table[first:last]).sum(axis=0)
+            if (sums > 1.0 + SUM_TOLERANCE).any():
+                raise ValueError(f"{what} holds probabilities that sum to more than 1")
 
     @property
     def _parts(self) -> str:

@@ -40,6 +40,7 @@ class NetworkModel(ClassNetwork):
     """
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         parents = self.network.cpds[-1].parents
         if parents:
             names = [self.domain[parent].name for parent in parents]

@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.class_model import LogScores
@@ -41,6 +42,16 @@ class NetworkPosteriorModel(ClassNetwork):
     """
 
     given_prior: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.given_prior is not None:
+            check_shape(self.given_prior, self.domain.cards[-1:], "the class prior")
+
+    def check_content(self) -> None:
+        """Raise ValueError unless the given prior is a distribution."""
+        if self.given_prior is not None:
+            check_distributions(self.given_prior, "the class prior")
 
     @property
     def class_prior(self) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.dirichlet import drawn_distributions
+from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.model_kind import ModelKind
@@ -35,6 +36,36 @@ class OneDependenceTables(ModelKind):
     parent_probabilities: NDArray[np.float64]
     child_probabilities: NDArray[np.float64]
     usable: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        *cards, n_classes = self.domain.cards
+        width = sum(cards) + len(cards)
+        shapes = {
+            "prior": (n_classes,),
+            "parent_probabilities": (n_classes, width),
+            "child_probabilities": (n_classes, width, width),
+            "usable": (width,),
+        }
+        for name, shape in shapes.items():
+            check_shape(getattr(self, name), shape, name)
+
+    def check_content(self) -> None:
+        """Raise ValueError unless every block is a set of distributions."""
+        check_distributions(self.prior, "the class prior")
+        features = range(len(self.domain) - 1)
+        for i in features:
+            states, missing = self._states(i), self._states(i).stop
+            what = f"the tables of feature {self.domain[i].name!r}"
+            check_distributions(self.parent_probabilities[:, states], what)
+            for j in features:
+                block = self.child_probabilities[:, self._states(j), states]
+                if i != j:
+                    check_distributions(block, what)
+                elif not (block == 1.0).all():
+                    raise ValueError(f"{what} should hold ones on the diagonal")
+            for table in (self.parent_probabilities, self.child_probabilities):
+                if not (table[..., missing] == 1.0).all():
+                    raise ValueError(f"{what} should hold ones for missing cells")
 
     @property
     def n_parameters(self) -> int:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from bayleaf.cpds.distribution import CPD
-from bayleaf.cpds.grouped_table import GroupedTableCPD
-from bayleaf.cpds.row_probabilities import rows_by_leaf
+from bayleaf.cpds.grouped_table import GroupedTableCPD, group_of_states
+from bayleaf.cpds.row_probabilities import positions_of_rows, rows_by_leaf
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
@@ -130,17 +130,17 @@ def _leaf_counts(shape: TreeShape, codes: Codes) -> NDArray[np.float64]:
 def _group_counts(shape: GroupedParents, codes: Codes) -> NDArray[np.float64]:
     """Counts of the child at each combination of groups of parents' states."""
     card = codes.cards[shape.child]
-    key = codes.column(shape.child).astype(np.intp)
-    absent = key == card
-    size = card
-    for parent, groups in reversed(list(zip(shape.parents, shape.groups, strict=True))):
-        group_of = np.full(codes.cards[parent] + 1, -1)
-        for place, group in enumerate(groups):
-            group_of[list(group)] = place
-        own = group_of[codes.column(parent)]
-        absent |= own < 0
-        key += size * own
-        size *= len(groups)
-    weights = None if codes.unit_weights else codes.weights[~absent]
-    counts = np.bincount(key[~absent], weights, minlength=size)
+    axes = [
+        group_of_states(groups, codes.cards[parent])
+        for parent, groups in zip(shape.parents, shape.groups, strict=True)
+    ]
+    positions = positions_of_rows(
+        (*shape.parents, shape.child), (*axes, np.arange(card)), codes
+    )
+    weights = None if codes.unit_weights else codes.weights
+    if positions.min(initial=0) < 0:
+        present = positions >= 0
+        positions = positions[present]
+        weights = None if weights is None else weights[present]
+    counts = np.bincount(positions, weights, minlength=shape.n_rows * card)
     return counts.astype(np.float64).reshape(*map(len, shape.groups), card)

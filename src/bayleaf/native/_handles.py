@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
 from typing import NoReturn
 
 from bayleaf.native.library import POINTER, Function, library
+
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, POINTER, ctypes.c_char_p, POINTER)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
 
 
 class Handle:
@@ -20,7 +23,7 @@ class Handle:
     make : Function
         Makes the object; its last parameter takes the address.
     free : str
-        Name of the function that frees it.
+        Name of the function that frees it, the destructor of a capsule.
     *arguments : int or float or None
         What `make` takes before.
 
@@ -37,10 +40,9 @@ class Handle:
         make(*arguments, ctypes.addressof(made))
         assert made.value is not None
         self.address = made.value
-        call = library()[free]
-        call.argtypes, call.restype = (POINTER,), None
-        # What a process holds when it ends goes with it.
-        weakref.finalize(self, call, self.address).atexit = False
+        # Freed without a step of Python's, in which Ctrl-C would be heard and lost.
+        destructor = ctypes.cast(library()[free], POINTER)
+        self._capsule = _new_capsule(self.address, None, destructor)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} cannot be pickled; make it anew")

@@ -96,6 +96,7 @@ def _connect(core: ctypes.CDLL) -> None:
         "PyGILState_Release",
         "PyErr_CheckSignals",
         "PyErr_Fetch",
+        "PyCapsule_GetPointer",
     )
     addresses = [
         ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in names

@@ -185,6 +185,6 @@ BAYLEAF_API int32_t bl_take_families(const void* found, uint16_t* states, uint16
     });
 }
 
-BAYLEAF_API void bl_free_families(void* found) {
-    delete static_cast<CountedFamilies*>(found);
+BAYLEAF_API void bl_free_families(void* capsule) {
+    delete static_cast<CountedFamilies*>(content_of(capsule));
 }

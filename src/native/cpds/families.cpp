@@ -37,6 +37,6 @@ BAYLEAF_API int32_t bl_networks_add(void* networks, const int64_t* families,
     });
 }
 
-BAYLEAF_API void bl_networks_free(void* networks) {
-    delete static_cast<Networks*>(networks);
+BAYLEAF_API void bl_networks_free(void* capsule) {
+    delete static_cast<Networks*>(content_of(capsule));
 }

@@ -247,6 +247,6 @@ BAYLEAF_API int32_t bl_tables_add(const void* tables, const uint8_t* narrow,
     });
 }
 
-BAYLEAF_API void bl_tables_free(void* tables) {
-    delete static_cast<EvidenceTables*>(tables);
+BAYLEAF_API void bl_tables_free(void* capsule) {
+    delete static_cast<EvidenceTables*>(content_of(capsule));
 }

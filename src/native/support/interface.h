@@ -27,6 +27,9 @@ void keep_error(const char* text) noexcept;
 // Whether the other threads of this thread's task have stopped; see bl_watch.
 bool must_stop() noexcept;
 
+// What a capsule of Python's holds: destructors of handles get the capsule.
+void* content_of(void* capsule) noexcept;
+
 // Runs the body of an interface function: no exception crosses the interface.
 template <class Body>
 int32_t guarded(Body&& body) noexcept {

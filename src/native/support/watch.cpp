@@ -15,6 +15,7 @@ struct Python {
     void (*release_lock)(int) = nullptr;
     int (*check_signals)() = nullptr;
     void (*take_error)(void**, void**, void**) = nullptr;
+    void* (*capsule_content)(void*, const char*) = nullptr;
 };
 Python python;
 
@@ -40,6 +41,10 @@ bool signal_raised() {
 
 }  // namespace
 
+void* content_of(void* capsule) noexcept {
+    return python.capsule_content(capsule, nullptr);
+}
+
 bool must_stop() noexcept {
     return stop_flag != nullptr &&
            std::atomic_ref<int32_t>(*stop_flag).load(std::memory_order_relaxed) != 0;
@@ -58,14 +63,15 @@ void Watch::look() {
 
 }  // namespace bayleaf
 
-// Hands over the addresses of PyGILState_Ensure, PyGILState_Release, PyErr_CheckSignals
-// and PyErr_Fetch.
+// Hands over the addresses of PyGILState_Ensure, PyGILState_Release, PyErr_CheckSignals,
+// PyErr_Fetch and PyCapsule_GetPointer.
 BAYLEAF_API void bl_connect(void* take_lock, void* release_lock, void* check_signals,
-                            void* take_error) {
+                            void* take_error, void* capsule_content) {
     bayleaf::python = {reinterpret_cast<int (*)()>(take_lock),
                        reinterpret_cast<void (*)(int)>(release_lock),
                        reinterpret_cast<int (*)()>(check_signals),
-                       reinterpret_cast<void (*)(void**, void**, void**)>(take_error)};
+                       reinterpret_cast<void (*)(void**, void**, void**)>(take_error),
+                       reinterpret_cast<void* (*)(void*, const char*)>(capsule_content)};
 }
 
 // Gives what the signal's handler raised in this thread, as PyErr_Restore takes it; all

@@ -15,7 +15,7 @@ import pytest
 import bayleaf
 from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.io import ModelFileError
-from bayleaf.io.native import sidecar
+from bayleaf.io.native import archive
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from contract.tables import mixed_columns, mixed_frame
 
@@ -74,7 +74,7 @@ def test_every_table_is_read_back_bit_for_bit(
     most_inline: int,
     parameters: dict[str, Any],
 ) -> None:
-    monkeypatch.setattr(sidecar, "MAX_INLINE", most_inline)
+    monkeypatch.setattr(archive, "MAX_INLINE", most_inline)
     model, frame = _fitted(**parameters)
     model.save(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")
@@ -151,7 +151,7 @@ def test_a_mixture_without_a_start_is_refused(document: Any, tmp_path: Path) -> 
 def test_priors_that_do_not_sum_to_one_are_refused(
     document: Any, tmp_path: Path
 ) -> None:
-    document["model"]["starts"][0][0]["log_prior"][0] -= 0.1
+    document["model"]["starts"][0][0]["log_prior"]["numbers"][0] -= 0.1
     told = _refused(document, tmp_path)
     assert "the priors of level 0 of the mixture holds probabilities that do" in told
 
@@ -159,13 +159,13 @@ def test_priors_that_do_not_sum_to_one_are_refused(
 def test_tables_that_sum_to_more_than_one_are_refused(
     document: Any, tmp_path: Path
 ) -> None:
-    table = document["model"]["starts"][1][2]["log_table"]
+    table = document["model"]["starts"][1][2]["log_table"]["numbers"]
     table[:] = [-0.1] * len(table)
     assert "level 2 of the mixture holds probabilities" in _refused(document, tmp_path)
 
 
 def test_a_logarithm_above_zero_is_refused(document: Any, tmp_path: Path) -> None:
-    document["model"]["starts"][0][1]["log_table"][0] = 800.0
+    document["model"]["starts"][0][1]["log_table"]["numbers"][0] = 800.0
     assert "level 1 of the mixture holds something" in _refused(document, tmp_path)
 
 

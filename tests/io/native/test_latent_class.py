@@ -14,7 +14,7 @@ import bayleaf
 from bayleaf import LatentClassNBClassifier
 from bayleaf.cpds.smoothing import MaximumLikelihood
 from bayleaf.io import ModelFileError
-from bayleaf.io.native import sidecar
+from bayleaf.io.native import archive
 from contract.tables import mixed_frame
 
 
@@ -47,7 +47,7 @@ def test_every_table_is_read_back_bit_for_bit(
     most_inline: int,
     n_components: int,
 ) -> None:
-    monkeypatch.setattr(sidecar, "MAX_INLINE", most_inline)
+    monkeypatch.setattr(archive, "MAX_INLINE", most_inline)
     model, frame = _fitted(n_components=n_components, calibration="leave_one_out")
     model.save(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")
@@ -69,8 +69,8 @@ def test_every_table_is_read_back_bit_for_bit(
 def test_a_wrong_number_of_components_is_refused(
     document: Any, tmp_path: Path, n_components: Any
 ) -> None:
-    document["model"]["n_components"] = n_components
-    assert "component" in _refused(document, tmp_path)
+    document["model"]["weights"]["shape"][1] = n_components
+    assert "weights" in _refused(document, tmp_path)
 
 
 def test_a_table_too_few_is_refused(document: Any, tmp_path: Path) -> None:
@@ -90,7 +90,8 @@ def test_what_does_not_sum_to_one_is_refused(
     document: Any, tmp_path: Path, name: str, what: str
 ) -> None:
     values = document["model"][name]
-    (values[0] if name == "tables" else values)[0] += 0.1
+    table = values[0] if name == "tables" else values
+    (table if name == "prior" else table["numbers"])[0] += 0.1
     assert f"{what} holds probabilities that do not sum" in _refused(document, tmp_path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, SavedModel, read_model, write_model
-from bayleaf.io.native import sidecar
+from bayleaf.io.native import archive
 from bayleaf.models import (
     AveragedKDBModel,
     HierarchicalNaiveBayesModel,
@@ -101,7 +102,7 @@ def test_every_model_is_read_back_bit_for_bit(
     tmp_path_factory: pytest.TempPathFactory, most_inline: int, model: Any
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sidecar, "MAX_INLINE", most_inline)
+        patch.setattr(archive, "MAX_INLINE", most_inline)
         saved = _saved(model)
         _assert_same(_through_a_file(saved, tmp_path_factory.mktemp("model")), saved)
 
@@ -190,13 +191,13 @@ def test_a_loss_is_read_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read.predictor.loss, loss)
 
 
-def test_large_models_keep_their_arrays_in_a_second_file(
+def test_large_models_are_one_archive(
     fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sidecar, "MAX_INLINE", 3)
+    monkeypatch.setattr(archive, "MAX_INLINE", 3)
     fitted.save(tmp_path / "model.json")
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"model.json", "model.json.npz"}
+    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
+    assert zipfile.is_zipfile(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")
     for found, expected in zip(
         _tables(read.model_), _tables(fitted.model_), strict=True
@@ -204,18 +205,16 @@ def test_large_models_keep_their_arrays_in_a_second_file(
         np.testing.assert_array_equal(found, expected)
 
 
-def test_the_two_files_may_move_together(
+def test_a_large_model_is_the_same_file_each_time_and_may_be_renamed(
     fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sidecar, "MAX_INLINE", 3)
+    monkeypatch.setattr(archive, "MAX_INLINE", 3)
     fitted.save(tmp_path / "model.json")
-    (tmp_path / "new").mkdir()
-    for path in list(tmp_path.glob("model.json*")):
-        path.rename(tmp_path / "new" / path.name)
-    assert bayleaf.load(tmp_path / "new" / "model.json").classes_.tolist() == [
-        "no",
-        "yes",
-    ]
+    content = (tmp_path / "model.json").read_bytes()
+    fitted.save(tmp_path / "model.json")
+    assert (tmp_path / "model.json").read_bytes() == content
+    path = (tmp_path / "model.json").rename(tmp_path / "other.bin")
+    assert bayleaf.load(path).classes_.tolist() == ["no", "yes"]
 
 
 @pytest.mark.parametrize("most_inline", [0, 10**9], ids=["beside", "inside"])
@@ -223,7 +222,7 @@ def test_the_two_files_may_move_together(
 def test_an_older_model_stays_whole_if_a_new_one_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_inline: int, broken: str
 ) -> None:
-    monkeypatch.setattr(sidecar, "MAX_INLINE", most_inline)
+    monkeypatch.setattr(archive, "MAX_INLINE", most_inline)
     path = tmp_path / "model.json"
     variables = Variable("a", ("x", "y")), Variable("y", (0, 1))
     old = _saved(_model_over(*variables))
@@ -246,7 +245,7 @@ def test_an_older_model_stays_whole_if_a_new_one_cannot_be_written(
 def test_an_older_model_stays_whole_if_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_inline: int
 ) -> None:
-    monkeypatch.setattr(sidecar, "MAX_INLINE", most_inline)
+    monkeypatch.setattr(archive, "MAX_INLINE", most_inline)
     path = tmp_path / "model.json"
     old = _saved(_model_over(Variable("a", ("x", "y")), Variable("y", (0, 1))))
     write_model(old, path)

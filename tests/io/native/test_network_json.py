@@ -15,7 +15,7 @@ from bayleaf.cpds import DeterministicCPD, Leaf, Split, TableCPD, TreeCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
-from bayleaf.io.fields import ModelFileError
+from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.network_json import read, write
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -35,6 +35,11 @@ def every_form() -> BayesianNetwork:
     split = TreeCPD((0, 1), (3, 3), Split(0, ((0, 2), (1,)), (leaves[0], leaves[1])))
     values = DeterministicCPD((1, 0, 2), 3, np.arange(9).reshape(3, 3) % 3)
     return BayesianNetwork(domain, DAG(((), (0,), (1, 0))), (root, split, values))
+
+
+def _cpd(document: dict[str, Any], variable: int) -> Any:
+    """The distribution of a variable in a file."""
+    return document["network"]["cpds"][variable]
 
 
 def _changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
@@ -79,33 +84,26 @@ def test_a_model_that_is_no_network_is_refused(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda d: d.update(format="x"), 'lacks "format": "bayleaf-network"'),
-        (lambda d: d["network"].update(parents=[[1], [0], []]), "cycle"),
+        (lambda d: d["network"]["dag"].update(parents=[[1], [0], []]), "cycle"),
+        (lambda d: _cpd(d, 1).update(type="x"), "tree, grouped_table, deterministic"),
+        (lambda d: _cpd(d, 1).update(leaves=[[0.5, 0.6, 0.0]] * 2), "sum to 1"),
+        (lambda d: _cpd(d, 1).update(leaves=[[0.5, 0.5]] * 2), "3 states"),
+        (lambda d: _cpd(d, 1)["splits"][0].update(groups=[[0], [1]]), "share out"),
+        (lambda d: _cpd(d, 1)["splits"][0].update(groups=[0]), "should be a list"),
+        (lambda d: _cpd(d, 1)["splits"][0].update(variable=1), "no parent"),
+        (lambda d: _cpd(d, 1)["splits"][0].update(variable=[]), "of type int"),
+        (lambda d: _cpd(d, 1)["splits"][0].update(branches=[0, 2]), "no earlier node"),
+        (lambda d: _cpd(d, 1).update(splits=[], leaves=[]), "one branch's"),
+        (lambda d: _cpd(d, 2)["values"].update(numbers=[3] * 9), "names state 3"),
+        (lambda d: _cpd(d, 2)["values"].update(numbers=[0] * 8), "9 numbers"),
+        (lambda d: _cpd(d, 0).update(experience=[1.0]), "experience of shape"),
         (
-            lambda d: d["network"]["tables"][1].update(kind="x"),
-            "tree, grouped_table, deterministic",
-        ),
-        (lambda d: d["network"]["tables"][1].update(root=[0.5, 0.6]), "sum to 1"),
-        (lambda d: d["network"]["tables"][1].update(root=[0.5, 0.5]), "3 states"),
-        (
-            lambda d: d["network"]["tables"][1]["root"].update(groups=[[0], [1]]),
-            "share out",
-        ),
-        (lambda d: d["network"]["tables"][1]["root"].update(groups=[0]), "no list"),
-        (lambda d: d["network"]["tables"][1]["root"].update(variable=1), "no parent"),
-        (lambda d: d["network"]["tables"][1]["root"].update(variable=[]), "without a"),
-        (lambda d: d["network"]["tables"][2].update(values=[3] * 9), "names state 3"),
-        (lambda d: d["network"]["tables"][2].update(values=[0] * 8), "9 numbers"),
-        (
-            lambda d: d["network"].update(experience=[[1.0]]),
-            "one experience a variable",
-        ),
-        (
-            lambda d: d["network"].update(experience=[[-1.0], None, None]),
+            lambda d: _cpd(d, 0).update(experience={"shape": [], "numbers": [-1.0]}),
             "at least 0",
         ),
         (lambda d: d["domain"][0]["hierarchy"].update(parents=[0]), "hierarchy"),
-        (lambda d: d["domain"][0]["hierarchy"].update(parents=["x"]), "no position"),
-        (lambda d: d["domain"][0]["hierarchy"].update(nodes=[[]]), "no text or number"),
+        (lambda d: d["domain"][0]["hierarchy"].update(parents=["x"]), "of type int"),
+        (lambda d: d["domain"][0]["hierarchy"].update(nodes=[[]]), "of type str"),
     ],
 )
 def test_a_damaged_file_is_refused_in_one_sentence(
@@ -118,10 +116,12 @@ def test_a_damaged_file_is_refused_in_one_sentence(
 
 def test_a_tree_nested_too_deeply_is_refused(tmp_path: Path) -> None:
     def nest(document: dict[str, Any]) -> None:
-        node: Any = [0.1, 0.2, 0.7]
-        for _ in range(400):
-            node = {"variable": 0, "groups": [[0, 1, 2]], "branches": [node]}
-        document["network"]["tables"][1]["root"] = node
+        splits = [
+            {"variable": 0, "groups": [[0, 1, 2]], "branches": [node]}
+            for node in range(1, 401)
+        ]
+        splits[0]["branches"] = [0]
+        _cpd(document, 1)["splits"] = splits
 
     with pytest.raises(ModelFileError, match="deeper than"):
         read(_changed(tmp_path, nest))

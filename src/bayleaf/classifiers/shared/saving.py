@@ -18,7 +18,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data.cuts import discretizers
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.io.fields import ModelFileError
+from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.evidence_rows import EvidenceRows

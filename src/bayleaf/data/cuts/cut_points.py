@@ -192,11 +192,14 @@ class _WeightyRows:
 def _weighty_rows(values: Floats, weights: Floats) -> _WeightyRows:
     """Rows with a value and a weight, with weights that add up exactly."""
     rows = np.flatnonzero((weights > 0.0) & ~np.isnan(values))
-    exact = _exact_weights(weights[rows])
+    if len(rows) < len(values):
+        values, weights = values[rows], weights[rows]
+    exact = _exact_weights(weights)
     if not exact.all():
-        rows, exact = rows[exact > 0.0], exact[exact > 0.0]
+        kept = exact > 0.0
+        rows, values, exact = rows[kept], values[kept], exact[kept]
     # Adding zero turns -0.0 into 0.0, which it equals but does not look like.
-    return _WeightyRows(rows, values[rows] + 0.0, exact)
+    return _WeightyRows(rows, values + 0.0, exact)
 
 
 def _exact_weights(weights: Floats) -> Floats:
@@ -207,7 +210,7 @@ def _exact_weights(weights: Floats) -> Floats:
     they are. Differences of sums are then exact as well, and a class that is used up
     has weight zero.
     """
-    if not len(weights):
+    if not len(weights) or (weights == 1.0).all():
         return weights
     shift = 52 - math.frexp(float(weights.sum()))[1]
     return np.ldexp(np.rint(np.ldexp(weights, shift)), -shift)
@@ -226,6 +229,12 @@ def distinct_values(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
             counts = np.bincount(steps, rows.weights).astype(np.float64, copy=False)
             seen = np.flatnonzero(counts)
             return seen + low, counts[seen]
+    weight = rows.weights[0]
+    if (rows.weights == weight).all():
+        # Exact, as all sums of these weights are; numbers alone are sorted faster.
+        ordered = interruptible(lambda: np.sort(rows.values), len(rows.values))
+        first = _first_of_each(ordered)
+        return ordered[first], np.diff(first, append=len(ordered)) * weight
     rows = rows.ordered()
     first = _first_of_each(rows.values)
     return rows.values[first], np.add.reduceat(rows.weights, first)

@@ -33,10 +33,14 @@ class EncoderRules:
         Largest number of states of a nominal column.
     """
 
-    categorical_features: tuple[Name, ...] | None = None
+    categorical_features: tuple[Name | bool, ...] | None = None
     missing: Literal["marginalize", "state", "error"] = "marginalize"
     unknown: Literal["missing", "error"] = "missing"
     max_states: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.max_states < 1:
+            raise ValueError(f"max_states must be at least 1, got {self.max_states}")
 
     def nominal_names(self, names: Sequence[Name]) -> frozenset[Name] | None:
         """Names of the columns declared nominal; None where nothing is declared."""

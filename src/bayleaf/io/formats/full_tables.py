@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.distributions import check_distributions
+from bayleaf.cpds.given_tables import check_distributions
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 MAX_TABLE_CELLS = 10_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayleaf.io.fields import ModelFileError
+from bayleaf.io.errors import ModelFileError
 
 # Larger files are refused before they are read.
 MAX_BYTES = 1 << 28

@@ -1,64 +1,132 @@
 """Frozen dataclasses as plain values, and back by the types of their fields.
 
-A dataclass is an object with its fields by name; an array is an object with its shape
-and numbers. Reading checks types and shapes; whether the values make sense is checked
-by the classes themselves when they are made.
+A dataclass is an object with its fields by name; fields that are None, and domains,
+which a document holds once, are left out. Where a field may hold one of several
+classes, the object's "type" says which. An array with one axis is a list of numbers,
+any other an object with "shape" and "numbers". Reading checks types; whether the values
+make sense is checked by the classes themselves.
 """
 
 from __future__ import annotations
 
 import math
 import types
-from collections.abc import Callable
+from collections.abc import Hashable
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.domain import Domain
-from bayleaf.io.fields import Fields, ModelFileError
-from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
+from bayleaf.io.errors import ModelFileError
+from bayleaf.io.native.archive import Array, ArrayReader
+from bayleaf.io.native.kinds import KINDS, word_of
+from bayleaf.io.native.trees import FlatTree
 
-# Codes in files are of this type, and so all whole numbers in arrays.
-_CODES = np.dtype(np.uint16)
+_PLAIN = (str, bool, int, float, type(None))
+# What classes raise when they are made of values that make no sense.
+REFUSALS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+    RecursionError,
+)
 
 
-def encoded(value: Any, arrays: ArrayWriter) -> Any:
-    """A value as plain values; its arrays go to `arrays`, domains are left out.
+def encoded(value: Any, arrays: list[Array], where: str = "") -> Any:
+    """A value as plain values and arrays.
+
+    Parameters
+    ----------
+    value : object
+        A dataclass, or anything that its fields may hold.
+    arrays : list
+        Takes all its arrays, in order.
+    where : str
+        Its place in the document, for messages.
 
     Raises
     ------
     TypeError
         If it holds something that has no place in a file.
+    ModelFileError
+        If its `check_content` says that no reader would take it.
     """
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
+    if isinstance(value, _PLAIN):
+        return value
     if isinstance(value, np.ndarray):
-        return {"shape": list(value.shape), "numbers": arrays.add(_storable(value))}
+        arrays.append(_storable(value, where))
+        return arrays[-1]
     if isinstance(value, tuple):
-        return [encoded(item, arrays) for item in value]
+        if all(type(item) in _PLAIN for item in value):
+            return list(value)
+        return [
+            encoded(item, arrays, f"{where}[{place}]")
+            for place, item in enumerate(value)
+        ]
+    # Parameters are plain values already.
+    if isinstance(value, dict):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: encoded(getattr(value, field.name), arrays)
-            for field in fields(value)
-            if field.init and not isinstance(getattr(value, field.name), Domain)
-        }
-    raise TypeError(f"a {type(value).__name__} has no place in a model file")
+        return _encoded_object(value, arrays, where)
+    raise TypeError(
+        f"{where} is {value!r}, and a {type(value).__name__} has no place in a model "
+        "file; use text or numbers"
+    )
 
 
-def _storable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """An array of floats or of codes with the same numbers."""
+def _encoded_object(value: Any, arrays: list[Array], where: str) -> dict[str, Any]:
+    """A dataclass as its fields by name."""
+    word = word_of(type(value))
+    try:
+        _check_content(value)
+        if isinstance(value, TreeCPD):
+            value = FlatTree.standing_for(value)
+    except ValueError as error:
+        raise ModelFileError(f"{where}: {error}") from error
+    content = {} if word is None else {"type": word}
+    kind: Any = type(value)
+    for name in _types(kind):
+        inner = getattr(value, name)
+        if isinstance(inner, Domain) and not where:
+            inner = inner.variables
+        if inner is not None and not isinstance(inner, Domain):
+            place = f"{where}.{name}" if where else name
+            content[name] = encoded(inner, arrays, place)
+    return content
+
+
+def _storable(array: np.ndarray[Any, Any], where: str) -> Array:
+    """An array of one of the types that files hold, with the same numbers."""
     if array.dtype.kind == "f":
-        return array
-    whole = array.dtype.kind in "biu"
-    if not whole or (array.size and not 0 <= array.min() <= array.max() < 1 << 16):
+        return np.asarray(array, dtype=np.float64)
+    if array.dtype.kind not in "biu" or array.dtype == np.uint64:
         raise TypeError(
-            "arrays in model files hold floats, truth values or whole numbers from 0 "
-            f"to 65535, not {array.dtype} beyond them"
+            f"{where} is an array of {array.dtype}; arrays in model files hold floats, "
+            "truth values or whole numbers"
         )
-    return array.astype(_CODES)
+    short = not array.size or 0 <= array.min() <= array.max() < 1 << 16
+    return array.astype(np.uint16) if short else array.astype(np.int64)
+
+
+@cache
+def _types(kind: Any) -> dict[str, Any]:
+    """The types of the fields that a dataclass is made from."""
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind) if field.init}
+
+
+def _check_content(value: Any) -> None:
+    """Call the check of a dataclass that has one."""
+    if check := getattr(value, "check_content", None):
+        check()
 
 
 @dataclass(frozen=True)
@@ -67,14 +135,14 @@ class Decoder:
 
     Parameters
     ----------
-    domain : Domain
-        What stands wherever a dataclass holds a domain.
     arrays : ArrayReader
         Gives the arrays.
+    domain : Domain, optional
+        What stands wherever a dataclass holds a domain.
     """
 
-    domain: Domain
     arrays: ArrayReader
+    domain: Domain | None = None
 
     def decoded(self, kind: Any, value: Any, where: str) -> Any:
         """The value of a type that plain values stand for.
@@ -82,79 +150,154 @@ class Decoder:
         Parameters
         ----------
         kind : type
-            A dataclass, an array of floats, truth values or whole numbers, a tuple, a
-            plain type, or one of them or None.
+            Of a field of a dataclass.
         value : object
             The plain values.
         where : str
-            What they are, for messages.
+            Their place in the document, for messages.
 
         Raises
         ------
         ModelFileError
             If they stand for no such value.
         """
-        if kind is Domain:
-            return self.domain
-        if get_origin(kind) in (Union, types.UnionType):
-            (inner,) = (one for one in get_args(kind) if one is not type(None))
-            return None if value is None else self.decoded(inner, value, where)
-        if get_origin(kind) is tuple:
-            return self._tuple(get_args(kind), value, where)
-        if get_origin(kind) is np.ndarray:
-            return self._array(kind, Fields(value, where))
+        origin, inner = get_origin(kind), get_args(kind)
+        if kind in KINDS:
+            return self._one_of(KINDS[kind], value, where)
+        if kind is Hashable:
+            return _plain(_PLAIN, value, where)
+        if origin in (Union, types.UnionType):
+            return self._union(inner, value, where)
+        if origin is tuple:
+            return self._tuple(inner, value, where)
+        if origin is dict:
+            return _object(value, where)
+        if origin is Literal:
+            return _choice(inner, value, where)
+        if origin is np.ndarray:
+            return self._array(np.dtype(get_args(inner[1])[0]), value, where)
         if is_dataclass(kind):
-            return self.object(kind, Fields(value, where))
-        return _plain(kind, value, where)
+            return self._dataclass(kind, value, where)
+        return _plain((kind,), value, where)
 
-    def object(self, kind: Any, values: Fields) -> Any:
+    def _one_of(self, kinds: dict[str, Any], value: Any, where: str) -> Any:
+        """An object of the class that its type names."""
+        word = _object(value, where).get("type")
+        kind = kinds[_choice(tuple(kinds), word, f"{where}.type")]
+        if kind is not TreeCPD:
+            return self._dataclass(kind, value, where)
+        flat = self._dataclass(FlatTree, value, where)
+        return _made(flat.restored, where)
+
+    def _dataclass(self, kind: Any, value: Any, where: str) -> Any:
         """A dataclass from the values of its fields."""
-        if not isinstance(values.values, dict):
-            raise ModelFileError(f"{values.where} should be an object")
-        hints = get_type_hints(kind)
-        return kind(
-            **{
-                field.name: self.decoded(
-                    hints[field.name],
-                    values.values.get(field.name),
-                    f"field {field.name!r} of {values.where}",
-                )
-                for field in fields(kind)
-                if field.init
-            }
-        )
+        content = _object(value, where)
+        given = {
+            name: self.domain
+            if hint is Domain
+            else self.field(content, name, hint, where)
+            for name, hint in _types(kind).items()
+        }
+        made = _made(lambda: kind(**given), where)
+        _made(lambda: _check_content(made), where)
+        return made
+
+    def field(self, content: dict[str, Any], name: str, kind: Any, where: str) -> Any:
+        """One field of an object; None if it is left out and may be."""
+        value = content.get(name)
+        if name not in content and type(None) not in get_args(kind):
+            raise ModelFileError(
+                f"{where or 'the model file'} lacks the field {name!r}"
+            )
+        return self.decoded(kind, value, f"{where}.{name}" if where else name)
+
+    def _union(self, kinds: tuple[Any, ...], value: Any, where: str) -> Any:
+        """None, or a value of the one other type, or of one of some plain types."""
+        if value is None and type(None) in kinds:
+            return None
+        others = tuple(kind for kind in kinds if kind is not type(None))
+        if len(others) > 1:
+            return _plain(others, value, where)
+        return self.decoded(others[0], value, where)
 
     def _tuple(self, kinds: tuple[Any, ...], value: Any, where: str) -> Any:
         """A tuple of one type throughout, or of one type a place."""
         if not isinstance(value, list):
             raise ModelFileError(f"{where} should be a list")
         if kinds[-1] is Ellipsis:
+            if kinds[0] in (str, int) and {*map(type, value)} <= {kinds[0]}:
+                return tuple(value)
             kinds = kinds[:1] * len(value)
         if len(kinds) != len(value):
             raise ModelFileError(f"{where} should hold {len(kinds)} values")
-        pairs = zip(kinds, value, strict=True)
-        return tuple(self.decoded(kind, item, where) for kind, item in pairs)
-
-    def _array(self, kind: Any, values: Fields) -> np.ndarray[Any, Any]:
-        """An array of the type that its annotation names."""
-        shape = values.list("shape")
-        if not all(type(length) is int and length >= 0 for length in shape):
-            raise ModelFileError(f"the shape of {values.where} should be whole numbers")
-        dtype = np.dtype(get_args(get_args(kind)[1])[0])
-        is_float = dtype.kind == "f"
-        read: Callable[..., Any] = (
-            self.arrays.get if is_float else self.arrays.get_codes
+        return tuple(
+            self.decoded(kind, item, f"{where}[{place}]")
+            for place, (kind, item) in enumerate(zip(kinds, value, strict=True))
         )
-        numbers = values.values.get("numbers")
-        return np.asarray(read(numbers, tuple(shape), values.where).astype(dtype))
+
+    def _array(
+        self, dtype: np.dtype[Any], value: Any, where: str
+    ) -> np.ndarray[Any, Any]:
+        """An array of the type that its annotation names."""
+        found = value
+        # An array comes from a document of an older version.
+        if not isinstance(value, np.ndarray):
+            found = self._read(value, where, whole=dtype.kind != "f")
+        array = np.asarray(found.astype(dtype, copy=False))
+        if array is not found and not np.array_equal(array, found):
+            raise ModelFileError(f"{where} holds numbers that are no {dtype}")
+        return array
+
+    def _read(self, value: Any, where: str, *, whole: bool) -> np.ndarray[Any, Any]:
+        """An array from a list of numbers, or from its shape and numbers."""
+        shape: Any = [len(value)] if isinstance(value, list) else None
+        if isinstance(value, dict):
+            shape = value.get("shape")
+            value = value.get("numbers", value)
+        if not isinstance(shape, list):
+            raise ModelFileError(
+                f"{where} should be a list of numbers, or an object with shape and "
+                "numbers"
+            )
+        if not all(type(length) is int and length >= 0 for length in shape):
+            raise ModelFileError(f"the shape of {where} should be whole numbers")
+        return self.arrays.get(value, tuple(shape), where, whole=whole)
 
 
-def _plain(kind: Any, value: Any, where: str) -> Any:
-    """A number, text or truth value of the type asked for."""
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
-        raise ModelFileError(f"{where} should be of type {kind.__name__}")
-    if kind is float and not math.isfinite(value):
+def _made(make: Any, where: str) -> Any:
+    """What a function makes, unless that is refused."""
+    try:
+        return make()
+    except ModelFileError:
+        raise
+    except REFUSALS as error:
+        raise ModelFileError(f"{where}: {error}" if where else str(error)) from error
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    """An object."""
+    if not isinstance(value, dict):
+        raise ModelFileError(f"{where} should be an object")
+    return value
+
+
+def _choice(choices: tuple[str, ...], value: Any, where: str) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        found = repr(value)[:50] if isinstance(value, str) else "no text"
+        raise ModelFileError(
+            f"{where} should be one of {', '.join(choices)}, but is {found}"
+        )
+    return value
+
+
+def _plain(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
+    """A number, text or truth value of one of the types asked for."""
+    if float in kinds and int not in kinds and type(value) is int:
+        value = _made(lambda: float(value), where)
+    if type(value) not in kinds:
+        names = " or ".join(kind.__name__ for kind in kinds if kind is not type(None))
+        raise ModelFileError(f"{where} should be of type {names}")
+    if type(value) is float and not math.isfinite(value):
         raise ModelFileError(f"{where} should be finite")
     return value

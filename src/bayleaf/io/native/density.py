@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bayleaf.data.domain import Domain
+from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.io.fields import Fields, ModelFileError
+from bayleaf.data.tables.columns import Name
+from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import (
     MAX_BYTES,
     read_document,
-    reading,
+    read_values,
     write_document,
 )
-from bayleaf.io.native.domains import domain_from, domain_to
-from bayleaf.io.native.encoders import encoder_from, encoder_to
-from bayleaf.io.native.networks import network_from, network_to
-from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import brief_fields
 
@@ -57,6 +56,21 @@ class SavedDensity:
     __repr__ = brief_fields
 
 
+@dataclass(frozen=True, eq=False)
+class DensityDocument:
+    """The fields of the file of a density model, as `SavedDensity` tells of them."""
+
+    estimator: str
+    parameters: dict[str, Any]
+    score: float
+    log_likelihood: float
+    named_features: bool
+    rules: EncoderRules
+    notes: tuple[tuple[Name, str], ...]
+    domain: Domain
+    network: BayesianNetwork
+
+
 def write_density(saved: SavedDensity, path: str | Path) -> None:
     """Write the file of a density model; an older one is replaced in the end only.
 
@@ -69,18 +83,18 @@ def write_density(saved: SavedDensity, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    arrays = ArrayWriter()
-    content = {
-        "estimator": saved.estimator,
-        "parameters": saved.parameters,
-        "score": saved.score,
-        "log_likelihood": saved.log_likelihood,
-        "named_features": saved.named_features,
-        **encoder_to(saved.encoder),
-        "domain": domain_to(saved.network.domain),
-        "network": network_to(saved.network, arrays),
-    }
-    write_document(FORMAT, content, arrays, path)
+    document = DensityDocument(
+        saved.estimator,
+        saved.parameters,
+        saved.score,
+        saved.log_likelihood,
+        saved.named_features,
+        saved.encoder.rules,
+        tuple(saved.encoder.notes.items()),
+        saved.network.domain,
+        saved.network,
+    )
+    write_document(FORMAT, document, path)
 
 
 def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensity:
@@ -93,8 +107,16 @@ def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensit
     OSError
         If the file cannot be read.
     """
-    with reading(path, max_bytes, (FORMAT,)) as (document, arrays):
-        return _saved_density(document, arrays)
+    document = read_document(path, max_bytes, {FORMAT: DensityDocument})
+    return SavedDensity(
+        TableEncoder(document.network.domain, document.rules, dict(document.notes)),
+        document.network,
+        document.estimator,
+        document.parameters,
+        document.score,
+        document.log_likelihood,
+        document.named_features,
+    )
 
 
 def is_density(path: str | Path) -> bool:
@@ -106,21 +128,7 @@ def is_density(path: str | Path) -> bool:
         If the file cannot be read.
     """
     try:
-        read_document(Path(path), MAX_BYTES, (FORMAT,))
+        read_values(Path(path), MAX_BYTES, (FORMAT,))
     except ModelFileError:
         return False
     return True
-
-
-def _saved_density(document: Fields, arrays: ArrayReader) -> SavedDensity:
-    """Build the model from a document whose header is right."""
-    domain = domain_from(document.list("domain"))
-    return SavedDensity(
-        encoder=encoder_from(document, domain),
-        network=network_from(document.object("network"), domain, arrays),
-        estimator=document.text("estimator"),
-        parameters=document.object("parameters").values,
-        score=document.number("score"),
-        log_likelihood=document.number("log_likelihood"),
-        named_features=document.flag("named_features"),
-    )

@@ -8,19 +8,20 @@ file beside it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.fields import Fields, ModelFileError
-from bayleaf.io.native.documents import MAX_BYTES, reading, write_document
-from bayleaf.io.native.domains import domain_from, domain_to
-from bayleaf.io.native.encoders import encoder_from, encoder_to
-from bayleaf.io.native.models import model_from, model_to
-from bayleaf.io.native.sidecar import ArrayReader, ArrayWriter
+from bayleaf.data.domain import Domain
+from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.tables.columns import Name
+from bayleaf.io.errors import ModelFileError
+from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
+from bayleaf.io.native.kinds import MODEL_KINDS
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.evidence_rows import EvidenceRows
@@ -58,37 +59,84 @@ class SavedModel:
     __repr__ = brief_fields
 
 
+@dataclass(frozen=True, eq=False)
+class ModelDocument:
+    """The fields of a model file, as `SavedModel` and `Predictor` tell of them.
+
+    Labels are the states of the class with the type that NumPy gave them, "O" for
+    mixed ones. The rows of the evidence stand flat: the model knows their shapes.
+    """
+
+    classifier: str
+    parameters: dict[str, Any]
+    log_likelihood: float
+    named_features: bool
+    label_type: str
+    loss: NDArray[np.float64] | None
+    temperature: float
+    prior_shift: NDArray[np.float64] | None
+    rules: EncoderRules
+    notes: tuple[tuple[Name, str], ...]
+    domain: Domain
+    model: ClassModel
+    evidence: EvidenceRows | None
+
+    def check_content(self) -> None:
+        """Raise ValueError unless the parts fit each other."""
+        if len(self.domain) < 2:
+            raise ValueError("a model needs at least one feature and the class")
+        n_classes = self.domain[-1].n_states
+        if not n_classes or self.domain[-1].has_missing_state:
+            raise ValueError("the class needs at least one state, and none for missing")
+        for name, shape in (("loss", (n_classes,) * 2), ("prior_shift", (n_classes,))):
+            if np.shape(given := getattr(self, name)) != shape and given is not None:
+                raise ValueError(f"{name} should have the shape {shape}")
+        if not LOWEST <= self.temperature <= HIGHEST:
+            raise ValueError(
+                f"temperature should be between {LOWEST} and {HIGHEST}, but is "
+                f"{self.temperature:.6g}"
+            )
+        _labels(self.label_type, self.domain[-1].states)
+
+
 def write_model(saved: SavedModel, path: str | Path) -> None:
     """Write a model file; an older file is replaced only when all is written.
 
     Raises
     ------
     TypeError
-        If a label or parameter cannot stand in JSON.
+        If a label or parameter cannot stand in JSON, or models of this class have no
+        place in files.
     ValueError
         If a table does not hold distributions, or a number is not finite.
     OSError
         If the file cannot be written.
     """
-    predictor = saved.predictor
-    arrays = ArrayWriter()
-    content = {
-        "classifier": saved.classifier,
-        "parameters": saved.parameters,
-        "log_likelihood": saved.log_likelihood,
-        "named_features": saved.named_features,
-        "label_type": _label_type(predictor.classes),
-        "loss": None if predictor.loss is None else predictor.loss.ravel().tolist(),
-        "temperature": predictor.temperature,
-        "prior_shift": None
-        if predictor.prior_shift is None
-        else predictor.prior_shift.tolist(),
-        **encoder_to(predictor.encoder),
-        "domain": domain_to(predictor.model.domain),
-        "model": model_to(predictor.model, arrays),
-        "evidence": _evidence_to(predictor.evidence, arrays),
-    }
-    write_document(FORMAT, content, arrays, path)
+    predictor, evidence = saved.predictor, saved.predictor.evidence
+    if type(predictor.model) not in MODEL_KINDS.values():
+        raise TypeError(
+            f"models of type {type(predictor.model).__name__} have no place in files; "
+            "give the class one with bayleaf.io.register_model_kind"
+        )
+    if evidence is not None:
+        rows = tuple(rows.ravel() for rows in evidence.rows)
+        evidence = replace(evidence, rows=rows)
+    document = ModelDocument(
+        saved.classifier,
+        saved.parameters,
+        saved.log_likelihood,
+        saved.named_features,
+        _label_type(predictor.classes),
+        predictor.loss,
+        predictor.temperature,
+        predictor.prior_shift,
+        predictor.encoder.rules,
+        tuple(predictor.encoder.notes.items()),
+        predictor.model.domain,
+        predictor.model,
+        evidence,
+    )
+    write_document(FORMAT, document, path)
 
 
 def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
@@ -104,39 +152,27 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
     Raises
     ------
     ModelFileError
-        If the file is no model file of this version, or holds something that is no
+        If the file is no model file of a known version, or holds something that is no
         model: one sentence says what.
     OSError
         If the file cannot be read.
     """
-    with reading(path, max_bytes, (FORMAT,)) as (document, arrays):
-        return _saved_model(document, arrays)
-
-
-def _saved_model(document: Fields, arrays: ArrayReader) -> SavedModel:
-    """Build the model from a document whose header is right."""
-    domain = domain_from(document.list("domain"))
-    if len(domain) < 2:
-        raise ModelFileError("a model needs at least one feature and the class")
-    if not domain[-1].states or domain[-1].has_missing_state:
-        raise ModelFileError("the class needs at least one state, and none for missing")
-    model = model_from(document.object("model"), domain, arrays)
-    classes = _labels(document, domain[-1].states)
-    features = type(domain)(domain.variables[:-1])
+    document = read_document(path, max_bytes, {FORMAT: ModelDocument})
+    features = Domain(document.domain.variables[:-1])
     return SavedModel(
         predictor=Predictor(
-            encoder_from(document, features),
-            model,
-            classes,
-            _loss(document, len(classes)),
-            _temperature(document),
-            _prior_shift(document, len(classes)),
-            evidence=_evidence_from(document, model, arrays),
+            TableEncoder(features, document.rules, dict(document.notes)),
+            document.model,
+            _labels(document.label_type, document.domain[-1].states),
+            document.loss,
+            document.temperature,
+            document.prior_shift,
+            evidence=_shaped(document.evidence, document.model),
         ),
-        classifier=document.text("classifier"),
-        parameters=document.object("parameters").values,
-        log_likelihood=document.number("log_likelihood"),
-        named_features=document.flag("named_features"),
+        classifier=document.classifier,
+        parameters=document.parameters,
+        log_likelihood=document.log_likelihood,
+        named_features=document.named_features,
     )
 
 
@@ -151,9 +187,8 @@ def _label_type(classes: NDArray[Any]) -> str:
     return classes.dtype.str if classes.dtype.kind in _LABEL_KINDS else "O"
 
 
-def _labels(document: Fields, states: tuple[Any, ...]) -> NDArray[Any]:
+def _labels(kind: str, states: tuple[Any, ...]) -> NDArray[Any]:
     """The class labels as an array of the type they had."""
-    kind = document.text("label_type")
     if kind == "O":
         labels = np.empty(len(states), dtype=object)
         labels[:] = states
@@ -167,72 +202,16 @@ def _labels(document: Fields, states: tuple[Any, ...]) -> NDArray[Any]:
     return np.array(states, dtype=np.str_ if letter == "U" else np.dtype(kind))
 
 
-def _loss(document: Fields, n_classes: int) -> NDArray[np.float64] | None:
-    """The loss matrix, or None."""
-    if document.values.get("loss") is None:
-        return None
-    return ArrayReader().get(document.list("loss"), (n_classes, n_classes), "loss")
-
-
-def _temperature(document: Fields) -> float:
-    """The temperature of calibration."""
-    temperature = document.number("temperature")
-    if not LOWEST <= temperature <= HIGHEST:
-        raise ModelFileError(
-            f"temperature should be between {LOWEST} and {HIGHEST}, but is "
-            f"{temperature:.6g}"
-        )
-    return temperature
-
-
-def _prior_shift(document: Fields, n_classes: int) -> NDArray[np.float64] | None:
-    """What a change of the class prior adds to calibrated log scores, or None."""
-    if document.values.get("prior_shift") is None:
-        return None
-    return ArrayReader().get(document.list("prior_shift"), (n_classes,), "prior_shift")
-
-
-def _evidence_to(evidence: EvidenceRows | None, arrays: ArrayWriter) -> Any:
-    """Evidence as plain values, None without any; the rows go to `arrays`."""
+def _shaped(evidence: EvidenceRows | None, model: ClassModel) -> EvidenceRows | None:
+    """The evidence in a model file with the shapes of the model's tables."""
     if evidence is None:
         return None
-    return {
-        "rows": [arrays.add(rows) for rows in evidence.rows],
-        "pseudo_rows": list(evidence.pseudo_rows),
-        "prior_is_learned": evidence.prior_is_learned,
-    }
-
-
-def _evidence_from(
-    document: Fields, model: ClassModel, arrays: ArrayReader
-) -> EvidenceRows | None:
-    """The evidence in a model file, None in files that hold none.
-
-    Raises
-    ------
-    ModelFileError
-        If it does not fit the model or holds a negative weight.
-    """
-    if document.values.get("evidence") is None:
-        return None
-    fields = document.object("evidence")
     shapes = [size.shape for size in model.table_sizes]
-    rows, pseudo_rows = fields.list("rows"), fields.list("pseudo_rows")
-    if not len(rows) == len(pseudo_rows) == len(shapes):
+    sizes = [math.prod(shape) for shape in shapes]
+    if [rows.size for rows in evidence.rows] != sizes:
         raise ModelFileError(
-            f"the evidence has {len(rows)} tables, but the model has {len(shapes)}"
+            f"the evidence has {len(evidence.rows)} tables, but the model has "
+            f"{len(shapes)}, or they are of other sizes"
         )
-    found = tuple(
-        arrays.get(values, shape, "the evidence of a table")
-        for values, shape in zip(rows, shapes, strict=True)
-    )
-    pseudo = _numbers(pseudo_rows)
-    if any((weights < 0).any() for weights in found) or min(pseudo, default=0) < 0:
-        raise ModelFileError("the evidence of a table holds a negative weight")
-    return EvidenceRows(found, pseudo, fields.flag("prior_is_learned"))
-
-
-def _numbers(values: list[Any]) -> tuple[float, ...]:
-    """A list of finite numbers, which always stands in the document itself."""
-    shape = (len(values),)
-    return tuple(ArrayReader().get(values, shape, "pseudo_rows").tolist())
+    pairs = zip(evidence.rows, shapes, strict=True)
+    return replace(evidence, rows=tuple(rows.reshape(shape) for rows, shape in pairs))

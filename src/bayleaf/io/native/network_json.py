@@ -1,23 +1,33 @@
 """Networks in the library's own JSON, which keeps every form of distribution.
 
-The network of a model file can be read as well: it is the same fragment.
+The network of a model file, or of a density model's, can be read as well.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from bayleaf.io.fields import ModelFileError
+from bayleaf.data.domain import Domain
+from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.density import FORMAT as DENSITY_FORMAT
-from bayleaf.io.native.documents import MAX_BYTES, reading, write_document
-from bayleaf.io.native.domains import domain_from, domain_to
+from bayleaf.io.native.density import DensityDocument
+from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
+from bayleaf.io.native.kinds import word_of
 from bayleaf.io.native.model_file import FORMAT as MODEL_FORMAT
-from bayleaf.io.native.models import model_from
-from bayleaf.io.native.networks import network_from, network_to
-from bayleaf.io.native.sidecar import ArrayWriter
+from bayleaf.io.native.model_file import ModelDocument
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 FORMAT = "bayleaf-network"
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkDocument:
+    """The fields of a network file."""
+
+    domain: Domain
+    network: BayesianNetwork
 
 
 def write(network: BayesianNetwork, path: str | Path) -> None:
@@ -32,12 +42,7 @@ def write(network: BayesianNetwork, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    arrays = ArrayWriter()
-    content = {
-        "domain": domain_to(network.domain),
-        "network": network_to(network, arrays),
-    }
-    write_document(FORMAT, content, arrays, path)
+    write_document(FORMAT, NetworkDocument(network.domain, network), path)
 
 
 def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
@@ -51,19 +56,17 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     OSError
         If the file cannot be read.
     """
-    path = Path(path)
-    kinds = (FORMAT, MODEL_FORMAT, DENSITY_FORMAT)
-    with reading(path, max_bytes, kinds) as (document, arrays):
-        domain = domain_from(document.list("domain"))
-        if document.text("format") in (FORMAT, DENSITY_FORMAT):
-            return network_from(document.object("network"), domain, arrays)
-        model = document.object("model")
-        network: BayesianNetwork | None = getattr(
-            model_from(model, domain, arrays), "network", None
+    kinds: dict[str, Any] = {
+        FORMAT: NetworkDocument,
+        MODEL_FORMAT: ModelDocument,
+        DENSITY_FORMAT: DensityDocument,
+    }
+    document = read_document(path, max_bytes, kinds)
+    model = getattr(document, "model", document)
+    network: BayesianNetwork | None = getattr(model, "network", None)
+    if network is None:
+        raise ModelFileError(
+            f"the model of {Path(path).name} is of the type {word_of(type(model))!r}, "
+            "which is no single Bayesian network; naive Bayes, TAN, KDB and HNB are"
         )
-        if network is None:
-            raise ModelFileError(
-                f"the model of {path.name} is of the type {model.text('type')!r}, "
-                "which is no single Bayesian network; naive Bayes, TAN, KDB and HNB are"
-            )
-        return network
+    return network

@@ -58,6 +58,14 @@ class EvidenceRows:
 
     __repr__ = brief_fields
 
+    def check_content(self) -> None:
+        """Raise ValueError unless every table has weights, none negative."""
+        if len(self.rows) != len(self.pseudo_rows):
+            raise ValueError("the evidence has not one number of pseudo-rows a table")
+        negative = any((rows < 0).any() for rows in self.rows)
+        if negative or min(self.pseudo_rows, default=0.0) < 0:
+            raise ValueError("the evidence of a table holds a negative weight")
+
     @classmethod
     def from_counts(
         cls,

@@ -80,8 +80,8 @@ BAYLEAF_API int32_t bl_junction_tree_new(int64_t n_variables, const int64_t* car
     });
 }
 
-BAYLEAF_API void bl_junction_tree_free(void* tree) {
-    delete static_cast<Tree*>(tree);
+BAYLEAF_API void bl_junction_tree_free(void* capsule) {
+    delete static_cast<Tree*>(content_of(capsule));
 }
 
 // Makes a work memory; `n_cells` becomes the number of cells that it keeps.
@@ -94,8 +94,8 @@ BAYLEAF_API int32_t bl_junction_memory_new(const void* tree, int64_t* n_cells,
     });
 }
 
-BAYLEAF_API void bl_junction_memory_free(void* memory) {
-    delete static_cast<Propagation*>(memory);
+BAYLEAF_API void bl_junction_memory_free(void* capsule) {
+    delete static_cast<Propagation*>(content_of(capsule));
 }
 
 // Writes the log probability of what is known, then the marginals of the wanted variables

@@ -1,0 +1,199 @@
+"""Arrays of a model file: inside its JSON, or beside that in one zip archive.
+
+In JSON an array is the flat list of its numbers; in a file that is an archive,
+``{"array": i}`` stands for the entry ``a<i>.npy``, and the document is an entry too.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.io.errors import ModelFileError
+
+# Models with more numbers than this are archives.
+MAX_INLINE = 1_000_000
+Array = NDArray[np.float64] | NDArray[np.uint16] | NDArray[np.int64]
+Shape = tuple[int, ...]
+_HEADER_ALLOWANCE = 4096
+_DOCUMENT = "model.json"
+
+
+def archive_of(text: str, arrays: Sequence[Array]) -> bytes:
+    """A document and its arrays as one archive."""
+    content = io.BytesIO()
+    named: Any = {f"a{i}": array for i, array in enumerate(arrays)}
+    np.savez_compressed(content, allow_pickle=False, **named)
+    with zipfile.ZipFile(content, "a") as archive:
+        # Without the time of day, so that the same model makes the same file.
+        archive.writestr(zipfile.ZipInfo(_DOCUMENT), text, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
+
+
+def opened(content: bytes, what: str, max_bytes: int) -> zipfile.ZipFile:
+    """The archive with this content.
+
+    Raises
+    ------
+    ModelFileError
+        If it is none, or unpacks to more than `max_bytes`.
+    """
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except Exception as error:
+        # A damaged archive makes its readers raise errors of a dozen types.
+        raise ModelFileError(f"{what} is no bayleaf model file, or damaged") from error
+    if sum(entry.file_size for entry in archive.infolist()) > max_bytes:
+        raise ModelFileError(
+            f"{what} holds more than {max_bytes} bytes; raise max_bytes if you trust it"
+        )
+    return archive
+
+
+def document_in(archive: zipfile.ZipFile, what: str) -> bytes:
+    """The document in an archive.
+
+    Raises
+    ------
+    ModelFileError
+        If there is none, or it is damaged.
+    """
+    try:
+        return archive.read(_DOCUMENT)
+    except Exception as error:
+        raise ModelFileError(
+            f"{what} is no bayleaf model file, or damaged: it has no {_DOCUMENT}"
+        ) from error
+
+
+def stand_ins(*, archived: bool) -> Callable[[Any], Any]:
+    """A function that tells what stands for one array after the other.
+
+    Inside the document that is the list of its numbers, for more axes than one in an
+    object that tells the shape; for an array in an archive, its shape and number.
+    """
+    places = itertools.count()
+
+    def stand_in(array: Any) -> Any:
+        if not isinstance(array, np.ndarray):
+            raise TypeError(
+                f"a {type(array).__name__} has no place in a model file: {array!r}"
+            )
+        if archived:
+            return {"shape": array.shape, "array": next(places)}
+        if array.ndim == 1:
+            return array.tolist()
+        return {"shape": array.shape, "numbers": array.ravel().tolist()}
+
+    return stand_in
+
+
+@dataclass(frozen=True)
+class ArrayReader:
+    """Gives the arrays of a document back, once their shape is right.
+
+    Parameters
+    ----------
+    archive : ZipFile, optional
+        What the document and the arrays are in, if it is an archive.
+    taken : set of str
+        The arrays read so far. None is read twice, so that a small file cannot ask
+        for much memory.
+    """
+
+    archive: zipfile.ZipFile | None = None
+    taken: set[str] = field(default_factory=set)
+
+    def get(
+        self, value: Any, shape: Shape | None, what: str, *, whole: bool
+    ) -> NDArray[Any]:
+        """The array that a value of the document stands for.
+
+        Parameters
+        ----------
+        value : list of numbers or dict
+            The numbers, or where they are.
+        shape : tuple of int, optional
+            What the array is to be like; without it, one axis, or as it was written.
+        what : str
+            What it is, for messages.
+        whole : bool
+            Whether it holds whole numbers.
+
+        Raises
+        ------
+        ModelFileError
+            If it has another shape or holds something that is no finite number.
+        """
+        if isinstance(value, dict) and self.archive is not None:
+            array = self._from_archive(self.archive, value.get("array"), shape, what)
+            if (array.dtype.kind == "f") == whole:
+                raise ModelFileError(f"{what} has the type {array.dtype}")
+        elif isinstance(value, list):
+            array = _from_list(
+                value, (len(value),) if shape is None else shape, what, whole
+            )
+        else:
+            raise ModelFileError(f"{what} should be a list of numbers")
+        if not whole and not np.isfinite(array).all():
+            raise ModelFileError(f"{what} holds something that is no finite number")
+        return array
+
+    def _from_archive(
+        self, archive: zipfile.ZipFile, index: Any, shape: Shape | None, what: str
+    ) -> NDArray[Any]:
+        """One array of the archive."""
+        name = f"a{index}.npy"
+        if name in self.taken:
+            raise ModelFileError(f"{what} is the same array as another value")
+        self.taken.add(name)
+        try:
+            entry = archive.getinfo(name)
+            size = entry.file_size - _HEADER_ALLOWANCE
+            if shape is not None and size > 8 * prod(shape):
+                raise ModelFileError(f"{what} is larger than its shape allows")
+            with archive.open(entry) as stream:
+                return _from_npy(stream, shape, what)
+        except ModelFileError:
+            raise
+        except Exception as error:
+            raise ModelFileError(
+                f"the archive is damaged: {what} is unreadable"
+            ) from error
+
+
+def _from_npy(stream: IO[bytes], shape: Shape | None, what: str) -> NDArray[Any]:
+    """An array in NumPy's format; its declared shape is checked before it is read."""
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ModelFileError(f"{what} is in an unknown format")
+    found, fortran_order, dtype = np.lib.format.read_array_header_1_0(stream)
+    known = dtype in (np.float64, np.uint16, np.int64)
+    if found != (found if shape is None else shape) or fortran_order or not known:
+        raise ModelFileError(f"{what} should have shape {shape}, not {found}")
+    n_bytes = prod(found) * dtype.itemsize
+    content = stream.read(n_bytes)
+    if len(content) != n_bytes:
+        raise ModelFileError(f"{what} is cut short")
+    return np.frombuffer(content, dtype=dtype).reshape(found)
+
+
+def _from_list(values: list[Any], shape: Shape, what: str, whole: bool) -> NDArray[Any]:
+    """An array from a flat list of numbers."""
+    if len(values) != prod(shape):
+        raise ModelFileError(
+            f"{what} should hold {prod(shape)} numbers for its shape {shape}, "
+            f"but holds {len(values)}"
+        )
+    if not set(map(type, values)) <= ({int} if whole else {int, float}):
+        raise ModelFileError(
+            f"{what} holds something that is no {'whole ' if whole else ''}number"
+        )
+    return np.array(values, dtype=np.int64 if whole else np.float64).reshape(shape)

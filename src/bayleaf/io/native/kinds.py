@@ -1,0 +1,83 @@
+"""What may stand where a field allows more than one class, and what files call it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from bayleaf.cpds.deterministic import DeterministicCPD
+from bayleaf.cpds.distribution import CPD
+from bayleaf.cpds.grouped_table import GroupedTableCPD
+from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
+from bayleaf.cpds.table import TableCPD
+from bayleaf.cpds.tree import TreeCPD
+from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.network_posterior import NetworkPosteriorModel
+from bayleaf.models.one_dependence import AveragedOneDependenceModel
+
+Kind = TypeVar("Kind")
+
+MODEL_KINDS: dict[str, type[Any]] = {
+    "network": NetworkModel,
+    "averaged_one_dependence": AveragedOneDependenceModel,
+    "averaged_kdb": AveragedKDBModel,
+    "hierarchical_naive_bayes": HierarchicalNaiveBayesModel,
+    "hierarchical_mixture": HierarchicalMixtureModel,
+    "latent_class": LatentClassModel,
+    "network_posterior": NetworkPosteriorModel,
+}
+
+# The classes that a field of each of these types may hold, by their words in files.
+KINDS: dict[Any, dict[str, type[Any]]] = {
+    ClassModel: MODEL_KINDS,
+    CPD: {
+        "table": TableCPD,
+        "tree": TreeCPD,
+        "grouped_table": GroupedTableCPD,
+        "deterministic": DeterministicCPD,
+    },
+    Smoothing: {"lidstone": Lidstone, "dirichlet": Dirichlet, "m_estimate": MEstimate},
+}
+
+
+def word_of(kind: type[Any]) -> str | None:
+    """What files call a class; None if it never stands beside others."""
+    words = (item for words in KINDS.values() for item in words.items())
+    return next((word for word, other in words if other is kind), None)
+
+
+def register_model_kind(word: str) -> Callable[[type[Kind]], type[Kind]]:
+    """Give models of a class a place in files; to be put above the class.
+
+    Parameters
+    ----------
+    word : str
+        What files call such models.
+
+    Returns
+    -------
+    callable
+        Takes the class, a frozen dataclass whose fields are arrays (annotated as
+        ``NDArray``, finite floats, truth values or whole numbers), plain values,
+        distributions, tuples and dataclasses of these, and a domain. Files are not
+        trusted: its ``__post_init__`` must refuse values that are no model. What
+        takes too long to look at each time that a model is made is for a method
+        ``check_content()``, which is called before writing and after reading.
+
+    Raises
+    ------
+    ValueError
+        If files call another kind of model so.
+    """
+
+    def registered(kind: type[Kind]) -> type[Kind]:
+        if MODEL_KINDS.setdefault(word, kind) is not kind:
+            raise ValueError(f"a model kind is called {word!r} in files already")
+        return kind
+
+    return registered
