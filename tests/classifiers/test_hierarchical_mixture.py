@@ -14,7 +14,7 @@ from bayleaf import HierarchicalMixtureNBClassifier
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixture_explanation import MixtureExplanation
+from bayleaf.models.mixtures.explanation import MixtureExplanation
 from contract.tables import mixed_frame, nominal_frame
 
 

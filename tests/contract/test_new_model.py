@@ -24,6 +24,7 @@ from bayleaf.cpds.dirichlet import drawn_distributions
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.describe.drawing import structure_dot, structure_text, table_rows
 from bayleaf.explain import (
     conflicts,
     contexts,
@@ -35,7 +36,6 @@ from bayleaf.explorer import explorer_html
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, register_model_kind
 from bayleaf.models import BayesianNetwork, ModelKind
-from bayleaf.models.drawing import structure_dot, structure_text, table_rows
 from bayleaf.models.support.cells import RowFacts, UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.report import report_html, summarize

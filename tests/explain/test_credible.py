@@ -263,7 +263,7 @@ def test_a_file_keeps_the_counts(kind: str, tmp_path: Path) -> None:
         ({"rows": []}, "has 0 tables"),
         ({"pseudo_rows": [1.0]}, "tables"),
         ({"pseudo_rows": [-1.0] * 5}, "negative weight"),
-        ({"pseudo_rows": ["a"] * 5}, "no number"),
+        ({"pseudo_rows": ["a"] * 5}, "should be of type float"),
         ({"prior_is_learned": 1}, "prior_is_learned"),
         ({"rows": [[1.0]] * 5}, "should hold 2 numbers"),
     ],

@@ -17,7 +17,7 @@ from bayleaf.latent.online_mixture import (
     learn_counters,
     learn_online,
 )
-from bayleaf.models.mixture_tables import mixture_log_posteriors
+from bayleaf.models.mixtures.tables import mixture_log_posteriors
 from bayleaf.native.mixtures import learn_pass
 from oracles.coded_tables import random_codes
 

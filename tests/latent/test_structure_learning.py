@@ -23,7 +23,7 @@ from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.structure_learning import learn_structure
 from bayleaf.latent.structure_search import StructureOptions, named_edges
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.structured_network import network_from_structures
+from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.scores.mdl import MDL
 from bayleaf.search.structure import Constraints, SearchResult
 from bayleaf.search.tables.climbing import climb_tables

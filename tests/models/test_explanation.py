@@ -10,7 +10,7 @@ import pytest
 
 from bayleaf.graph.dag import DAG
 from bayleaf.models.explanation import Explanation, Term, explain_rows
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
 from property.networks import codes_of, random_network, random_one_dependence
 
 LABELS = np.array(["in", "out", "roof"])

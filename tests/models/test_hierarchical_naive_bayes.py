@@ -12,10 +12,11 @@ import pytest
 
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
-from bayleaf.models import hierarchical_naive_bayes, latent_messages
+from bayleaf.models import hierarchical_naive_bayes
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.explanation import explain_rows
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
+from bayleaf.models.latents import messages
 from oracles.random_latent_models import random_model, random_tree
 from property.networks import codes_of, domain_of
 
@@ -91,7 +92,7 @@ def test_wide_features_are_summed_out_block_by_block(
     rows = codes_of(all_rows(CARDS), CARDS)
     expected = model.class_log_scores(rows)
     monkeypatch.setattr(hierarchical_naive_bayes, "_LOOK_UP_CELLS", 0)
-    monkeypatch.setattr(latent_messages, "_BLOCK_CELLS", 20)
+    monkeypatch.setattr(messages, "_BLOCK_CELLS", 20)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_allclose(again.class_log_scores(rows), expected, rtol=1e-12)
 

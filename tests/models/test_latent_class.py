@@ -13,12 +13,12 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.describe.drawing import table_rows
 from bayleaf.inference.junction_tree.rows import posterior_rows
 from bayleaf.inference.junction_tree.tree import JunctionTree
-from bayleaf.models.drawing import table_rows
 from bayleaf.models.explanation import explain_rows
 from bayleaf.models.latent_class import LatentClassModel, component_name
-from bayleaf.models.latent_class_explanation import LatentClassExplanation
+from bayleaf.models.mixtures.latent_class_explanation import LatentClassExplanation
 
 CARDS = (3, 2, 4)
 N_CLASSES = 3

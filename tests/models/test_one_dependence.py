@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayleaf.inference.log_sums import logarithmic_mean_weights
 from bayleaf.models import one_dependence
-from bayleaf.models.one_dependence import logarithmic_mean_weights
 from bayleaf.native.prediction import add_children
 from oracles.joint import one_dependence_scores
 from property.networks import (

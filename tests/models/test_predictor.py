@@ -11,10 +11,10 @@ import pytest
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
+from bayleaf.describe.summary import summarize
 from bayleaf.graph.dag import DAG
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.summary import summarize
 from oracles.joint import class_scores
 from property.networks import random_network
 

@@ -20,7 +20,7 @@ from bayleaf import (
     TANClassifier,
 )
 from bayleaf.datasets import load_heart
-from bayleaf.models.picture import LATENT
+from bayleaf.models.texts.picture import LATENT
 from bayleaf.plot import network
 from bayleaf.plot.pictured_graph import pictured_graph
 

@@ -37,7 +37,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
-from bayleaf.models.feature_shape import FeatureShape
+from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     Maps,

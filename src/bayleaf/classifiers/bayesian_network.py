@@ -22,15 +22,15 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.files import resolve_hierarchies, with_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
+from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.latent.structure_learning import (
     LearnedStructure,
     learn_structure,
 )
 from bayleaf.latent.structure_search import StructureOptions
-from bayleaf.models.local_structure_text import describe_distribution
-from bayleaf.models.network_posterior import NetworkPosteriorModel
-from bayleaf.models.structured_network import network_from_structures
+from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
+from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.structure import Move
 

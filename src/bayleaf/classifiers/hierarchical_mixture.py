@@ -45,8 +45,8 @@ from bayleaf.latent.online_mixture import (
 )
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixture_tables import Banks, mixture_log_posteriors
-from bayleaf.models.mixture_text import mixture_text
+from bayleaf.models.mixtures.tables import Banks, mixture_log_posteriors
+from bayleaf.models.mixtures.text import mixture_text
 from bayleaf.search.left_out.temperature import best_temperature
 
 # Folds that calibration holds out in turn.

@@ -34,13 +34,13 @@ from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table, read_table
 from bayleaf.density.saving import save_density
 from bayleaf.density.summary import DensitySummary
+from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.row_densities import log_densities_of_partial_rows
 from bayleaf.inference.sampling.forward_draws import draw_forward
 from bayleaf.inference.sampling.sample import decode
 from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.local_structure_text import describe_distribution
-from bayleaf.models.structured_network import n_distributions
+from bayleaf.models.networks.structured_network import n_distributions
 from bayleaf.scores.resolve import resolve_score
 from bayleaf.search.structure import Move
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayleaf.models.html_summary import arc_text, facts_html
-from bayleaf.models.summary import Name, column_lists, section, short_name
+from bayleaf.describe.summary import Name, column_lists, section, short_name
+from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.wording import brief, brief_names, counted
 
 

@@ -10,10 +10,10 @@ from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.tree import Split, TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.describe.local_structure_text import group_name
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.explanation import RuledEvidence
-from bayleaf.models.latent_rules import condition_text
-from bayleaf.models.local_structure_text import group_name
+from bayleaf.models.rules.latent_rules import condition_text
 from bayleaf.wording import name_list, shown_name, stated
 
 States = dict[int, int]

@@ -14,9 +14,9 @@ from bayleaf.explorer.networks import compiled_network
 from bayleaf.explorer.packing import packed, packed_codes
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.latent_rules import LatentReport
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.shipped import ShippedAverage
+from bayleaf.models.rules.latent_rules import LatentReport
+from bayleaf.models.support.shipped import ShippedAverage
 
 Content = dict[str, Any]
 

@@ -16,3 +16,40 @@ def log_sum_exp(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
         total += np.exp(terms - anchor)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(total) + anchor)
+
+
+def logarithmic_mean_weights(
+    log_a: NDArray[np.float64], log_b: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Weights w with ln(sum a / sum b) = sum of w ln(a / b), exactly.
+
+    Parameters
+    ----------
+    log_a, log_b : ndarray of shape (n_members,)
+        Logarithms of the members' scores for two classes; minus infinity in both
+        gives weight zero.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        L(a_p, b_p) / L(sum a, sum b), with the logarithmic mean L.
+    """
+    log_means = _log_logarithmic_mean(log_a, log_b)
+    total = _log_logarithmic_mean(
+        np.atleast_1d(log_sum_exp(log_a, axis=0)),
+        np.atleast_1d(log_sum_exp(log_b, axis=0)),
+    )
+    return np.exp(log_means - total)
+
+
+def _log_logarithmic_mean(
+    log_a: NDArray[np.float64], log_b: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Ln L(a, b) = ln((a - b) / ln(a / b)), and ln a where both are equal."""
+    high, low = np.maximum(log_a, log_b), np.minimum(log_a, log_b)
+    result = high.copy()
+    differ = (high > low) & np.isfinite(low)
+    gap = high[differ] - low[differ]
+    result[differ] = high[differ] + np.log(-np.expm1(-gap)) - np.log(gap)
+    result[(high > low) & ~np.isfinite(low)] = -np.inf
+    return result

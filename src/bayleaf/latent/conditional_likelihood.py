@@ -17,7 +17,7 @@ from bayleaf.inference.junction_tree.rows import expected_counts
 from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import log_normalize
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.wording import brief_fields
 
 Table = NDArray[np.float64]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
-from bayleaf.models.mixture_tables import Banks
+from bayleaf.models.mixtures.tables import Banks
 from bayleaf.native.mixtures import learn_pass
 
 Floats = NDArray[np.float64]

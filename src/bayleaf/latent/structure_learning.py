@@ -20,7 +20,7 @@ from bayleaf.latent.structure_search import (
     with_learned_hierarchies,
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.structured_network import (
+from bayleaf.models.networks.structured_network import (
     Structure,
     counted_log_likelihood,
     network_from_counts,

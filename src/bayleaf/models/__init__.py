@@ -4,13 +4,12 @@ from bayleaf.models.averaged_kdb import AveragedKDBModel, WeightedEdge
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, Term
-from bayleaf.models.feature_shape import FeatureShape
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.summary import Summary
+from bayleaf.models.texts.feature_shape import FeatureShape
 
 __all__ = [
     "AveragedKDBModel",
@@ -23,7 +22,6 @@ __all__ = [
     "ModelKind",
     "NetworkModel",
     "Predictor",
-    "Summary",
     "Term",
     "WeightedEdge",
 ]

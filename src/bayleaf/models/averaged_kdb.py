@@ -18,13 +18,13 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
-from bayleaf.models.feature_shape import FeatureShape, feature_shape
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.shipped import ShippedAverage
 from bayleaf.models.support.cells import RowFacts, UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows
 from bayleaf.models.support.nested_levels import FamilyLevel, family_levels
 from bayleaf.models.support.occupied_cells import shipped_networks
+from bayleaf.models.support.shipped import ShippedAverage
+from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
 from bayleaf.native.cpds import EvidenceTables
 from bayleaf.wording import counted
 

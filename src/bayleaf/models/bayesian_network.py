@@ -23,8 +23,8 @@ from bayleaf.graph.separation import d_separated, markov_blanket
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
-from bayleaf.models.html_summary import arc_text, facts_html
-from bayleaf.models.network_text import distribution_text, network_text
+from bayleaf.models.texts.html_summary import arc_text, facts_html
+from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.wording import brief, brief_names, counted, name_list, near_names, plain
 
 Name = str | int

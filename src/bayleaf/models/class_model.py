@@ -12,12 +12,12 @@ from bayleaf.counts.source import CountSource, Family
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.feature_shape import FeatureShape
-from bayleaf.models.latent_rules import LatentReport
-from bayleaf.models.picture import PicturedGraph
-from bayleaf.models.shipped import ShippedAverage, ShippedNetwork
+from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.support.shipped import ShippedAverage, ShippedNetwork
+from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.models.texts.picture import PicturedGraph
 
 LogScores = NDArray[np.float64]
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.mixture_explanation import explain_routes
-from bayleaf.models.mixture_tables import (
+from bayleaf.models.mixtures.explanation import explain_routes
+from bayleaf.models.mixtures.tables import (
     MixtureTables,
     member_shares,
     mixture_log_posteriors,
 )
-from bayleaf.models.mixture_text import mixture_text
+from bayleaf.models.mixtures.text import mixture_text
 
 Floats = NDArray[np.float64]
 

@@ -15,12 +15,12 @@ from bayleaf.data.codes import Codes
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
-from bayleaf.models.hierarchical_tables import HierarchicalTables
-from bayleaf.models.latent_messages import LatentMessages
-from bayleaf.models.latent_network import latent_network
-from bayleaf.models.latent_reports import features_given_class, latent_reports
-from bayleaf.models.latent_rules import LatentReport, latent_names
-from bayleaf.models.shipped import ShippedNetwork
+from bayleaf.models.latents.messages import LatentMessages
+from bayleaf.models.latents.network import latent_network
+from bayleaf.models.latents.reports import features_given_class, latent_reports
+from bayleaf.models.latents.tables import HierarchicalTables
+from bayleaf.models.rules.latent_rules import LatentReport, latent_names
+from bayleaf.models.support.shipped import ShippedNetwork
 from bayleaf.wording import name_list
 
 # A class child whose features have more joint codes than this has no look-up table.

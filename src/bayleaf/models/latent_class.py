@@ -22,12 +22,12 @@ from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.explanation import Explanation
-from bayleaf.models.latent_class_explanation import explain_components
-from bayleaf.models.latent_class_text import component_remarks
+from bayleaf.models.mixtures.latent_class_explanation import explain_components
+from bayleaf.models.mixtures.latent_class_text import component_remarks
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.shipped import ShippedNetwork
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.support.shipped import ShippedNetwork
 from bayleaf.wording import counted
 
 # Log joints of components and classes that are computed together.

@@ -14,13 +14,13 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.data.codes import Codes
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.feature_shape import FeatureShape
-from bayleaf.models.html_summary import NotebookModel
-from bayleaf.models.latent_rules import LatentReport
-from bayleaf.models.picture import CLASS, FEATURE, LATENT, PicturedGraph
-from bayleaf.models.shipped import ShippedAverage, ShippedNetwork
+from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.support.shipped import ShippedAverage, ShippedNetwork
+from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.models.texts.html_summary import NotebookModel
+from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, PicturedGraph
 
 Floats = NDArray[np.float64]
 

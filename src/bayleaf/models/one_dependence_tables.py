@@ -16,10 +16,10 @@ from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.picture import CLASS, FEATURE, PicturedGraph
-from bayleaf.models.shipped import ShippedAverage
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.support.shipped import ShippedAverage
+from bayleaf.models.texts.picture import CLASS, FEATURE, PicturedGraph
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.picture import FEATURE, PicturedGraph
+from bayleaf.models.texts.picture import FEATURE, PicturedGraph
 
 # More variables than this leave no room for names.
 MAX_NODES = 150

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayleaf.models.drawing import printable
+from bayleaf.describe.drawing import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,8 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.models.latent_rules import LatentReport
-from bayleaf.models.local_structure_text import group_name
+from bayleaf.describe.local_structure_text import group_name
+from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.plot.pictured_graph import pictured_graph
 from bayleaf.report.privacy import Privacy
 from bayleaf.wording import shown_name, stated

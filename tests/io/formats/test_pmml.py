@@ -15,7 +15,7 @@ import pytest
 from bayleaf import NaiveBayesClassifier, TANClassifier
 from bayleaf.io.formats.pmml import NAMESPACE, write_pmml
 from bayleaf.io.native.model_file import read_model
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
 
 CLASSES = ["a b", 'c "&"']
 

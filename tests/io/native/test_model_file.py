@@ -30,7 +30,7 @@ from bayleaf.models import (
     Predictor,
 )
 from bayleaf.models.latent_class import LatentClassModel
-from bayleaf.models.network_posterior import NetworkPosteriorModel
+from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
 from property.networks import network_models, one_dependence_models, random_network
 
 

@@ -40,12 +40,12 @@ from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
 from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import column_names, take_apart
+from bayleaf.describe.summary import Summary, summarize
 from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.summary import Summary, summarize
 
 
 class Learned(NamedTuple):

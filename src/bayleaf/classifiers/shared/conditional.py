@@ -20,7 +20,7 @@ from bayleaf.cpds.table import TableCPD, learn_table_cpds
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 
 if TYPE_CHECKING:

@@ -54,10 +54,10 @@ def inspect(
     json
         Print JSON.
     """
+    from bayleaf.describe.drawing import structure_dot, structure_text
+    from bayleaf.describe.summary import summarize
     from bayleaf.io import read_model
     from bayleaf.io.native.density import is_density
-    from bayleaf.models.drawing import structure_dot, structure_text
-    from bayleaf.models.summary import summarize
 
     if hierarchy is not None:
         return _show_hierarchy(model, hierarchy, as_json=json)
@@ -187,7 +187,7 @@ def _show_importance(
 
 def _show_rules(model: ClassModel, *, as_json: bool) -> int:
     """Print what the states of the latent variables mean."""
-    from bayleaf.models.latent_reports import rules_text
+    from bayleaf.models.latents.reports import rules_text
 
     reports = model.latent_reports
     if reports is None:
@@ -220,7 +220,7 @@ def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
     from rich.console import Console
     from rich.table import Table
 
-    from bayleaf.models.drawing import table_rows
+    from bayleaf.describe.drawing import table_rows
 
     header, rows = table_rows(model, name)
     if as_json:

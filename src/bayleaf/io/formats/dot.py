@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from html import escape
 
 from bayleaf.data.domain import Variable
+from bayleaf.describe.drawing import dot_string, printable
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.drawing import dot_string, printable
 
 
 def to_dot(network: BayesianNetwork, *, states: bool = False) -> str:

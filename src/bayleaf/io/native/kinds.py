@@ -16,8 +16,8 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_class import LatentClassModel
-from bayleaf.models.network_model import NetworkModel
-from bayleaf.models.network_posterior import NetworkPosteriorModel
+from bayleaf.models.networks.network_model import NetworkModel
+from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 
 Kind = TypeVar("Kind")

@@ -207,11 +207,16 @@ def _shaped(evidence: EvidenceRows | None, model: ClassModel) -> EvidenceRows | 
     if evidence is None:
         return None
     shapes = [size.shape for size in model.table_sizes]
-    sizes = [math.prod(shape) for shape in shapes]
-    if [rows.size for rows in evidence.rows] != sizes:
+    if len(evidence.rows) != len(shapes):
         raise ModelFileError(
             f"the evidence has {len(evidence.rows)} tables, but the model has "
-            f"{len(shapes)}, or they are of other sizes"
+            f"{len(shapes)}"
         )
+    for rows, shape in zip(evidence.rows, shapes, strict=True):
+        if rows.size != math.prod(shape):
+            raise ModelFileError(
+                f"the evidence of a table should hold {math.prod(shape)} numbers, but "
+                f"holds {rows.size}"
+            )
     pairs = zip(evidence.rows, shapes, strict=True)
     return replace(evidence, rows=tuple(rows.reshape(shape) for rows, shape in pairs))

@@ -61,7 +61,10 @@ class EvidenceRows:
     def check_content(self) -> None:
         """Raise ValueError unless every table has weights, none negative."""
         if len(self.rows) != len(self.pseudo_rows):
-            raise ValueError("the evidence has not one number of pseudo-rows a table")
+            raise ValueError(
+                f"the evidence has {len(self.rows)} tables, and pseudo-rows for "
+                f"{len(self.pseudo_rows)}"
+            )
         negative = any((rows < 0).any() for rows in self.rows)
         if negative or min(self.pseudo_rows, default=0.0) < 0:
             raise ValueError("the evidence of a table holds a negative weight")

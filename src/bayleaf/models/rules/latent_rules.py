@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.domain import Domain, Variable, interval_labels
-from bayleaf.models.latent_cover import Box, Cover
+from bayleaf.models.rules.cover import Box, Cover
 from bayleaf.wording import brief, counted, format_number, shown_name, stated
 
 # Rules of one state above which nested latents are not expanded.

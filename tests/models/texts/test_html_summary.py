@@ -10,7 +10,7 @@ from sklearn import config_context
 from bayleaf import BayesianNetworkEstimator, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.datasets import load_heart
-from bayleaf.models.html_summary import facts_html
+from bayleaf.models.texts.html_summary import facts_html
 from bayleaf.wording import plain
 from report.hostile import NAMES, TARGET, hostile_table
 from report.test_page import Page

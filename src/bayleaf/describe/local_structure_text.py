@@ -12,7 +12,7 @@ from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_text import head_text, hierarchy_node
+from bayleaf.models.texts.network_text import head_text, hierarchy_node
 from bayleaf.wording import format_number, name_list, shown_name
 
 # Longer texts are cut, and say so.

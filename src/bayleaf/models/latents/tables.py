@@ -17,12 +17,18 @@ from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.cpds.latent_tree import LatentTree
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.models.latent_messages import cell_probabilities
-from bayleaf.models.latent_rules import latent_names
+from bayleaf.models.latents.messages import cell_probabilities
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.picture import CLASS, FEATURE, LATENT, PicturedGraph, WeightedArc
+from bayleaf.models.rules.latent_rules import latent_names
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.texts.picture import (
+    CLASS,
+    FEATURE,
+    LATENT,
+    PicturedGraph,
+    WeightedArc,
+)
 from bayleaf.wording import counted
 
 Floats = NDArray[np.float64]

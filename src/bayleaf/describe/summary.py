@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayleaf.models.html_summary import arc_text, facts_html
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.wording import brief, brief_names, counted, plain
 
 Name = str | int

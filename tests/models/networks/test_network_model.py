@@ -11,7 +11,7 @@ import pytest
 from bayleaf.cpds.table import TableCPD
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
 from oracles.joint import class_scores
 from property.networks import (
     codes_of,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.models.mixture_tables import (
+from bayleaf.models.mixtures.tables import (
     Banks,
     MixtureTables,
     node_path,

@@ -17,14 +17,13 @@ from bayleaf.cpds.given_tables import SUM_TOLERANCE, check_distributions, check_
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.inference.log_sums import log_sum_exp
+from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.one_dependence import logarithmic_mean_weights
-from bayleaf.models.shipped import ShippedAverage
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.gate_rows import drawn_bank, expert_shares, output_rows
+from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.wording import counted
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.models.hierarchical_tables import HierarchicalTables
-from bayleaf.models.latent_rules import (
+from bayleaf.models.latents.tables import HierarchicalTables
+from bayleaf.models.rules.latent_rules import (
     MAX_RULES,
     LatentReport,
     LatentState,

@@ -15,7 +15,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.inference.elimination import Eliminator
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.class_model import LogScores
-from bayleaf.models.class_network import ClassNetwork
+from bayleaf.models.networks.class_network import ClassNetwork
 from bayleaf.wording import name_list
 
 

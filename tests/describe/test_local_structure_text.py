@@ -15,8 +15,8 @@ from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.graph.dag import DAG
-from bayleaf.models.local_structure_text import describe_distribution
 
 COLOURS = ValueHierarchy.from_nested({"any": {"warm": ["red", "pink"], "c": ["blue"]}})
 DOMAIN = Domain(

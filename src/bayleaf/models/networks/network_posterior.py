@@ -14,10 +14,10 @@ from bayleaf.cpds.given_tables import check_distributions, check_shape
 from bayleaf.data.codes import Codes
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.class_model import LogScores
-from bayleaf.models.class_network import ClassNetwork
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.shipped import ShippedNetwork
+from bayleaf.models.networks.class_network import ClassNetwork
 from bayleaf.models.support.evidence_rows import EvidenceRows
+from bayleaf.models.support.shipped import ShippedNetwork
 
 
 @dataclass(frozen=True, eq=False, repr=False)

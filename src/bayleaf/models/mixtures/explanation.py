@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
-from bayleaf.models.mixture_tables import (
+from bayleaf.models.mixtures.tables import (
     MixtureTables,
     member_shares,
     node_path,

@@ -10,7 +10,7 @@ import pytest
 from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
-from bayleaf.models.mixture_text import deciding_attributes, mixture_text
+from bayleaf.models.mixtures.text import deciding_attributes, mixture_text
 
 DOMAIN = Domain(
     (

@@ -9,10 +9,10 @@ import pytest
 
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable, numeric_variable
+from bayleaf.describe.drawing import structure_dot, structure_text, table_rows
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.drawing import structure_dot, structure_text, table_rows
-from bayleaf.models.network_model import NetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
 from property.networks import random_one_dependence
 
 DOMAIN = Domain(

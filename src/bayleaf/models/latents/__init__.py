@@ -1,0 +1,1 @@
+"""Latent variables of hierarchical naive Bayes: tables, messages, reports."""

@@ -1,0 +1,1 @@
+"""Tables of gated mixtures, and how mixtures explain a row."""

@@ -1,0 +1,1 @@
+"""Class models that are one Bayesian network."""

@@ -1,0 +1,1 @@
+"""What the states of latent variables mean, as short lists of rules."""

@@ -1,0 +1,1 @@
+"""Texts and small pictures of networks and of class models, and what both hold."""
