@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 import warnings
 from typing import Any, NamedTuple
 
@@ -90,21 +88,6 @@ class TrainingTable(NamedTuple):
         else:
             classes, codes = known_classes, label_codes(labels, known_classes)
         return cls(rows.parts, rows.weights, classes, codes)
-
-
-class Stage:
-    """A stage of fitting whose duration is told when it ends."""
-
-    def __init__(self, what: str, *, told: bool) -> None:
-        self._what, self._told = what, told
-
-    def __enter__(self) -> None:
-        self._start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        if self._told:
-            seconds = time.perf_counter() - self._start
-            print(f"{self._what} in {seconds:.3f} s", file=sys.stderr)
 
 
 def n_rows(parts: Matrix | list[Column]) -> int:
