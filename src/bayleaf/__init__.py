@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 # Public names and the modules that define them; loaded when first used, so that
 # importing the package is quick.
 _PUBLIC = {
+    "A2DEClassifier": "bayleaf.classifiers.a2de",
     "AODEClassifier": "bayleaf.classifiers.aode",
     "AveragedKDBClassifier": "bayleaf.classifiers.averaged_kdb",
     "Backoff": "bayleaf.cpds.smoothing",

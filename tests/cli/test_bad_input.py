@@ -99,7 +99,7 @@ def test_negative_k(fit: Callable[..., object]) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "choice"),
     [
-        ("--model", "svm", "nb, tan, kdb, hnb, aode"),
+        ("--model", "svm", "nb, tan, kdb, hnb, aode, a2de"),
         ("--smoothing", "none", "laplace"),
         ("--discretizer", "best", "equal_width"),
         ("--missing", "drop", "marginalize"),

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from bayleaf import (
+    A2DEClassifier,
     AODEClassifier,
     AveragedKDBClassifier,
     BayesianNetworkClassifier,
@@ -263,6 +264,11 @@ def test_a_constant_column_changes_no_probability(joint_kind: Any) -> None:
         naive = NaiveBayesClassifier().fit(frame, y)
         joint = np.exp(naive.predict_joint_log_proba(frame))
         expected = (len(columns) * expected + joint) / (len(columns) + 1)
+    if issubclass(joint_kind, A2DEClassifier):
+        # Beside a constant super-parent the other is the only one.
+        single = AODEClassifier(min_count=0).fit(frame, y)
+        joint = np.exp(single.predict_joint_log_proba(frame))
+        expected = ((len(columns) - 1) * expected + 2 * joint) / (len(columns) + 1)
     found = np.exp(
         joint_kind(random_state=0).fit(wider, y).predict_joint_log_proba(wider)
     )
@@ -282,6 +288,7 @@ def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:
     # These count or test all pairs of columns, some of them several times.
     pairwise = {AODEClassifier: 300, BayesianNetworkClassifier: 300}
     pairwise |= {AveragedKDBClassifier: 2000, HNBClassifier: 2000}
+    pairwise |= {A2DEClassifier: 30}
     n_columns = pairwise.get(kind, 5000)
     rng = np.random.default_rng(5)
     y = rng.integers(2, size=60)

@@ -46,7 +46,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "latent_class": {"n_components": 3},
 }
 # Features of the wide table where time or memory grow with their square or faster.
-N_FEATURES = {"aode": 60, "network": 60}
+N_FEATURES = {"aode": 60, "a2de": 25, "network": 60}
 
 
 def _wide_table(n_features: int = 200, n_rows: int = 60) -> tuple[pd.DataFrame, Any]:

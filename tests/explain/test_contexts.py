@@ -100,7 +100,9 @@ def test_latent_rules_that_hold_are_told_once() -> None:
         assert all((" != " in s) is not equal or "and" in s for s in sentences)
 
 
-@pytest.mark.parametrize("kind", ["nb", "tan", "kdb", "aode", "auto", "mixture"])
+@pytest.mark.parametrize(
+    "kind", ["nb", "tan", "kdb", "aode", "a2de", "auto", "mixture"]
+)
 def test_models_without_contexts_say_nothing(kind: str) -> None:
     X, y = small_table(1)
     assert contexts(classifier(kind).fit(X, y), X.iloc[:3]) == [[], [], []]

@@ -194,7 +194,7 @@ def test_rows_behind_cells_are_those_of_the_table_and_few_are_flagged() -> None:
                 assert cell.value == row[cell.feature]
 
 
-@pytest.mark.parametrize("kind", ["nb", "tan", "aode", "hnb", "network"])
+@pytest.mark.parametrize("kind", ["nb", "tan", "aode", "a2de", "hnb", "network"])
 def test_weights_are_repetitions(kind: str) -> None:
     X, y = small_table(5)
     weights = 1.0 + np.arange(len(y)) % 2

@@ -104,7 +104,7 @@ def test_missing_cells_are_counted() -> None:
 
 def test_models_without_leave_one_out_ask_for_rows() -> None:
     X, y = small_table(3)
-    for kind in ("hnb", "aode", "auto", "mixture", "latent_class", "network"):
+    for kind in ("hnb", "aode", "a2de", "auto", "mixture", "latent_class", "network"):
         with pytest.raises(AttributeError, match="give X and y"):
             importance(classifier(kind).fit(X, y))
 

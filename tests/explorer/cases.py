@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from bayleaf import ValueHierarchy
 from bayleaf.data.codes import Codes
 from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.io import read_network, write_network
+from bayleaf.models.averaged_networks import AveragedNetworksModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.predictor import Predictor
@@ -52,6 +54,16 @@ class Case:
     model: Any
     network: BayesianNetwork | None
     predictor: Predictor | None = None
+
+    @property
+    def networks(self) -> list[BayesianNetwork]:
+        """The network, or those whose joint distributions are averaged."""
+        if self.network is not None:
+            return [self.network]
+        kind = self.predictor and self.predictor.model
+        if not isinstance(kind, AveragedNetworksModel):
+            return []
+        return [member.network for member in kind.networks]
 
     @property
     def cards(self) -> list[int]:
@@ -90,14 +102,14 @@ class Case:
         rng = np.random.default_rng(seed)
         masks = {}
         # A model that is no single network knows single states of features alone.
-        n_open = self.n_features if self.network is None else len(self.cards)
+        n_open = len(self.cards) if self.networks else self.n_features
         has_class = self.predictor is not None
         for variable in range(n_open):
             is_class = has_class and variable == len(self.cards) - 1
             if rng.random() < (0.9 if is_class else 0.5):
                 continue
             card = self.cards[variable]
-            several = self.network is not None and rng.random() < 0.4
+            several = bool(self.networks) and rng.random() < 0.4
             mask = (rng.random(card) < (0.6 if several else 0.0)).astype(np.uint8)
             mask[rng.integers(card)] = 1
             masks[variable] = mask
@@ -105,7 +117,8 @@ class Case:
 
     def posteriors(self, masks: Mapping[int, Mask]) -> list[NDArray[np.float64]] | None:
         """Posterior of every variable of the network; None for impossible evidence."""
-        assert self.network is not None
+        if self.network is None:
+            return self._mean_posteriors(masks)
         names = self.network.domain.names
         known = {names[v]: mask.astype(np.float64) for v, mask in masks.items()}
         given = getattr(getattr(self.model, "model_", None), "given_prior", None)
@@ -118,6 +131,20 @@ class Case:
             return None
         return [np.asarray(found[name].probabilities) for name in names]
 
+    def _mean_posteriors(self, masks: Mapping[int, Mask]) -> list[NDArray[np.float64]]:
+        """Posteriors from the whole table of the mean of all networks."""
+        variables = range(len(self.cards))
+        joint = np.zeros(self.cards)
+        for network in self.networks:
+            tables = [(cpd.probabilities, list(cpd.family)) for cpd in network.cpds]
+            joint += np.einsum(*itertools.chain(*tables), [*variables])
+        for variable, mask in masks.items():
+            joint *= np.expand_dims(mask, [v for v in variables if v != variable])
+        joint /= joint.sum()
+        return [
+            joint.sum(axis=tuple(v for v in variables if v != u)) for u in variables
+        ]
+
 
 def classifiers() -> dict[str, Callable[[], Any]]:
     """Classifiers of every kind, unfitted, by name."""
@@ -127,6 +154,7 @@ def classifiers() -> dict[str, Callable[[], Any]]:
         "TAN": lambda: bayleaf.TANClassifier(class_prior=[0.6, 0.3, 0.1], **calibrated),
         "KDB": lambda: bayleaf.KDBClassifier(k=2, loss=LOSS, **calibrated),
         "AODE": lambda: bayleaf.AODEClassifier(),
+        "A2DE": lambda: bayleaf.A2DEClassifier(**calibrated),
         "averaged KDB": lambda: bayleaf.AveragedKDBClassifier(
             n_networks=3, random_state=0
         ),

@@ -62,7 +62,7 @@ def test_posteriors_are_those_of_python(
     n_checked = 0
     for own, answer in zip(masks, answers(page, case, masks), strict=True):
         found = answer["posteriors"]
-        if case.network is not None:
+        if case.networks:
             expected = case.posteriors(own)
             assert (found is None) == (expected is None)
             if expected is None:
@@ -110,7 +110,7 @@ def test_contributions_are_those_of_python(kind: str, open_page: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["TAN", "KDB", "AODE", "averaged KDB", "mixture", "HNB"]
+    "kind", ["TAN", "KDB", "AODE", "A2DE", "averaged KDB", "mixture", "HNB"]
 )
 def test_counterfactuals_are_all_minimal_ones_of_one_or_two_changes(
     kind: str, open_page: Any

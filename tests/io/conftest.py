@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import (
+    A2DEClassifier,
     AODEClassifier,
     AveragedKDBClassifier,
     BayesianNetworkClassifier,
@@ -28,6 +29,7 @@ KINDS: dict[str, Any] = {
     "kdb": KDBClassifier,
     "hnb": partial(HNBClassifier, search="significance", significance_level=0.9),
     "aode": AODEClassifier,
+    "a2de": A2DEClassifier,
     "auto": partial(AveragedKDBClassifier, n_networks=2, max_parents=1),
     "latent_class": partial(LatentClassNBClassifier, n_components=2),
     "network": BayesianNetworkClassifier,

@@ -3,6 +3,7 @@
 Contract tests, the command line's ``--model`` and benchmarks walk this list.
 """
 
+from bayleaf.classifiers.a2de import A2DEClassifier
 from bayleaf.classifiers.aode import AODEClassifier
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.bayesian_network import BayesianNetworkClassifier
@@ -11,6 +12,7 @@ from bayleaf.classifiers.hnb import HNBClassifier
 from bayleaf.classifiers.kdb import KDBClassifier
 from bayleaf.classifiers.latent_class import LatentClassNBClassifier
 from bayleaf.classifiers.naive_bayes import NaiveBayesClassifier
+from bayleaf.classifiers.shared.averaged_networks import AveragedNetworksClassifier
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.tan import TANClassifier
@@ -21,6 +23,7 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
     "kdb": KDBClassifier,
     "hnb": HNBClassifier,
     "aode": AODEClassifier,
+    "a2de": A2DEClassifier,
     "auto": AveragedKDBClassifier,
     "mixture": HierarchicalMixtureNBClassifier,
     "latent_class": LatentClassNBClassifier,
@@ -28,9 +31,11 @@ CLASSIFIERS: dict[str, type[BayesianClassifier]] = {
 }
 
 __all__ = [
+    "A2DEClassifier",
     "CLASSIFIERS",
     "AODEClassifier",
     "AveragedKDBClassifier",
+    "AveragedNetworksClassifier",
     "BayesianClassifier",
     "BayesianNetworkClassifier",
     "HNBClassifier",

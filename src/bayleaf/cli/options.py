@@ -21,6 +21,7 @@ MODELS = (
     "kdb",
     "hnb",
     "aode",
+    "a2de",
     "auto",
     "mixture",
     "latent_class",

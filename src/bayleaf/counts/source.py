@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -96,3 +96,19 @@ class CountSource(Protocol):
             If the source keeps no rows.
         """
         ...
+
+
+def shared_family_counts(
+    source: CountSource, families: Sequence[Family]
+) -> Iterator[Counts]:
+    """Weight of each joint state of families, many of which hold the same variables.
+
+    Each set of variables is counted once, the class first, and its axes are then put
+    in the order of each family.
+    """
+    last = source.class_index
+    orders = [tuple(sorted(f, key=lambda v: (v != last, v))) for f in families]
+    distinct = list(dict.fromkeys(orders))
+    counts = dict(zip(distinct, source.family_counts(distinct), strict=True))
+    for family, order in zip(families, orders, strict=True):
+        yield counts[order].transpose([order.index(v) for v in family])

@@ -353,6 +353,7 @@ class MixtureEngine extends AverageEngine {
 function engineOf(model) {
   const kinds = {
     network: NetworkEngine,
+    networks: NetworksEngine,
     one_dependence: OneDependenceEngine,
     averaged: AveragedEngine,
     mixture: MixtureEngine,

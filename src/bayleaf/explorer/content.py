@@ -16,7 +16,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.rules.latent_rules import LatentReport
-from bayleaf.models.support.shipped import ShippedAverage
+from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
 
 Content = dict[str, Any]
 
@@ -119,6 +119,8 @@ def _model_content(model: ClassModel) -> Content:
     shipped = model.shipped
     if isinstance(shipped, ShippedAverage):
         return _average_content(model, shipped)
+    if isinstance(shipped, ShippedNetworks):
+        return _networks_content(model, shipped)
     network = shipped.network
     class_index = len(network.domain) - 1
     pairs = zip(network.domain, shipped.roles, strict=True)
@@ -160,6 +162,36 @@ def _more(n_hidden: int) -> list[str]:
 
 def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
     """A model that is no single network: it has a posterior of the class alone."""
+    values = {}
+    if model.feature_marginals is not None:
+        values["states"] = _state_log_probabilities(model)
+    values |= _packed(shipped.values)
+    return {
+        **_plain_content(model),
+        "kind": shipped.engine,
+        "remarks": [_ONE_NETWORK_ONLY, *model.remarks],
+        "average": values,
+    }
+
+
+def _networks_content(model: ClassModel, shipped: ShippedNetworks) -> Content:
+    """A mean of joint distributions: every variable has a posterior."""
+    last = len(model.domain) - 1
+    return {
+        **_plain_content(model),
+        "kind": "networks",
+        "networks": [
+            {
+                "order": [v for v in network.dag.order if v != last],
+                "network": compiled_network(network),
+            }
+            for network in shipped.networks
+        ],
+    }
+
+
+def _plain_content(model: ClassModel) -> Content:
+    """Variables, and those arcs that a drawing of many networks can show."""
     *features, class_variable = model.domain.variables
     arcs = model.arcs if len(model.arcs) <= _ARCS_SHOWN else []
     note = ""
@@ -168,13 +200,8 @@ def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
         # Every feature is some network's parent of every other.
         arcs = [(len(features), child) for child in range(len(features))]
         note = "; arcs between features differ from network to network and are left out"
-    values = {}
-    if model.feature_marginals is not None:
-        values["states"] = _state_log_probabilities(model)
-    values |= _packed(shipped.values)
     return {
         "drawing_note": note,
-        "kind": shipped.engine,
         "variables": [
             *(variable_content(variable, "feature") for variable in features),
             variable_content(class_variable, "class"),
@@ -183,8 +210,7 @@ def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
         "question": len(features),
         "edges": [list(arc) for arc in arcs],
         "order": list(range(len(features))),
-        "remarks": [_ONE_NETWORK_ONLY, *model.remarks],
-        "average": values,
+        "remarks": list(model.remarks),
     }
 
 

@@ -127,6 +127,63 @@ class NetworkEngine {
   }
 }
 
+/** Answers for the mean of the joint distributions of several networks. */
+class NetworksEngine {
+  constructor(model) {
+    this.members = model.networks.map((own) => new NetworkEngine({ ...model, ...own }));
+    this.canRuleOut = true;
+    this.hasPosteriors = true;
+    this.question = model.class;
+    this.order = model.order;
+  }
+
+  /** Logarithm of the mean of ln P(class, evidence on the others) for each class. */
+  scores(evidence) {
+    const each = this.members.map((member) => member.scores(evidence));
+    const least = Math.log(each.length);
+    return each[0].map((_, label) => logSumExp(each.map((own) => own[label])) - least);
+  }
+
+  /** ln P(evidence), nats. */
+  logProbability(evidence, scores) {
+    return logSumExp(scores);
+  }
+
+  /** The members' posteriors, weighed by what each gives the evidence. */
+  posteriors(evidence) {
+    const mask = evidence[this.question];
+    const logs = logNormalized(this.members.map((member) =>
+      logSumExp(member.scores(evidence).filter((_, label) => !mask || mask[label]))));
+    if (!logs) return null;
+    let sums = null;
+    this.members.forEach((member, m) => {
+      const found = member.posteriors(evidence);
+      const weight = Math.exp(logs[m]);
+      if (!found || !weight) return;
+      sums ??= found.map((own) => new Float64Array(own.length));
+      found.forEach((own, v) => own.forEach((p, s) => { sums[v][s] += weight * p; }));
+    });
+    return sums;
+  }
+
+  /** The members' terms by logarithmic-mean weights. */
+  contributions(evidence, target, against) {
+    const each = this.members.map((member) => member.scores(evidence));
+    const weights = logarithmicMeanWeights(
+      each.map((own) => own[target]),
+      each.map((own) => own[against]),
+    );
+    const total = { prior: 0, terms: new Array(evidence.length).fill(0) };
+    this.members.forEach((member, m) => {
+      if (!weights[m]) return;
+      const own = member.contributions(evidence, target, against);
+      total.prior += weights[m] * own.prior;
+      own.terms.forEach((term, v) => { total.terms[v] += weights[m] * term; });
+    });
+    return total;
+  }
+}
+
 /** Whether weights are those of a mask. */
 function sameWeights(weights, mask) {
   if (!weights || !mask) return !weights && !mask;

@@ -41,8 +41,10 @@ class Factor:
 
     def padded(self) -> NDArray[np.float64]:
         """The table with one more code on each axis, "missing", that counts zero."""
-        widths = [(0, 0), *([(0, 1)] * len(self.variables))]
-        return np.pad(self.log_values, widths)
+        n_classes, *cards = self.log_values.shape
+        padded = np.zeros((n_classes, *(card + 1 for card in cards)))
+        padded[(slice(None), *map(slice, cards))] = self.log_values
+        return padded
 
 
 @dataclass(frozen=True, eq=False)

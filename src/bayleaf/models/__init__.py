@@ -1,6 +1,7 @@
 """Frozen results of learning, and inference in them."""
 
 from bayleaf.models.averaged_kdb import AveragedKDBModel, WeightedEdge
+from bayleaf.models.averaged_networks import AveragedNetworksModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, Term
@@ -13,6 +14,7 @@ from bayleaf.models.texts.feature_shape import FeatureShape
 
 __all__ = [
     "AveragedKDBModel",
+    "AveragedNetworksModel",
     "AveragedOneDependenceModel",
     "BayesianNetwork",
     "ClassModel",

@@ -15,7 +15,11 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
-from bayleaf.models.support.shipped import ShippedAverage, ShippedNetwork
+from bayleaf.models.support.shipped import (
+    ShippedAverage,
+    ShippedNetwork,
+    ShippedNetworks,
+)
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.picture import PicturedGraph
 
@@ -99,7 +103,7 @@ class ClassModel(Protocol):
         ...
 
     @property
-    def shipped(self) -> ShippedNetwork | ShippedAverage:
+    def shipped(self) -> ShippedNetwork | ShippedNetworks | ShippedAverage:
         """What a page holds that computes with the model without Python."""
         ...
 

@@ -17,7 +17,11 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
-from bayleaf.models.support.shipped import ShippedAverage, ShippedNetwork
+from bayleaf.models.support.shipped import (
+    ShippedAverage,
+    ShippedNetwork,
+    ShippedNetworks,
+)
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.html_summary import NotebookModel
 from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, PicturedGraph
@@ -90,7 +94,9 @@ class ModelKind(NotebookModel):
         )
 
     @property
-    def shipped(self: ClassModel) -> ShippedNetwork | ShippedAverage:
+    def shipped(
+        self: ClassModel,
+    ) -> ShippedNetwork | ShippedNetworks | ShippedAverage:
         """The network."""
         network = _network(self)
         if network is None:

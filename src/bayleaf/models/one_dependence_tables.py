@@ -19,7 +19,7 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.shipped import ShippedAverage
-from bayleaf.models.texts.picture import CLASS, FEATURE, PicturedGraph
+from bayleaf.models.texts.picture import PicturedGraph, class_over_features
 
 Floats = NDArray[np.float64]
 
@@ -115,11 +115,8 @@ class OneDependenceTables(ModelKind):
     @property
     def picture(self) -> PicturedGraph:
         """The class over all features; the networks together have every other arc."""
-        n_features = len(self.domain) - 1
-        return PicturedGraph(
+        return class_over_features(
             self.domain.names,
-            (FEATURE,) * n_features + (CLASS,),
-            tuple((n_features, child, None) for child in range(n_features)),
             "an average of networks: in each of them one feature is a parent of all "
             "others",
         )

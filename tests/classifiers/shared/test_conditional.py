@@ -10,6 +10,7 @@ import pytest
 
 import bayleaf
 from bayleaf import (
+    A2DEClassifier,
     AODEClassifier,
     AveragedKDBClassifier,
     KDBClassifier,
@@ -67,7 +68,9 @@ def test_files_keep_conditional_tables(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-@pytest.mark.parametrize("kind", [AODEClassifier, AveragedKDBClassifier])
+@pytest.mark.parametrize(
+    "kind", [A2DEClassifier, AODEClassifier, AveragedKDBClassifier]
+)
 def test_averages_have_no_objective(kind: Any) -> None:
     with pytest.raises(TypeError, match="objective"):
         kind(objective="conditional")

@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 
 import bayleaf
 from bayleaf import (
+    A2DEClassifier,
     AODEClassifier,
     KDBClassifier,
     Lidstone,
@@ -24,7 +25,13 @@ from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.selection import SMOOTHING_GRID
 from contract.tables import mixed_frame, nominal_frame
 
-KINDS = (NaiveBayesClassifier, TANClassifier, KDBClassifier, AODEClassifier)
+KINDS = (
+    NaiveBayesClassifier,
+    TANClassifier,
+    KDBClassifier,
+    AODEClassifier,
+    A2DEClassifier,
+)
 CALIBRATED = {"calibration": "leave_one_out", "random_state": 0}
 
 
@@ -101,7 +108,7 @@ def test_a_model_without_exact_leave_one_out_says_so(
         _ = model.loo_score_
 
 
-@pytest.mark.parametrize("kind", [NaiveBayesClassifier, AODEClassifier])
+@pytest.mark.parametrize("kind", [NaiveBayesClassifier, AODEClassifier, A2DEClassifier])
 def test_learning_by_batches_lets_the_rows_go(kind: Any) -> None:
     frame, y = nominal_frame()
     model = kind().partial_fit(frame, y, classes=sorted(set(y)))

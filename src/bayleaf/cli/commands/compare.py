@@ -46,8 +46,8 @@ def compare(
     target
         Column to predict.
     models
-        Names joined by commas: nb, tan, kdb, hnb, aode, auto, mixture, latent_class,
-        network.
+        Names joined by commas: nb, tan, kdb, hnb, aode, a2de, auto, mixture,
+        latent_class, network.
     baseline
         Model that the others are tested against; best: the best of each score.
     loss

@@ -45,8 +45,8 @@ def evaluate(
     target
         Column to predict.
     model
-        nb, tan, kdb, hnb, aode, auto, mixture, latent_class or network; may be
-        repeated. All of them by default.
+        nb, tan, kdb, hnb, aode, a2de, auto, mixture, latent_class or network; may
+        be repeated. All of them by default.
     loss
         CSV file of costs, class names as header row and first column; rows are
         predicted, columns true classes. Adds the expected cost a row and, for two

@@ -37,7 +37,8 @@ def fit(
     density
         Learn how all columns depend on one another, in place of a classifier.
     model
-        auto (by default), nb, tan, kdb, hnb, aode, mixture, latent_class or network.
+        auto (by default), nb, tan, kdb, hnb, aode, a2de, mixture, latent_class or
+        network.
     output
         Model file to write.
     drop

@@ -12,6 +12,7 @@ from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.averaged_networks import AveragedNetworksModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
@@ -26,6 +27,7 @@ MODEL_KINDS: dict[str, type[Any]] = {
     "network": NetworkModel,
     "averaged_one_dependence": AveragedOneDependenceModel,
     "averaged_kdb": AveragedKDBModel,
+    "averaged_networks": AveragedNetworksModel,
     "hierarchical_naive_bayes": HierarchicalNaiveBayesModel,
     "hierarchical_mixture": HierarchicalMixtureModel,
     "latent_class": LatentClassModel,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,10 @@ from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.table import TableCPD
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.elimination import Eliminator
+from bayleaf.inference.factors import Factor
 from bayleaf.models.support.evidence_rows import EvidenceRows
 from bayleaf.models.support.family_rows import distribution_places, distributions
 
@@ -126,3 +130,92 @@ def _with_leaves(node: Leaf | Split, rows: dict[int, Floats]) -> Leaf | Split:
         return Leaf(rows[id(node)])
     branches = tuple(_with_leaves(branch, rows) for branch in node.branches)
     return replace(node, branches=branches)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRow:
+    """What drawn tables say of one row; each is drawn when first asked for.
+
+    Parameters
+    ----------
+    tables : sequence of CPD
+        Distributions of features, and the class prior last.
+    evidence : EvidenceRows
+        The training rows behind each.
+    domain : Domain
+        Features.
+    codes : Codes
+        The row.
+    n_draws : int
+        Number of draws.
+    rng : Generator
+        Source of randomness.
+    """
+
+    tables: Sequence[CPD]
+    evidence: EvidenceRows
+    domain: Domain
+    codes: Codes
+    n_draws: int
+    rng: np.random.Generator
+
+    @cached_property
+    def _states(self) -> list[int | slice]:
+        """State of each feature, all of them where it is missing; so of the class."""
+        columns = [self.codes.column(v) for v in range(self.codes.n_variables)]
+        states = [int(column[0]) for column in columns]
+        known = zip(states, self.codes.cards, strict=True)
+        return [*(s if s < card else slice(None) for s, card in known), slice(None)]
+
+    @cached_property
+    def _prior(self) -> Floats:
+        """Log class prior of each draw, shape (n_draws * n_classes,)."""
+        prior, place = self.tables[-1].probabilities, len(self.tables) - 1
+        return self.evidence.log_priors(prior, place, self.n_draws, self.rng).ravel()
+
+    @cached_property
+    def _factors(self) -> dict[int, Factor]:
+        """Tables drawn so far."""
+        return {}
+
+    def _factor(self, place: int) -> Factor:
+        """A drawn table at the row's states; its first axis is draws times classes."""
+        if place in self._factors:
+            return self._factors[place]
+        cpd, class_index = self.tables[place], self.codes.n_variables
+        given = tuple(self._states[v] for v in cpd.parents)
+        means = cpd.probabilities[given]
+        strengths = self.evidence.strengths(place)[given]
+        state = self._states[cpd.child]
+        if isinstance(state, int):
+            # Alone, one state's share of a Dirichlet distribution is a beta variate.
+            own = means[..., state]
+            means, state = np.stack([own, np.maximum(1.0 - own, 0.0)], axis=-1), 0
+        logs = log_dirichlet(means, strengths, self.n_draws, self.rng)[..., state]
+        axes = [v for v in cpd.family if isinstance(self._states[v], slice)]
+        if class_index in axes:
+            logs = np.moveaxis(logs, 1 + axes.index(class_index), 1)
+            axes.remove(class_index)
+        else:
+            logs = np.repeat(logs[:, None], self.tables[-1].cards[-1], axis=1)
+        logs = logs.reshape(-1, *logs.shape[2:])
+        return self._factors.setdefault(place, Factor(cpd.child, tuple(axes), logs))
+
+    def log_scores(self, member: Sequence[int], max_table_cells: int) -> Floats:
+        """Log joint by draw and class of a network, which is a table a variable."""
+        class_index = self.codes.n_variables
+        dag = DAG(tuple(self.tables[place].parents for place in member))
+        needed = {v for v in range(class_index) if isinstance(self._states[v], int)}
+        factors = []
+        # A missing feature matters to those of its descendants that are known.
+        for child in reversed(dag.order):
+            if child in needed:
+                needed.update(set(dag.parents[child]) - {class_index})
+                factors.append(self._factor(member[child]))
+        scores = self._prior.copy()
+        for factor in factors:
+            if not factor.variables:
+                scores += factor.log_values
+        eliminator = Eliminator(factors, self.domain, max_table_cells)
+        eliminator.add_missing(self.codes, scores[:, None])
+        return scores.reshape(self.n_draws, -1)

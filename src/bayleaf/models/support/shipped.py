@@ -36,6 +36,19 @@ class ShippedNetwork:
 
 
 @dataclass(frozen=True, eq=False)
+class ShippedNetworks:
+    """A model whose joint distribution is the mean of those of several networks.
+
+    Parameters
+    ----------
+    networks : tuple of BayesianNetwork
+        Features, then the class, in each of them.
+    """
+
+    networks: tuple[BayesianNetwork, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class ShippedAverage:
     """A model that is no single network: only its class has a posterior.
 

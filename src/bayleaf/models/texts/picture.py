@@ -57,3 +57,14 @@ class PicturedGraph:
             ),
             self.note,
         )
+
+
+def class_over_features(names: tuple[str | int, ...], note: str) -> PicturedGraph:
+    """The class, which is the last variable, over all others."""
+    n_features = len(names) - 1
+    return PicturedGraph(
+        names,
+        (FEATURE,) * n_features + (CLASS,),
+        tuple((n_features, child, None) for child in range(n_features)),
+        note,
+    )

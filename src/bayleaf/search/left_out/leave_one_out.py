@@ -191,6 +191,14 @@ class LeaveOneOut:
         tasks = [partial(score, rows) for rows in self.blocks()]
         return np.concatenate(run_tasks(tasks, self.counts.n_jobs), axis=2)
 
+    def mean_log_scores(self, networks: Sequence[Sequence[Family]]) -> Floats:
+        """Log of the mean joint probability of several networks, see `log_scores`."""
+        total = self.log_scores(networks[0])
+        for families in networks[1:]:
+            np.logaddexp(total, self.log_scores(families), out=total)
+        total -= np.log(len(networks))
+        return total
+
     def scores(self, log_scores: Floats) -> LeaveOneOutScores:
         """Means over rows for one rule's log scores of shape (n_classes, n_rows)."""
         weights = self.rows.codes.weights
