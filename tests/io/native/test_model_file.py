@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -23,14 +24,7 @@ from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, SavedModel, read_model, write_model
 from bayleaf.io.native import archive
-from bayleaf.models import (
-    AveragedKDBModel,
-    HierarchicalNaiveBayesModel,
-    NetworkModel,
-    Predictor,
-)
-from bayleaf.models.latent_class import LatentClassModel
-from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
+from bayleaf.models import NetworkModel, Predictor
 from property.networks import network_models, one_dependence_models, random_network
 
 
@@ -48,30 +42,15 @@ def _saved(
     return SavedModel(Predictor(encoder, model, labels, loss), "X", {"k": 1}, -0.1)
 
 
-def _tables(model: Any) -> list[Any]:
+def _tables(value: Any) -> list[Any]:
     """All arrays of a model."""
-    if isinstance(model, NetworkModel | NetworkPosteriorModel):
-        return [cpd.probabilities for cpd in model.network.cpds]
-    if isinstance(model, AveragedKDBModel):
-        families = [f for network in model.networks for f in network.families]
-        return [
-            *(model.prior, model.base, model.weights, *model.state_counts),
-            *(values for network in model.networks for values in network.maps),
-            *(f.counts.states for f in families),
-            *(f.counts.classes for f in families),
-            *(f.counts.weights for f in families),
-        ]
-    if isinstance(model, HierarchicalNaiveBayesModel):
-        maps = [latent.states for latent in model.tree.latents]
-        return [model.prior, *model.tables, *maps, *model.cell_counts]
-    if isinstance(model, LatentClassModel):
-        return [model.prior, model.weights, *model.tables]
-    return [
-        model.prior,
-        model.parent_probabilities,
-        model.child_probabilities,
-        model.usable,
-    ]
+    if isinstance(value, np.ndarray):
+        return [value]
+    if dataclasses.is_dataclass(value):
+        own = dataclasses.fields(value)
+        value = tuple(getattr(value, field.name) for field in own)
+    inner = value if isinstance(value, tuple) else ()
+    return [array for item in inner for array in _tables(item)]
 
 
 def _assert_same(read: SavedModel, saved: SavedModel) -> None:
