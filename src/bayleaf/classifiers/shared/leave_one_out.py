@@ -179,7 +179,7 @@ def fitted_temperature(
     return temperature
 
 
-def note_little_evidence(classifier: LeavingOut) -> None:
+def note_little_support(classifier: LeavingOut) -> None:
     """Note for the summary where a choice by leaving rows out rests on little.
 
     That is where a class has one row, without which nothing tells of it, and where
