@@ -93,7 +93,8 @@ def _table(model: Any, place: int) -> Any:
     """One of the tables of a model, or what stands for it."""
     if "network" in model:
         return model["network"]["cpds"][place]["probabilities"]
-    return model["tables"][place] if "tables" in model else model["prior"]
+    table = model["tables"][place] if "tables" in model else model["prior"]
+    return table if isinstance(table, list) else table.get("probabilities", table)
 
 
 def _numbers(array: Any) -> Any:

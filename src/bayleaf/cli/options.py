@@ -27,6 +27,8 @@ MODELS = (
     "latent_class",
     "network",
 )
+# Tables of the others grow with the cube of the number of features.
+EVALUATED = tuple(model for model in MODELS if model != "a2de")
 
 
 @Parameter(name="*")

@@ -13,7 +13,7 @@ from bayleaf.cli.commands.compare import (
     print_comparison,
     print_points,
 )
-from bayleaf.cli.options import MODELS, ModelOptions, Source, Strings, print_json
+from bayleaf.cli.options import EVALUATED, ModelOptions, Source, Strings, print_json
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.compare import Comparison
@@ -24,7 +24,7 @@ def evaluate(
     data: Source,
     *,
     target: str,
-    model: Strings = MODELS,
+    model: Strings = EVALUATED,
     loss: str | None = None,
     positive: str | None = None,
     folds: int = 10,
@@ -46,7 +46,7 @@ def evaluate(
         Column to predict.
     model
         nb, tan, kdb, hnb, aode, a2de, auto, mixture, latent_class or network; may
-        be repeated. All of them by default.
+        be repeated. All but a2de by default.
     loss
         CSV file of costs, class names as header row and first column; rows are
         predicted, columns true classes. Adds the expected cost a row and, for two
