@@ -49,8 +49,8 @@ def test_scores_are_the_weighted_sum_of_mean_log_probabilities(fitted: Any) -> N
     model, frame, _ = fitted
     codes = model.encoder_.transform(bayleaf.data.tables.frames.take_apart(frame)).codes
     inner = model.model_
-    evidence = inner.evidence(codes)
-    scores = inner.base + np.einsum("rcij,ij->rc", evidence, inner.weights)
+    logs = inner.log_probabilities(codes)
+    scores = inner.base + np.einsum("rcij,ij->rc", logs, inner.weights)
     expected = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_log_proba(frame), expected, atol=1e-10)
     assert inner.weights.min() >= 0

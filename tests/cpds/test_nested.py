@@ -87,7 +87,7 @@ def test_left_out_log_probabilities_equals_counting_without_the_row(
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
-def test_tables_hold_the_weighted_evidence_relative_to_the_prior_share(
+def test_tables_hold_the_weighted_logarithms_relative_to_the_prior_share(
     rule: Any,
 ) -> None:
     codes, rows = _training(), _training(seed=1)

@@ -284,8 +284,9 @@ namespace {
 
 template <class Value>
 void write_log_probabilities(const Networks& networks, int64_t feature,
-                             const CodeTable& codes, PseudoWeights rule, LeftOut left_out, Stack<Value> values,
-                    int64_t first, int64_t n_depths) {
+                             const CodeTable& codes, PseudoWeights rule,
+                             LeftOut left_out, Stack<Value> values, int64_t first,
+                             int64_t n_depths) {
     FeatureLogs logs(networks, codes, left_out, n_depths);
     for (const auto& network : networks.members)
         logs.multiply(network.family(feature), rule);

@@ -28,8 +28,8 @@ inline double lane_sum(const Lanes& lanes) {
 }
 
 // The rows and what they say: the log-probabilities under each class but the first, less
-// that under the first (rows, classes - 1, width), where width is the number of weights in whole
-// lanes; the true class and the weight of each row.
+// that under the first (rows, classes - 1, width), where width is the number of weights
+// in whole lanes; the true class and the weight of each row.
 struct LossRows {
     Stack<const float> contrasts;
     const int64_t* own;

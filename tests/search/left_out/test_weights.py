@@ -1,4 +1,4 @@
-"""Weights of evidence: right gradient, least loss, alike for any number of threads."""
+"""Learned weights: right gradient, least loss, alike for any number of threads."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_descent_ends_where_a_general_minimiser_does(penalty: float) -> None
     assert objective(found)[0] == pytest.approx(expected.fun, rel=1e-9)
 
 
-def test_repeated_evidence_shares_one_weight_and_noise_gets_little() -> None:
+def test_repeated_columns_share_one_weight_and_noise_gets_little() -> None:
     found = learn_weights(_log_probabilities(), 0.5)
     assert found.pieces.min() >= 0
     assert found.pieces[0] == pytest.approx(found.pieces[1], abs=1e-4)
@@ -174,13 +174,13 @@ def test_a_forked_process_descends_with_threads_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("first", [-1, 2001])
-def test_rows_outside_the_evidence_are_refused(first: int) -> None:
+def test_rows_outside_the_table_are_refused(first: int) -> None:
     contrasts, own, weights, _, *others = _descent(2000, 8, 2)
     with pytest.raises(ValueError, match="range of rows"):
         weights_descent(contrasts, own, weights, np.array([[first, 2001]]), *others)
 
 
-def test_classes_outside_the_evidence_are_refused() -> None:
+def test_classes_outside_the_table_are_refused() -> None:
     contrasts, own, *others = _descent(2000, 8, 2)
     own[17] = 3
     with pytest.raises(ValueError, match="class"):
