@@ -97,7 +97,7 @@ def _fitted_classifier(
         _training_codes=None,
         _loo_score=None,
         _prior_shift=predictor.prior_shift,
-        _evidence=predictor.evidence,
+        _support=predictor.support,
     )
     restore_columns(classifier, saved.named_features)
     # A loss must fit the classes.

@@ -6,6 +6,7 @@ import json
 import pickle
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,8 @@ def test_scores_are_the_weighted_sum_of_mean_log_probabilities(fitted: Any) -> N
     model, frame, _ = fitted
     codes = model.encoder_.transform(bayleaf.data.tables.frames.take_apart(frame)).codes
     inner = model.model_
-    evidence = inner.evidence(codes)
-    scores = inner.base + np.einsum("rcij,ij->rc", evidence, inner.weights)
+    logs = inner.log_probabilities(codes)
+    scores = inner.base + np.einsum("rcij,ij->rc", logs, inner.weights)
     expected = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_log_proba(frame), expected, atol=1e-10)
     assert inner.weights.min() >= 0
@@ -404,3 +405,26 @@ def test_the_summary_ranks_arcs_and_names_the_single_drawing(fitted: Any) -> Non
     few = AveragedKDBClassifier(random_state=0).fit(frame.head(10), ["a"] * 9 + ["b"])
     assert "only one row of class 'b'" in str(few.summary())
     assert "only 10 training rows" in str(few.summary())
+
+
+def test_a_model_with_an_empty_interval_comes_back_from_its_file(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(0)
+    values = np.append(rng.normal(size=100), 100.0)
+    y = (values > 0).astype(int)
+    model = AveragedKDBClassifier(
+        n_networks=2, discretizer="equal_width", random_state=0
+    ).fit(values[:, None], y)
+    assert not all(
+        network.families[0].marginal.all() for network in model.model_.networks
+    )
+
+    model.save(tmp_path / "model.json")
+
+    rows = np.array([[0.5], [50.0], [100.0], [-1e9]])
+    expected = model.predict_proba(rows)
+    assert np.isfinite(expected).all()
+    np.testing.assert_array_equal(
+        bayleaf.load(tmp_path / "model.json").predict_proba(rows), expected
+    )

@@ -136,6 +136,7 @@ def test_an_unfitted_classifier_says_so(kind: Any) -> None:
         ([[1], [1, 2]] * 15, "sample_weight must have rows of one length"),
         ([10**400] * 30, "sample_weight holds a number too large"),
         ([1e300] * 30, "sample_weight sums to .* divide all weights"),
+        ([1e99] * 30, "sample_weight sums to .* divide all weights"),
         ([1.7e308] * 30, "sample_weight sums to inf"),
     ],
 )

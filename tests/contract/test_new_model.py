@@ -37,7 +37,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, register_model_kind
 from bayleaf.models import BayesianNetwork, ModelKind
 from bayleaf.models.support.cells import RowFacts, UsedCells
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.report import report_html, summarize
 from oracles.small_tables import small_table
 
@@ -141,14 +141,14 @@ class OneFeatureModel(ModelKind):
         yield np.asarray(source.class_counts().sum())
         yield table.sum(axis=1)
 
-    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
-        prior = evidence.drawn_prior(self.prior, 0, rng)
-        table = drawn_distributions(self.given_class, evidence.strengths(1), rng)
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
+        prior = support.drawn_prior(self.prior, 0, rng)
+        table = drawn_distributions(self.given_class, support.strengths(1), rng)
         return replace(self, prior=prior, given_class=table)
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         known = ~codes.missing(self.feature)
-        rows = np.where(known[:, None], evidence.rows[1], np.inf)
+        rows = np.where(known[:, None], support.rows[1], np.inf)
         yield RowFacts(self.domain, codes).used(self.feature, [self._class], rows)
 
 

@@ -1,4 +1,4 @@
-"""Nested families: left-out rows as refitted, tables as evidence, unseen is mute."""
+"""Nested families: left-out rows as refitted, tables as rows, unseen is mute."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _network(codes: Codes, variables: tuple[int, ...]) -> RandomNetwork:
     return RandomNetwork(maps, count_occupied(codes, [variables], maps))
 
 
-def _evidence(
+def _log_probabilities(
     networks: list[RandomNetwork],
     codes: Codes,
     rule: Any,
@@ -41,10 +41,10 @@ def _evidence(
     *left_out: Any,
     n_classes: int = N_CLASSES,
 ) -> Any:
-    evidence = np.empty((codes.n_rows, n_classes, depths))
+    logs = np.empty((codes.n_rows, n_classes, depths))
     bank = FamilyBank.from_networks(networks, n_classes)
-    bank.write_evidence(0, codes, rule, evidence, 0, depths, *left_out)
-    return np.moveaxis(evidence, 2, 0)
+    bank.write_log_probabilities(0, codes, rule, logs, 0, depths, *left_out)
+    return np.moveaxis(logs, 2, 0)
 
 
 def _scores(
@@ -66,7 +66,7 @@ def _shares(rule: Any, codes: Codes, weights: Any) -> tuple[float, Any]:
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 @pytest.mark.parametrize("whole", [True, False])
-def test_left_out_evidence_equals_counting_without_the_row(
+def test_left_out_log_probabilities_equals_counting_without_the_row(
     rule: Any, whole: bool
 ) -> None:
     codes = _training(whole=whole)
@@ -74,7 +74,7 @@ def test_left_out_evidence_equals_counting_without_the_row(
     (families,) = network.families
     own = codes.column(4).astype(np.int64)
     shares = np.minimum(codes.weights, 1.0)
-    found = _evidence([network], codes, rule, 4, OwnShares(own, shares))
+    found = _log_probabilities([network], codes, rule, 4, OwnShares(own, shares))
     states = np.stack([codes.column(v) for v in families.variables])
     for row in range(codes.n_rows):
         weights = codes.weights.copy()
@@ -87,16 +87,16 @@ def test_left_out_evidence_equals_counting_without_the_row(
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
-def test_tables_hold_the_weighted_evidence_relative_to_the_prior_share(
+def test_tables_hold_the_weighted_logarithms_relative_to_the_prior_share(
     rule: Any,
 ) -> None:
     codes, rows = _training(), _training(seed=1)
     network = _network(codes, (0, 2, 1, 3))
     scales = [0.3, 0.0, 0.8, 0.5]
     scores = _scores([network], rule, scales, rows)
-    evidence = _evidence([network], rows, rule, 4)
+    logs = _log_probabilities([network], rows, rule, 4)
     _, shares = _shares(rule, codes, codes.weights)
-    relative = evidence - np.log(shares[rows.column(0)])[None, :, None]
+    relative = logs - np.log(shares[rows.column(0)])[None, :, None]
     expected = np.einsum("j,jrc->rc", scales, relative)
     np.testing.assert_allclose(scores, expected, atol=1e-12)
 
@@ -130,7 +130,7 @@ def test_parents_never_seen_together_say_nothing() -> None:
     codes = Codes.from_columns([np.array(c) for c in columns], (2, 2, 2, 2))
     network = _network(codes, (0, 1, 2))
     row = Codes.from_columns([np.array([c]) for c in (0, 0, 1)], (2, 2, 2))
-    found = _evidence([network], row, Dirichlet(1.0), 3, n_classes=2)
+    found = _log_probabilities([network], row, Dirichlet(1.0), 3, n_classes=2)
     assert found[2, 0].tolist() == [np.log(0.5)] * 2
     assert found[1, 0, 0] != found[1, 0, 1]
 
@@ -138,7 +138,7 @@ def test_parents_never_seen_together_say_nothing() -> None:
 def test_depths_beyond_the_last_parent_repeat_the_deepest() -> None:
     codes = _training()
     network = _network(codes, (0, 2))
-    found = _evidence([network], codes, Dirichlet(1.0), 4)
+    found = _log_probabilities([network], codes, Dirichlet(1.0), 4)
     np.testing.assert_array_equal(found[2], found[1])
     np.testing.assert_array_equal(found[3], found[1])
     one = _scores([network], Dirichlet(1.0), [0.5, 0.1, 0.2, 0.3], codes)
@@ -151,7 +151,7 @@ def test_many_small_probabilities_do_not_underflow() -> None:
     codes = Codes.from_columns(columns, (2, 2))
     network = _network(codes, (0,))
     row = Codes.from_columns([np.array([1])], (2,))
-    found = _evidence([network] * 200, row, Dirichlet(1.0), 1, n_classes=2)
+    found = _log_probabilities([network] * 200, row, Dirichlet(1.0), 1, n_classes=2)
     np.testing.assert_allclose(found[0, 0, 0], np.log(0.5 / 1000), rtol=1e-12)
 
 

@@ -18,7 +18,7 @@ from bayleaf.cpds.dirichlet import log_dirichlet
 from bayleaf.explain import credible, credible_intervals
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.drawn_networks import without_sums
-from bayleaf.models.support.evidence_rows import EvidenceRows
+from bayleaf.models.support.support_counts import SupportCounts
 from oracles.small_tables import classifier, small_table
 
 
@@ -203,8 +203,8 @@ def test_weights_are_repetitions(kind: str) -> None:
     repeated = classifier(kind).fit(
         X.loc[X.index.repeat(repeats)], np.repeat(y, repeats)
     )
-    one = credible.evidence_of(weighted)
-    two = credible.evidence_of(repeated)
+    one = credible.support_of(weighted)
+    two = credible.support_of(repeated)
     for left, right in zip(one.rows, two.rows, strict=True):
         assert left == pytest.approx(right)
 
@@ -213,7 +213,7 @@ def test_components_share_the_rows_out() -> None:
     X, y = small_table(6, n_classes=3)
     for kind in ("latent_class", "mixture"):
         model = classifier(kind).fit(X, y)
-        rows = credible.evidence_of(model).rows
+        rows = credible.support_of(model).rows
         tables = [table for table in rows if table.ndim == 3]
         assert all(
             table.sum(axis=(1, 2)) == pytest.approx(np.full(4, len(y)))
@@ -251,7 +251,7 @@ def test_a_file_keeps_the_counts(kind: str, tmp_path: Path) -> None:
     read.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_text() == path.read_text()
     values = json.loads(path.read_text())
-    values["evidence"] = None
+    values["support"] = None
     path.write_text(json.dumps(values))
     with pytest.raises(ValueError, match="keeps no counts"):
         credible_intervals(load(path), X.iloc[:3], random_state=0)
@@ -275,7 +275,7 @@ def test_counts_in_a_file_must_fit_the_model(
     path = tmp_path / "model.json"
     classifier("nb").fit(X, y).save(path)
     values = json.loads(path.read_text())
-    values["evidence"] |= change
+    values["support"] |= change
     path.write_text(json.dumps(values))
     with pytest.raises(ValueError, match=message):
         load(path)
@@ -287,7 +287,7 @@ def test_partial_fit_keeps_the_counts() -> None:
     half = len(y) // 2
     model.partial_fit(X[:half], y[:half], classes=np.unique(y))
     model.partial_fit(X[half:], y[half:])
-    rows = credible.evidence_of(model).rows
+    rows = credible.support_of(model).rows
     assert float(rows[-1]) == len(y)
 
 
@@ -311,5 +311,5 @@ def test_the_text_fits_a_terminal() -> None:
 
 
 def test_strengths_are_at_least_one_row() -> None:
-    evidence = EvidenceRows((np.array([0.0, 3.0]),), (0.5,), prior_is_learned=True)
-    assert evidence.strengths(0).tolist() == [1.0, 3.5]
+    support = SupportCounts((np.array([0.0, 3.0]),), (0.5,), prior_is_learned=True)
+    assert support.strengths(0).tolist() == [1.0, 3.5]

@@ -12,7 +12,7 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models import AveragedNetworksModel
-from bayleaf.models.support.evidence_rows import EvidenceRows
+from bayleaf.models.support.support_counts import SupportCounts
 
 CARDS = (2, 3, 2, 4, 3)
 # Parents of each feature; a chain, a network with a lone feature, a diamond.
@@ -119,10 +119,10 @@ def test_certain_tables_are_drawn_as_they_are(
     model: AveragedNetworksModel, missing: float
 ) -> None:
     rows = tuple(np.full(size.shape, 1e13) for size in model.table_sizes)
-    evidence = EvidenceRows(rows, (0.0,) * len(rows), prior_is_learned=True)
+    support = SupportCounts(rows, (0.0,) * len(rows), prior_is_learned=True)
     codes = random_codes(4, missing)
     rng = np.random.default_rng(0)
-    drawn = model.drawn_log_scores(codes, evidence, 3, rng)
+    drawn = model.drawn_log_scores(codes, support, 3, rng)
     expected = np.broadcast_to(model.class_log_scores(codes), drawn.shape)
     np.testing.assert_allclose(drawn, expected, atol=1e-4)
 
@@ -133,10 +133,10 @@ def test_the_mean_of_draws_is_the_score(
 ) -> None:
     # Tables are drawn independently, so expectations multiply.
     rows = tuple(np.full(size.shape, 9.0) for size in model.table_sizes)
-    evidence = EvidenceRows(rows, (0.0,) * len(rows), prior_is_learned=False)
+    support = SupportCounts(rows, (0.0,) * len(rows), prior_is_learned=False)
     codes = random_codes(5, missing).rows(slice(0, 6))
     rng = np.random.default_rng(0)
-    drawn = np.exp(model.drawn_log_scores(codes, evidence, 20_000, rng))
+    drawn = np.exp(model.drawn_log_scores(codes, support, 20_000, rng))
     expected = np.exp(model.class_log_scores(codes))
     error = drawn.std(axis=0) / np.sqrt(len(drawn))
     assert (np.abs(drawn.mean(axis=0) - expected) < 5 * error + 1e-12).all()

@@ -42,7 +42,7 @@ from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     Maps,
     count_network,
-    left_out_evidence,
+    left_out_log_probabilities,
     recoded,
     scores_of,
     state_counts,
@@ -52,11 +52,11 @@ from bayleaf.search.left_out.cells import (
 )
 from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
-from bayleaf.search.left_out.weights import Evidence, learn_evidence_weights
+from bayleaf.search.left_out.weights import LogProbabilities, learn_weights
 from bayleaf.search.orders.noisy_kdb import log_information, noisy_parents
 from bayleaf.wording import name_list
 
-# Numbers of left-out evidence that are held at most: 0.8 GB.
+# Left-out log-probabilities that are held at most: 0.8 GB.
 _MAX_EVIDENCE = 200_000_000
 
 
@@ -77,7 +77,7 @@ class AveragedKDBClassifier(BayesianClassifier):
     max_parents : int, default=4
         Most parents of a feature beside the class.
     weights : {"leave_one_out"} or None, default="leave_one_out"
-        How evidence is weighted: by the log-loss of left-out rows, or, with None,
+        How terms are weighted: by the log-loss of left-out rows, or, with None,
         evenly. With even weights, `calibration` finds one temperature.
     max_rows : int, default=8000
         Most rows on which the weights are learned, drawn at random; the tables are
@@ -182,8 +182,8 @@ class AveragedKDBClassifier(BayesianClassifier):
             ]
             *sampled, left_out, in_states = run_tasks(tasks, counts.n_jobs)
             networks = tuple(sampled)
-            evidence = self._chosen_evidence(networks, counts, left_out)
-            weights = self._weigh(evidence)
+            logs = self._chosen_log_probabilities(networks, counts, left_out)
+            weights = self._weigh(logs)
         prior = self.smoothing_.estimate(counts.class_counts())
         model = AveragedKDBModel(
             domain,
@@ -198,7 +198,7 @@ class AveragedKDBClassifier(BayesianClassifier):
             # Weights are learned under the prior that the training rows follow.
             model = model.with_class_prior(self._class_prior(counts, self.smoothing_))
         log_loss = float(self._loo_score or 0.0)
-        return Learned(model, -log_loss * float(evidence.weights.sum()))
+        return Learned(model, -log_loss * float(logs.weights.sum()))
 
     def _left_out_temperature(self) -> float | None:
         # Learned weights are calibrated already.
@@ -309,15 +309,15 @@ class AveragedKDBClassifier(BayesianClassifier):
         columns = [chosen.column(i) for i in range(chosen.n_variables)]
         return LeftOutRows(Codes.from_columns(columns, codes.cards, weights))
 
-    def _chosen_evidence(
+    def _chosen_log_probabilities(
         self,
         networks: tuple[RandomNetwork, ...],
         counts: CountSource,
         left_out: LeftOutRows,
-    ) -> Evidence:
-        """Left-out evidence under the smoothing rule, which "auto" chooses here."""
-        evidence_under = partial(
-            left_out_evidence,
+    ) -> LogProbabilities:
+        """Log-probabilities of left-out rows under the rule, which "auto" chooses."""
+        log_probabilities_under = partial(
+            left_out_log_probabilities,
             networks,
             self.max_parents + 1,
             counts,
@@ -326,12 +326,12 @@ class AveragedKDBClassifier(BayesianClassifier):
         if self.smoothing == AUTO:
             scores = []
             for rule in SMOOTHING_GRID:
-                evidence = evidence_under(rule)
-                summed = evidence.log_scores(self._even_weights())
-                best = best_temperature(summed, evidence.own, evidence.weights)
-                scores.append(scores_of(summed / best, evidence))
+                logs = log_probabilities_under(rule)
+                summed = logs.log_scores(self._even_weights())
+                best = best_temperature(summed, logs.own, logs.weights)
+                scores.append(scores_of(summed / best, logs))
             self._adopt(choose_rule(SMOOTHING_GRID, scores))
-        return evidence_under(self.smoothing_)
+        return log_probabilities_under(self.smoothing_)
 
     def _even_weights(self) -> NDArray[np.float64]:
         """Weights under which each feature counts once, the prior's first."""
@@ -339,22 +339,22 @@ class AveragedKDBClassifier(BayesianClassifier):
         pieces = np.full((self.n_features_in_, n_depths), 1.0 / n_depths)
         return np.append(1.0, pieces)
 
-    def _weigh(self, evidence: Evidence) -> NDArray[np.float64]:
-        """Weight of each piece of evidence; prior weight and biases are kept."""
+    def _weigh(self, logs: LogProbabilities) -> NDArray[np.float64]:
+        """Weight of each feature at each depth; prior weight and biases are kept."""
         weights, temperature = self._even_weights(), 1.0
         self.prior_weight_, self.penalty_ = 1.0, float("nan")
         self.biases_ = np.zeros(len(self.classes_))
         if self.weights is not None or self.calibration is not None:
-            summed = evidence.log_scores(weights)
-            temperature = best_temperature(summed, evidence.own, evidence.weights)
+            summed = logs.log_scores(weights)
+            temperature = best_temperature(summed, logs.own, logs.weights)
         if self.weights is not None and len(self.classes_) > 1:
-            found = learn_evidence_weights(evidence, weights[-1] / temperature)
+            found = learn_weights(logs, weights[-1] / temperature)
             self.prior_weight_, self.biases_ = found.prior, found.biases
             self.penalty_ = found.penalty
             weights, temperature = np.append(found.prior, found.pieces), 1.0
-        summed = (evidence.log_scores(weights) + self.biases_) / temperature
+        summed = (logs.log_scores(weights) + self.biases_) / temperature
         self._learned_temperature = temperature
-        self._loo_score = scores_of(summed, evidence)
+        self._loo_score = scores_of(summed, logs)
         return weights[1:]
 
 

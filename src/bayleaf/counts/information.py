@@ -158,7 +158,7 @@ def mutual_information(source: CountSource) -> NDArray[np.float64]:
     ndarray of shape (n_features,)
         I(X;C) over the rows in which X is observed.
     """
-    n_features = len(source.cards) - 1
+    n_features = source.class_index
     if n_features == 0:
         return np.zeros(0)
     families = [(source.class_index, feature) for feature in range(n_features)]
@@ -194,7 +194,7 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
     values, see `LogTerms`; errors are about 2e-18 times the number of cells that
     hold two rows or more, beside the rounding of doubles.
     """
-    n_features = len(source.cards) - 1
+    n_features = source.class_index
     information = np.zeros((n_features, n_features))
     blocks = _blocks(source.cards)
     for k, left in enumerate(blocks):

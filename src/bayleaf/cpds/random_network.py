@@ -15,7 +15,7 @@ from bayleaf.counts.occupied import MAX_CELLS, OccupiedFamilies, joined, mapped_
 from bayleaf.cpds.nested import NestedFamilies, pseudo_weights
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
-from bayleaf.native.cpds import EvidenceTables, Networks
+from bayleaf.native.cpds import LogProbabilityTables, Networks
 from bayleaf.wording import brief_fields
 
 # Values of the largest look-up table with a place for every joint state: it should stay
@@ -54,10 +54,8 @@ class RandomNetwork:
             if prod(family.radices) > MAX_CELLS:
                 raise ValueError(f"family {feature} has too many joint states")
             limits = np.array(family.radices)[:, None] - 1
-            if (family.counts.states >= limits).any() or not family.marginal.all():
-                raise ValueError(
-                    f"family {feature} has a strange state, or one that no cell holds"
-                )
+            if (family.counts.states >= limits).any():
+                raise ValueError(f"family {feature} has a cell of an unknown state")
 
     def check_fit(self, cards: Sequence[int]) -> None:
         """Raise ValueError unless it is over features and, last, a class like these."""
@@ -130,7 +128,7 @@ class FamilyBank:
             )
         return cls(members)
 
-    def write_evidence(
+    def write_log_probabilities(
         self,
         feature: int,
         codes: Codes,
@@ -164,7 +162,7 @@ class FamilyBank:
         if left_out is None:
             nobody = np.full(codes.n_rows, -1, dtype=np.int64)
             left_out = OwnShares(nobody, np.zeros(codes.n_rows))
-        self.networks.write_evidence(
+        self.networks.write_log_probabilities(
             feature,
             codes.narrow,
             codes.wide,
@@ -177,7 +175,7 @@ class FamilyBank:
             n_depths,
         )
 
-    def tables(self, smoothing: Smoothing, scales: Floats) -> EvidenceTables:
+    def tables(self, smoothing: Smoothing, scales: Floats) -> LogProbabilityTables:
         """Tables of the sum over depths of ``scale * ln(P(x | class, ...) / P(x))``.
 
         What a state says of the classes is relative to the prior share P(x) of the
@@ -192,4 +190,4 @@ class FamilyBank:
             for the deepest.
         """
         rule = pseudo_weights(smoothing)
-        return EvidenceTables(self.networks, rule, scales, _DENSE_VALUES)
+        return LogProbabilityTables(self.networks, rule, scales, _DENSE_VALUES)

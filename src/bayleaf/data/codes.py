@@ -59,7 +59,7 @@ class Codes:
         weights: NDArray[np.float64] | None = None,
     ) -> Codes:
         """Stack one integer array of codes per variable."""
-        n_rows = len(columns[0]) if columns else 0
+        n_rows = len(columns[0]) if columns else len(() if weights is None else weights)
         is_wide = [card > NARROW_STATES for card in cards]
         narrow = np.empty((len(cards) - sum(is_wide), n_rows), dtype=np.uint8)
         wide = np.empty((sum(is_wide), n_rows), dtype=np.uint16)
@@ -128,18 +128,7 @@ class Codes:
     def without_last(self) -> Codes:
         """The same rows and weights without the last variable."""
         columns = [self.column(i) for i in range(self.n_variables - 1)]
-        weights = None if self.unit_weights else self.weights
-        if not columns:
-            empty = np.empty((0, self.n_rows), dtype=np.uint8)
-            return Codes(
-                empty,
-                empty.astype(np.uint16),
-                (),
-                (),
-                self.weights,
-                self.unit_weights,
-            )
-        return Codes.from_columns(columns, self.cards[:-1], weights)
+        return Codes.from_columns(columns, self.cards[:-1], self.weights)
 
     def with_column(
         self,

@@ -122,8 +122,7 @@ def put_groups_back(
                 found.append((rows, index, states))
     if not cells:
         return codes, PartialValues.none()
-    weights = None if codes.unit_weights else codes.weights
-    marked = Codes.from_columns(columns, codes.cards, weights)
+    marked = Codes.from_columns(columns, codes.cards, codes.weights)
     return marked, PartialValues.from_cells(found)
 
 

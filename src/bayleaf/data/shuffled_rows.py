@@ -76,7 +76,7 @@ def merged_rows(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
         Codes.from_columns(
             [columns[i] for i in telling],
             [codes.cards[i] for i in telling],
-            None if codes.unit_weights else codes.weights,
+            codes.weights,
         ),
         np.random.default_rng(0),
     )

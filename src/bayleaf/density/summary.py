@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayleaf.describe.summary import Name, column_lists, section, short_name
 from bayleaf.models.texts.html_summary import arc_text, facts_html
-from bayleaf.wording import brief, brief_names, counted, plain
-
-Name = str | int
-_MOST_LINES = 20
+from bayleaf.wording import brief, brief_names, counted
 
 
 @dataclass(frozen=True)
@@ -74,11 +72,9 @@ class DensitySummary:
             (f"{self.local_score} score", f"{self.score:.8g} {unit}"),
             ("log-likelihood", f"{self.log_likelihood:.8g} nats, training rows"),
         ]
-        unknown = [f"{plain(name, 60)}: {n} cells" for name, n in self.unknown]
         lists = [
             ("arcs", [arc_text(*arc) for arc in self.edges]),
-            ("notes", [f"{plain(name, 60)}: {note}" for name, note in self.notes]),
-            ("values not seen in training, taken as missing", unknown),
+            *column_lists(self.notes, self.unknown, short_name),
         ]
         return facts_html(self.model, facts, lists)
 
@@ -104,21 +100,6 @@ class DensitySummary:
             f"  log-likelihood   {self.log_likelihood:.8g} nats (training rows)",
         ]
         edges = [f"{parent} -> {child}" for parent, child in self.edges]
-        notes = [f"{name}: {note}" for name, note in self.notes]
-        unknown = [f"{name}: {count} cells" for name, count in self.unknown]
-        for title, items in (
-            ("edges", edges),
-            ("notes", notes),
-            ("values not seen in training, taken as missing", unknown),
-        ):
-            lines += _section(title, items)
+        for place in (("edges", edges), *column_lists(self.notes, self.unknown)):
+            lines += section(*place)
         return "\n".join(lines)
-
-
-def _section(title: str, items: list[str]) -> list[str]:
-    """A title and the first items below it; nothing where there are none."""
-    if not items:
-        return []
-    hidden = len(items) - _MOST_LINES
-    more = [f"    and {hidden} more"] if hidden > 0 else []
-    return [f"  {title}", *(f"    {item}" for item in items[:_MOST_LINES]), *more]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.wording import brief, brief_names, counted, plain
+
+Name = str | int
+Pairs = tuple[tuple[Name, Any], ...]
 
 _WIDTH = 80
 
@@ -56,9 +59,9 @@ class Summary:
     n_parameters: int
     log_likelihood: float
     log_likelihood_scope: str
-    arcs: tuple[tuple[str | int, str | int], ...]
-    notes: tuple[tuple[str | int, str], ...]
-    unknown: tuple[tuple[str | int, int], ...]
+    arcs: tuple[tuple[Name, Name], ...]
+    notes: tuple[tuple[Name, str], ...]
+    unknown: tuple[tuple[Name, int], ...]
     temperature: float = 1.0
     remarks: tuple[str, ...] = ()
 
@@ -73,8 +76,8 @@ class Summary:
         return values
 
     def _repr_html_(self) -> str:
-        facts: list[tuple[str, Any]] = [("class", plain(self.target, 60))]
-        facts += [(f"P({plain(c, 60)})", f"{p:.3f}") for c, p in self.classes[:20]]
+        facts: list[tuple[str, Any]] = [("class", short_name(self.target))]
+        facts += [(f"P({short_name(c)})", f"{p:.3f}") for c, p in self.classes[:20]]
         facts += [
             ("features", self.n_features),
             ("arcs among features", self.n_arcs),
@@ -86,12 +89,10 @@ class Summary:
         ]
         if self.temperature != 1.0:
             facts.append(("temperature", f"{self.temperature:.4g}"))
-        unknown = [f"{plain(name, 60)}: {n} cells" for name, n in self.unknown]
         lists = [
             ("arcs among features", [arc_text(*arc) for arc in self.arcs]),
             ("remarks", self.remarks),
-            ("notes", [f"{plain(name, 60)}: {note}" for name, note in self.notes]),
-            ("values not seen in training, taken as missing", unknown),
+            *column_lists(self.notes, self.unknown, short_name),
         ]
         return facts_html(self.model, facts, lists)
 
@@ -100,7 +101,7 @@ class Summary:
         return brief(
             self,
             self.model,
-            f"class {plain(self.target, 60)} ({shown})",
+            f"class {short_name(self.target)} ({shown})",
             counted(self.n_features, "feature"),
             f"{counted(self.n_arcs, 'arc')} among features",
             counted(self.n_parameters, "free parameter"),
@@ -119,21 +120,36 @@ class Summary:
         ]
         if self.temperature != 1.0:
             lines.append(f"  temperature      {self.temperature:.4g}")
-        if self.arcs:
-            lines.append("  arcs among features")
-            lines += [f"    {parent} -> {child}" for parent, child in self.arcs[:20]]
-            if len(self.arcs) > 20:
-                lines.append(f"    and {len(self.arcs) - 20} more")
+        lines += section("arcs among features", [f"{a} -> {b}" for a, b in self.arcs])
         lines += [f"  {remark}" for remark in self.remarks]
-        if self.notes:
-            lines.append("  notes")
-            lines += [f"    {name}: {note}" for name, note in self.notes[:20]]
-            if len(self.notes) > 20:
-                lines.append(f"    and {len(self.notes) - 20} more")
-        if self.unknown:
-            lines.append("  values not seen in training, taken as missing")
-            lines += [f"    {name}: {count} cells" for name, count in self.unknown]
+        notes, unknown = column_lists(self.notes, self.unknown)
+        lines += section(*notes) + section(*unknown, most=len(self.unknown))
         return "\n".join(shown for line in lines for shown in _folded(line))
+
+
+def section(title: str, items: Sequence[str], most: int = 20) -> list[str]:
+    """A title and the first items below it; nothing where there are none."""
+    if not items:
+        return []
+    hidden = len(items) - most
+    more = [f"    and {hidden} more"] if hidden > 0 else []
+    return [f"  {title}", *(f"    {item}" for item in items[:most]), *more]
+
+
+def column_lists(
+    notes: Pairs, unknown: Pairs, named: Callable[[Name], str] = str
+) -> list[tuple[str, list[str]]]:
+    """Notes on columns and their unknown cells, each as a title and its items."""
+    cells = [f"{named(name)}: {count} cells" for name, count in unknown]
+    return [
+        ("notes", [f"{named(name)}: {note}" for name, note in notes]),
+        ("values not seen in training, taken as missing", cells),
+    ]
+
+
+def short_name(name: Name) -> str:
+    """A column's name where room is scarce."""
+    return plain(name, 60)
 
 
 def _folded(line: str) -> list[str]:
@@ -153,7 +169,7 @@ def summarize(
     name: str,
     predictor: Predictor,
     log_likelihood: float,
-    unknown: Mapping[str | int, int],
+    unknown: Mapping[Name, int],
 ) -> Summary:
     """Gather the facts on a fitted classifier.
 

@@ -69,7 +69,7 @@ class ComparedScores:
 
         Nadeau & Bengio's correction (2003) for overlapping training sets, see
         `corrected_t_test`; positive where `first` has the larger score. One fold alone
-        gives no evidence: a statistic of 0 and a p-value of 1.
+        shows no difference: a statistic of 0 and a p-value of 1.
         """
         a, b = self[first].values(score), self[second].values(score)
         if len(a) < 2:

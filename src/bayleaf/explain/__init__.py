@@ -1,6 +1,6 @@
 """Why a model says what it says, how sure that is, and what would change it."""
 
-from bayleaf.explain.cell_evidence import CellEvidence
+from bayleaf.explain.cell_support import CellSupport
 from bayleaf.explain.contexts import contexts
 from bayleaf.explain.counterfactuals import (
     Counterfactual,
@@ -16,7 +16,7 @@ from bayleaf.explain.evidence_conflict import RowConflict, conflicts
 from bayleaf.explain.importance import FeatureImportance, Importance, importance
 
 __all__ = [
-    "CellEvidence",
+    "CellSupport",
     "ClassInterval",
     "Counterfactual",
     "Counterfactuals",

@@ -12,7 +12,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.describe.local_structure_text import group_name
 from bayleaf.explain.subject import predictor_of, rows_of
-from bayleaf.models.explanation import RuledEvidence
+from bayleaf.models.explanation import RuledExplanations
 from bayleaf.models.rules.latent_rules import condition_text
 from bayleaf.wording import name_list, shown_name, stated
 
@@ -44,7 +44,7 @@ def contexts(model: Any, X: Any) -> list[list[str]]:
     independence.
     """
     predictor, codes = predictor_of(model), rows_of(model, X)
-    if isinstance(predictor.model, RuledEvidence):
+    if isinstance(predictor.model, RuledExplanations):
         fired = predictor.model.rules_fired(codes)
         # A latent variable with one state tells nothing.
         told = [[rule for rule in row if rule[-8:] != ": always"] for row in fired]

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.random_state import random_generator
-from bayleaf.explain.cell_evidence import FEW_ROWS, CellEvidence, cells_behind
+from bayleaf.explain.cell_support import FEW_ROWS, CellSupport, cells_behind
 from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import calibrated_log_proba
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.evidence_rows import EvidenceRows
+from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.wording import brief, counted
 
 Floats = NDArray[np.float64]
@@ -70,17 +70,17 @@ class CredibleInterval:
         Probability that each interval holds.
     classes : tuple of ClassInterval
         In the order of the model's classes.
-    cells : tuple of CellEvidence
+    cells : tuple of CellSupport
         The distributions used for the two most probable classes.
     """
 
     row: int
     level: float
     classes: tuple[ClassInterval, ...]
-    cells: tuple[CellEvidence, ...]
+    cells: tuple[CellSupport, ...]
 
     @property
-    def rare_cells(self) -> tuple[CellEvidence, ...]:
+    def rare_cells(self) -> tuple[CellSupport, ...]:
         """The distributions that rest on fewer than five rows, fewest first."""
         rare = (cell for cell in self.cells if cell.is_rare)
         return tuple(sorted(rare, key=lambda cell: cell.rows))
@@ -162,7 +162,7 @@ def credible_intervals(
 
     Notes
     -----
-    Rows that are shared out among components or experts count in part. The evidence of
+    Rows that are shared out among components or experts count in part. The support of
     an averaged KDB model is taken as normal, with the variance of the Dirichlet's
     logarithms to first order.
     """
@@ -171,7 +171,7 @@ def credible_intervals(
     if n_draws < 2:
         raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
     predictor, codes = predictor_of(model), rows_of(model, X)
-    evidence = evidence_of(model)
+    support = support_of(model)
     rng = random_generator(random_state)
     proba = predictor.proba(codes)
     n_classes = proba.shape[1]
@@ -180,11 +180,11 @@ def credible_intervals(
     shares = [(1 - level) / 2, (1 + level) / 2]
     for first in range(0, codes.n_rows, step):
         rows = codes.rows(slice(first, first + step))
-        scores = predictor.model.drawn_log_scores(rows, evidence, n_draws, rng)
+        scores = predictor.model.drawn_log_scores(rows, support, n_draws, rng)
         drawn = _posteriors(predictor, scores)
         ends[:, first : first + step] = np.quantile(drawn, shares, axis=0)
     told = np.argsort(-proba, axis=1, kind="stable")[:, :_CLASSES_TOLD]
-    cells = cells_behind(predictor.model, evidence, codes, told)
+    cells = cells_behind(predictor.model, support, codes, told)
     return [
         CredibleInterval(
             row,
@@ -201,7 +201,7 @@ def credible_intervals(
     ]
 
 
-def evidence_of(model: Any) -> EvidenceRows:
+def support_of(model: Any) -> SupportCounts:
     """The training rows behind a model's tables.
 
     Raises
@@ -209,12 +209,12 @@ def evidence_of(model: Any) -> EvidenceRows:
     ValueError
         If the model keeps none.
     """
-    kept = model.evidence if isinstance(model, Predictor) else None
+    kept = model.support if isinstance(model, Predictor) else None
     if not isinstance(model, Predictor):
-        from bayleaf.classifiers.shared.saving import kept_evidence
+        from bayleaf.classifiers.shared.saving import kept_support
 
         predictor_of(model)
-        kept = kept_evidence(model)
+        kept = kept_support(model)
     if kept is None:
         raise ValueError(
             "this model keeps no counts of its training rows, which credible intervals "

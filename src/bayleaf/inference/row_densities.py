@@ -20,6 +20,8 @@ from bayleaf.inference.rows import log_likelihood_rows
 # Completions of a row that are looked up one by one, and those of a block.
 _MOST_LISTED = 1024
 _BLOCK_ROWS = 1 << 18
+# Rows that are looked up at a time: what they need stays in the cache.
+_LOOKED_UP_ROWS = 1 << 15
 
 
 def log_densities(
@@ -129,8 +131,11 @@ def _looked_up(
     network: Factorisation, codes: Codes, where: slice
 ) -> NDArray[np.float64]:
     """The product over all variables in some rows; NaN where a cell is missing."""
-    rows = codes.rows(where)
-    total = np.zeros(rows.n_rows)
-    for cpd in network.cpds:
-        total += log_probabilities_of_rows(cpd, rows)
+    start, stop, _ = where.indices(codes.n_rows)
+    total = np.zeros(stop - start)
+    for first in range(start, stop, _LOOKED_UP_ROWS):
+        last = min(first + _LOOKED_UP_ROWS, stop)
+        rows = codes.rows(slice(first, last))
+        for cpd in network.cpds:
+            total[first - start : last - start] += log_probabilities_of_rows(cpd, rows)
     return total

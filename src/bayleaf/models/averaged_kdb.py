@@ -20,15 +20,15 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import RowFacts, UsedCells
-from bayleaf.models.support.evidence_rows import EvidenceRows
 from bayleaf.models.support.nested_levels import FamilyLevel, family_levels
 from bayleaf.models.support.occupied_cells import shipped_networks
 from bayleaf.models.support.shipped import ShippedAverage
+from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
-from bayleaf.native.cpds import EvidenceTables
+from bayleaf.native.cpds import LogProbabilityTables
 from bayleaf.wording import counted
 
-# Values of evidence held at a time while rows are explained.
+# Log-probabilities held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 23
 
 Floats = NDArray[np.float64]
@@ -38,14 +38,14 @@ MEASURED_LOG_LOSS = {"averaged KDB": 0.321, "KDB auto, calibrated": 0.405}
 
 
 class WeightedEdge(tuple[str | int, str | int]):
-    """An arc (parent, child) and the weight of the evidence that knows of it.
+    """An arc (parent, child) and the weight of the terms that look at it.
 
     Parameters
     ----------
     parent, child : str or int
         Names of the variables.
     weight : float
-        Total weight, over depths and networks, of the child's evidence that looks at
+        Total weight, over depths and networks, of the child's terms that look at
         the parent.
     """
 
@@ -88,7 +88,7 @@ class AveragedKDBModel(ModelKind):
         Score of each class before any feature is seen: its weighted log prior and its
         bias, nats.
     weights : ndarray of shape (n_features, 1 + max_parents)
-        Weight of each feature's evidence at each depth, none negative.
+        Weight of each feature at each depth, none negative.
     state_counts : tuple of ndarray of shape (n_states,)
         Training weight of each state of each feature.
     """
@@ -103,14 +103,14 @@ class AveragedKDBModel(ModelKind):
 
     _TABLES_ARE = (
         "has a table in each of several networks, none of its own; look at the shape "
-        "of its evidence instead"
+        "of what it adds instead"
     )
 
     def __post_init__(self) -> None:
         *cards, n_classes = self.domain.cards
         check_shape([self.prior, self.base], (2, n_classes), "prior and base scores")
         n_depths = max((1, *np.shape(self.weights)[1:2]))
-        check_shape(self.weights, (len(cards), n_depths), "the weights of evidence")
+        check_shape(self.weights, (len(cards), n_depths), "the weights of depths")
         found = [np.shape(counts) for counts in self.state_counts]
         if found != [(card,) for card in cards] or not self.networks:
             raise ValueError("there should be networks, and counts of all states")
@@ -160,7 +160,7 @@ class AveragedKDBModel(ModelKind):
         """What a summary tells beside counts and arcs."""
         ours, single = MEASURED_LOG_LOSS.values()
         return (
-            f"an average of {len(self.networks)} networks, evidence weighted by what "
+            f"an average of {len(self.networks)} networks, terms weighted by what "
             "is new in it",
             'one drawing instead: KDBClassifier(k="auto", smoothing="auto", '
             'calibration="leave_one_out"),',
@@ -184,7 +184,7 @@ class AveragedKDBModel(ModelKind):
 
     @property
     def arc_weights(self) -> Mapping[tuple[int, int], float]:
-        """Total weight of the child's evidence that knows of the parent."""
+        """Total weight of the child's terms that look at the parent."""
         class_index, total = len(self.domain) - 1, self.weights.sum(axis=1)
         return {
             (parent, child): float(total[child])
@@ -209,15 +209,15 @@ class AveragedKDBModel(ModelKind):
         return [counts / counts.sum() for counts in smoothed]
 
     def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
-        """Mean over networks of ln P(state | class) times the evidence's weight."""
-        alone = self.evidence_of_states(feature) * self.weights[feature].sum()
+        """Mean over networks of ln P(state | class) times the feature's weight."""
+        alone = self.log_probabilities_of_states(feature) * self.weights[feature].sum()
         return feature_shape(
             self.domain[feature], alone, self.state_counts[feature], classes
         )
 
     @property
     def shipped(self) -> ShippedAverage:
-        """Occupied counts of all networks, as deep as evidence has any weight."""
+        """Occupied counts of all networks, as deep as there is any weight."""
         each, together, shared = pseudo_weights(self.smoothing)
         return ShippedAverage(
             "averaged",
@@ -235,7 +235,7 @@ class AveragedKDBModel(ModelKind):
         depths = self.weights.shape[1]
         found = []
         for child in range(len(self.domain) - 1):
-            # Evidence that knows at least the first j parents.
+            # Terms that look at the first j parents, or more.
             known = np.cumsum(self.weights[child][::-1])[::-1] / len(self.networks)
             total: dict[int, float] = {}
             for network in self.networks:
@@ -258,7 +258,7 @@ class AveragedKDBModel(ModelKind):
         return FamilyBank.from_networks(self.networks, self.n_classes)
 
     @cached_property
-    def _tables(self) -> EvidenceTables:
+    def _tables(self) -> LogProbabilityTables:
         """Look-up tables of all networks."""
         scales = self.weights / len(self.networks)
         return self._bank.tables(self.smoothing, scales)
@@ -276,7 +276,7 @@ class AveragedKDBModel(ModelKind):
 
     # ---- explanation
 
-    def evidence(self, codes: Codes) -> Floats:
+    def log_probabilities(self, codes: Codes) -> Floats:
         """Mean log-probabilities of the networks, without the weights.
 
         Returns
@@ -287,20 +287,20 @@ class AveragedKDBModel(ModelKind):
         n_features, n_depths = self.weights.shape
         values = np.empty((codes.n_rows, self.n_classes, n_features * n_depths))
         for i in range(n_features):
-            self._bank.write_evidence(
+            self._bank.write_log_probabilities(
                 i, codes, self.smoothing, values, i * n_depths, n_depths
             )
         return values.reshape(codes.n_rows, self.n_classes, n_features, n_depths)
 
-    def evidence_of_states(self, feature: int) -> Floats:
+    def log_probabilities_of_states(self, feature: int) -> Floats:
         """Mean over networks of ln P(state | class), shape (n_states, n_classes)."""
         n_states = self.domain[feature].n_states
         columns = [np.zeros(n_states, dtype=np.uint16)] * (len(self.domain) - 1)
         columns[feature] = np.arange(n_states, dtype=np.uint16)
         codes = Codes.from_columns(columns, self.domain.cards[:-1])
-        evidence = np.empty((n_states, self.n_classes, 1))
-        self._bank.write_evidence(feature, codes, self.smoothing, evidence, 0, 1)
-        return evidence[:, :, 0]
+        logs = np.empty((n_states, self.n_classes, 1))
+        self._bank.write_log_probabilities(feature, codes, self.smoothing, logs, 0, 1)
+        return logs[:, :, 0]
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
@@ -329,12 +329,12 @@ class AveragedKDBModel(ModelKind):
         """
         n_features, n_depths = self.weights.shape
         found = np.empty((codes.n_rows, n_features, n_depths))
-        # Evidence of depth j holds that of depth j - 1 and what parent j changes.
+        # The logarithm at depth j is that at depth j - 1 and what parent j changes.
         deeper = np.cumsum(self.weights[:, ::-1], axis=1)[:, ::-1]
         step = max(1, _BLOCK_VALUES // (self.n_classes * n_features * n_depths))
         for first in range(0, codes.n_rows, step):
             rows = slice(first, first + step)
-            values = self.evidence(codes.rows(rows))
+            values = self.log_probabilities(codes.rows(rows))
             places = np.arange(len(values))
             odds = values[places, target[rows]] - values[places, against[rows]]
             found[rows] = deeper * np.diff(odds, axis=2, prepend=0.0)
@@ -352,7 +352,7 @@ class AveragedKDBModel(ModelKind):
     def drawn_log_scores(
         self,
         codes: Codes,
-        evidence: EvidenceRows,
+        support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
@@ -360,7 +360,7 @@ class AveragedKDBModel(ModelKind):
 
         The logarithm of a Dirichlet's probability with parameter a of A has, to first
         order, the variance (A - a) / (a (A + 1)). The networks count the same rows, so
-        their evidence on one feature moves together, that on different features
+        their terms of one feature move together, that on different features
         independently; sums over features are taken as normal.
         """
         variance = np.zeros((codes.n_rows, self.n_classes))
@@ -376,7 +376,7 @@ class AveragedKDBModel(ModelKind):
         noise = rng.standard_normal((n_draws, *variance.shape))
         return np.asarray(self.class_log_scores(codes) + noise * np.sqrt(variance))
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Deepest distributions that have weight, in the network with fewest rows."""
         found = np.full((codes.n_variables, codes.n_rows, self.n_classes), np.inf)
         for network in self.networks:

@@ -22,8 +22,8 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.drawn_networks import DrawnRow, touched
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.shipped import ShippedNetworks
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
 
 Floats = NDArray[np.float64]
@@ -253,7 +253,7 @@ class AveragedNetworksModel(ModelKind):
     def drawn_log_scores(
         self,
         codes: Codes,
-        evidence: EvidenceRows,
+        support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
@@ -262,14 +262,14 @@ class AveragedNetworksModel(ModelKind):
         features = Domain(self.domain.variables[:-1])
         for row in range(codes.n_rows):
             single = codes.rows(slice(row, row + 1))
-            drawn = DrawnRow(self.tables, evidence, features, single, n_draws, rng)
+            drawn = DrawnRow(self.tables, support, features, single, n_draws, rng)
             largest = self.max_table_cells * n_draws
             members = [drawn.log_scores(m, largest) for m in self.members.tolist()]
             scores[:, row] = log_sum_exp(np.stack(members), axis=0)
         scores -= np.log(len(self.members))
         return scores
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Of each feature the distribution with the fewest rows in any network."""
         facts = RowFacts(self.domain, codes)
         n_classes = len(self.class_prior)
@@ -278,7 +278,7 @@ class AveragedNetworksModel(ModelKind):
         fewest = np.full(shape, -1)
         for position, cpd in enumerate(self.tables[:-1]):
             places, _ = touched(cpd, codes, n_classes)
-            rows = evidence.rows[position].ravel()[places]
+            rows = support.rows[position].ravel()[places]
             less = (places >= 0) & (rows < found[cpd.child])
             found[cpd.child][less] = rows[less]
             fewest[cpd.child][less] = position

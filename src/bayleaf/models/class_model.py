@@ -14,12 +14,12 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.shipped import (
     ShippedAverage,
     ShippedNetwork,
     ShippedNetworks,
 )
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.picture import PicturedGraph
 
@@ -199,21 +199,21 @@ class ClassModel(Protocol):
         """
         ...
 
-    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the same model with tables drawn from their Dirichlet posteriors."""
         ...
 
     def drawn_log_scores(
         self,
         codes: Codes,
-        evidence: EvidenceRows,
+        support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> NDArray[np.float64]:
         """Class log scores under draws, shape (n_draws, n_rows, n_classes)."""
         ...
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Distributions that rows use, and the training rows behind them.
 
         Where several tables know of a feature: for averages the one with the fewest
@@ -224,7 +224,7 @@ class ClassModel(Protocol):
 
 
 @runtime_checkable
-class IncrementalEvidence(Protocol):
+class IncrementalContributions(Protocol):
     """A model that tells what a feature says alone from what its parents add."""
 
     def increments(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import (
     ClassModel,
-    IncrementalEvidence,
+    IncrementalContributions,
     calibrated_log_proba,
 )
 from bayleaf.wording import brief, brief_names, counted, plain, stated
@@ -23,7 +23,7 @@ _WIDTH = 80
 
 
 @runtime_checkable
-class RuledEvidence(Protocol):
+class RuledExplanations(Protocol):
     """A model that names the rule by which a feature tells on the class."""
 
     def rules_fired(self, codes: Codes) -> list[list[str]]:
@@ -32,7 +32,7 @@ class RuledEvidence(Protocol):
 
 
 @runtime_checkable
-class DetailedEvidence(Protocol):
+class DetailedExplanations(Protocol):
     """A model that can tell more of a row's class than terms that add up."""
 
     def detailed(
@@ -304,7 +304,7 @@ def explain_rows(
         prior += prior_shift[predicted] - prior_shift[against]
     increments = (
         model.increments(codes, predicted, against) / temperature
-        if isinstance(model, IncrementalEvidence)
+        if isinstance(model, IncrementalContributions)
         else np.empty((*terms.shape, 0))
     )
     labels = [
@@ -313,7 +313,7 @@ def explain_rows(
     ]
     rules = (
         model.rules_fired(codes)
-        if isinstance(model, RuledEvidence)
+        if isinstance(model, RuledExplanations)
         else [[""] * codes.n_variables] * codes.n_rows
     )
     found: Sequence[Explanation] = [
@@ -333,7 +333,7 @@ def explain_rows(
         )
         for row in rows
     ]
-    if isinstance(model, DetailedEvidence):
+    if isinstance(model, DetailedExplanations):
         found = model.detailed(codes, found, predicted, against)
     return list(found)
 

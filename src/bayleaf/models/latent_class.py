@@ -26,8 +26,8 @@ from bayleaf.models.mixtures.latent_class_explanation import explain_components
 from bayleaf.models.mixtures.latent_class_text import component_remarks
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.wording import counted
 
 # Log joints of components and classes that are computed together.
@@ -301,23 +301,23 @@ class LatentClassModel(ModelKind):
         known = [~features.missing(feature) for feature in range(features.n_variables)]
         yield np.stack([(classes * rows) @ shares for rows in known])
 
-    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the model with drawn component weights and tables."""
-        by_feature = evidence.strengths(2)
+        by_feature = support.strengths(2)
         return replace(
             self,
-            prior=evidence.drawn_prior(self.prior, 0, rng),
-            weights=drawn_distributions(self.weights, evidence.strengths(1), rng),
+            prior=support.drawn_prior(self.prior, 0, rng),
+            weights=drawn_distributions(self.weights, support.strengths(1), rng),
             tables=tuple(
                 drawn_distributions(table, by_feature[feature], rng)
                 for feature, table in enumerate(self.tables)
             ),
         )
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Tables of each class's most probable component."""
         likely = np.argmax(self.component_posteriors(codes), axis=2)
-        found = evidence.rows[2][:, np.arange(len(self.prior)), likely]
+        found = support.rows[2][:, np.arange(len(self.prior)), likely]
 
         def component(_: int, row: int, chosen: int) -> tuple[Fact, ...]:
             return (("component", str(int(likely[row, chosen]) + 1)),)

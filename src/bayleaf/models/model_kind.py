@@ -16,12 +16,12 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.shipped import (
     ShippedAverage,
     ShippedNetwork,
     ShippedNetworks,
 )
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.html_summary import NotebookModel
 from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, PicturedGraph
@@ -133,7 +133,7 @@ class ModelKind(NotebookModel):
         """None."""
         return ()
 
-    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Raise ValueError: there are no tables to draw."""
         raise ValueError(
             f"a {type(self).__name__} knows no rows behind its tables, and so no "
@@ -143,7 +143,7 @@ class ModelKind(NotebookModel):
     def drawn_log_scores(
         self,
         codes: Codes,
-        evidence: EvidenceRows,
+        support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
@@ -151,10 +151,10 @@ class ModelKind(NotebookModel):
         model: Any = self
         scores = np.empty((n_draws, codes.n_rows, model.domain.cards[-1]))
         for draw in range(n_draws):
-            scores[draw] = model.drawn(evidence, rng).class_log_scores(codes)
+            scores[draw] = model.drawn(support, rng).class_log_scores(codes)
         return scores
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """None."""
         return iter(())
 

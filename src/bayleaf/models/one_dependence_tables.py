@@ -17,8 +17,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.shipped import ShippedAverage
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
 
 Floats = NDArray[np.float64]
@@ -179,7 +179,7 @@ class OneDependenceTables(ModelKind):
                     found[child, :, self._states(parent)] = counts
         yield found
 
-    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the model with drawn tables of super-parents and children."""
         parents = self.parent_probabilities.copy()
         children = self.child_probabilities.copy()
@@ -187,7 +187,7 @@ class OneDependenceTables(ModelKind):
         for feature in range(len(self.domain) - 1):
             span = self._states(feature)
             own = slice(int(ends[feature]), int(ends[feature + 1]))
-            strengths = evidence.strengths(1)[feature], evidence.strengths(2)[feature]
+            strengths = support.strengths(1)[feature], support.strengths(2)[feature]
             parents[:, span] = drawn_distributions(parents[:, span], strengths[0], rng)
             drawn = drawn_distributions(children[:, :, span], strengths[1], rng)
             # Neither a feature's own states nor missing ones have tables.
@@ -197,16 +197,16 @@ class OneDependenceTables(ModelKind):
             children[:, :, span] = drawn
         return replace(
             self,
-            prior=evidence.drawn_prior(self.prior, 0, rng),
+            prior=support.drawn_prior(self.prior, 0, rng),
             parent_probabilities=parents,
             child_probabilities=children,
         )
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Each child's table under the super-parent with the fewest rows."""
         facts = RowFacts(self.domain, codes)
         shape = (codes.n_variables, codes.n_rows, len(self.prior))
-        found = np.broadcast_to(evidence.rows[1][:, None], shape).copy()
+        found = np.broadcast_to(support.rows[1][:, None], shape).copy()
         fewest = np.full(shape, -1)
         for parent in range(codes.n_variables):
             positions = codes.column(parent).astype(np.intp) + int(self.offsets[parent])
@@ -214,7 +214,7 @@ class OneDependenceTables(ModelKind):
             for child in range(codes.n_variables):
                 if child == parent:
                     continue
-                rows = evidence.rows[2][child][:, positions].T
+                rows = support.rows[2][child][:, positions].T
                 less = usable[:, None] & ((rows < found[child]) | (fewest[child] < 0))
                 found[child] = np.where(less, rows, found[child])
                 fewest[child] = np.where(less, parent, fewest[child])

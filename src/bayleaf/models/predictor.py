@@ -19,7 +19,7 @@ from bayleaf.models.explanation import Explanation, explain_rows
 from bayleaf.wording import brief
 
 if TYPE_CHECKING:
-    from bayleaf.models.support.evidence_rows import EvidenceRows
+    from bayleaf.models.support.support_counts import SupportCounts
 
 # Cells for whose scoring a further thread is started.
 _LEAST_CELLS = 100_000
@@ -48,7 +48,7 @@ class Predictor:
         than that of training needs beside the prior in the model.
     n_threads : int, default=1
         Threads that may score rows; no score depends on it.
-    evidence : EvidenceRows, optional
+    support : SupportCounts, optional
         The training rows behind the model's tables, where they are known.
     """
 
@@ -59,7 +59,7 @@ class Predictor:
     temperature: float = 1.0
     prior_shift: NDArray[np.float64] | None = None
     n_threads: int = 1
-    evidence: EvidenceRows | None = None
+    support: SupportCounts | None = None
 
     def encode(self, table: Any) -> Codes:
         """Codes of a table's features."""

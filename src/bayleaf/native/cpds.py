@@ -1,4 +1,4 @@
-"""Native evidence of sampled networks: of rows one by one, and by look-up tables."""
+"""Native log-probabilities of sampled networks: of rows, and by look-up tables."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _networks_add = Function(
     *[POINTER, INTEGER, POINTER, INTEGER],
     *[POINTER, POINTER, POINTER, INTEGER, POINTER],
 )
-_write_evidence = Function(
-    "bl_write_evidence",
+_write_log_probabilities = Function(
+    "bl_write_log_probabilities",
     *[POINTER, INTEGER],
     *_CODES,
     *[REAL] * 3,
@@ -125,7 +125,7 @@ class Networks(Handle):
         self._arrays.append((families, values, value_starts, states, classes, weights))
         self._arrays.append((starts,))
 
-    def write_evidence(
+    def write_log_probabilities(
         self,
         feature: int,
         narrow: NDArray[np.uint8],
@@ -178,7 +178,7 @@ class Networks(Handle):
                 f"{n_depths} depths from piece {first} on do not fit {n_pieces} pieces"
             )
         dtype = F4 if values.dtype == F4 else F8
-        _write_evidence(
+        _write_log_probabilities(
             self.address,
             feature,
             *code_arguments(narrow, wide, slots, n_rows),
@@ -193,17 +193,17 @@ class Networks(Handle):
         )
 
 
-class EvidenceTables(Handle):
-    """Look-up tables of the weighted evidence of networks.
+class LogProbabilityTables(Handle):
+    """Look-up tables of the weighted log-probabilities of networks.
 
     Parameters
     ----------
     networks : Networks
         At least one; not kept.
     pseudo : tuple of three float
-        Prior weights, see `Networks.write_evidence`.
+        Prior weights, see `Networks.write_log_probabilities`.
     scales : ndarray of shape (n_features, n_depths), dtype float64
-        Weight of each feature's evidence at each depth in each network, none negative;
+        Weight of each feature at each depth in each network, none negative;
         what is beyond a feature's last parent counts for the deepest.
     most_values : int
         Values of the largest table with a place for every joint state.

@@ -5,9 +5,9 @@ manage, and returns the axes: ``network(model).figure.savefig("network.svg")``.
 """
 
 from bayleaf.plot.comparisons import error_scatter, learning_curve, rank_bars
+from bayleaf.plot.contribution_bars import contributions
 from bayleaf.plot.critical import critical_difference
 from bayleaf.plot.distributions import cpt
-from bayleaf.plot.evidence import contributions
 from bayleaf.plot.held_out import calibration, roc
 from bayleaf.plot.latents import latent_partition
 from bayleaf.plot.networks import network

@@ -50,7 +50,8 @@ struct DenseValues {
     }
 
     // Adds scale * ln(P(x | class, parents) / P(x)) where class and parents were met.
-    void add_evidence(const DenseValues& counts, const Prior& prior, double scale) {
+    void add_log_probabilities(const DenseValues& counts, const Prior& prior,
+                               double scale) {
         std::vector<double> totals(static_cast<std::size_t>(n_parents * n_classes));
         for (int64_t child = 0; child < n_children; ++child)
             for (std::size_t k = 0; k < totals.size(); ++k)
@@ -64,7 +65,8 @@ struct DenseValues {
             double* value = at(child, 0);
             for (std::size_t k = 0; k < totals.size(); ++k)
                 value[k] += count[k] > 0.0
-                                ? prior.scaled_evidence(child, count[k], totals[k], scale)
+                                ? prior.scaled_log_probability(child, count[k], totals[k],
+                                                               scale)
                                 : absent[k];
         }
     }

@@ -142,7 +142,8 @@ struct Prior {
     }
 
     // scale * ln(P(x | class, parents) / P(x)) from the counts of x and of all states.
-    double scaled_evidence(int64_t state, double count, double all, double scale) const {
+    double scaled_log_probability(int64_t state, double count, double all,
+                                  double scale) const {
         const double weight = weights[state];
         return scale * std::log((count + weight) / (all + strength) * (strength / weight));
     }

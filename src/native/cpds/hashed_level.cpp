@@ -1,6 +1,6 @@
-// Builds the lists of a family's evidence at one depth: the cells are brought into the
-// order of their parents' joint states, each of which then gives its lists. About 20 ns a
-// cell.
+// Builds the lists of a family's log-probabilities at one depth: the cells are brought
+// into the order of their parents' joint states, each of which then gives its lists.
+// About 20 ns a cell.
 #include "cpds/hashed_level.h"
 
 #include <cmath>
@@ -103,7 +103,8 @@ private:
         for (std::size_t k = 0; k < totals_.size(); ++k) {
             double& value = joint.value(number, static_cast<int64_t>(k));
             value = value > 0.0
-                        ? prior_.scaled_evidence(child, value, totals_[k].count, scale_)
+                        ? prior_.scaled_log_probability(child, value, totals_[k].count,
+                                                        scale_)
                         : totals_[k].absent;
         }
     }

@@ -1,4 +1,4 @@
-// The weighted evidence of a family at one depth, for the joint states that occur.
+// The weighted log-probabilities of a family at one depth, for the joint states that occur.
 #pragma once
 
 #include "counts/distinct_keys.h"

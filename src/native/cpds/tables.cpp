@@ -1,4 +1,5 @@
-// Look-up tables of the weighted evidence of sampled networks, and their sums for rows.
+// Look-up tables of the weighted log-probabilities of sampled networks, and their sums for
+// rows.
 //
 // A row's score is the sum over networks, features and depths j of
 //     scale * ln(P(x | class, first j parents) / P(x)),
@@ -33,7 +34,7 @@ int64_t n_dense_variables(const Family& family, int64_t n_used, int64_t n_classe
     return n;
 }
 
-// The weighted evidence of one family.
+// The weighted log-probabilities of one family.
 class NestedTable {
 public:
     NestedTable(const Family& family, PseudoWeights rule, std::span<const double> scales,
@@ -63,7 +64,7 @@ public:
         }
     }
 
-    // Adds the evidence of rows from `first` on to their scores (n_rows, n_classes).
+    // Adds those of rows from `first` on to their scores (n_rows, n_classes).
     void add(std::span<const StateColumn> columns, int64_t first,
              Matrix<double> scores) const {
         add_dense(columns, first, scores);
@@ -88,7 +89,8 @@ private:
         for (int64_t place = 0; place < n_dense_; ++place) {
             if (place > 0) sum = sum.with_one_more(radices_[place]);
             if (scales[place] > 0.0)
-                sum.add_evidence(counts[n_dense_ - 1 - place], prior, scales[place]);
+                sum.add_log_probabilities(counts[n_dense_ - 1 - place], prior,
+                                          scales[place]);
         }
         dense_ = std::move(sum.values);
     }
@@ -149,9 +151,9 @@ std::vector<double> used_scales(std::span<const double> scales, int64_t n_variab
 }
 
 // The tables of all networks, with codings of their own: nothing of Python's is kept.
-class EvidenceTables {
+class LogProbabilityTables {
 public:
-    EvidenceTables(const Networks& networks, PseudoWeights rule,
+    LogProbabilityTables(const Networks& networks, PseudoWeights rule,
                    Matrix<const double> scales, int64_t most_values)
         : n_classes_(networks.n_classes) {
         Watch watch;
@@ -167,7 +169,7 @@ public:
         }
     }
 
-    // Adds the evidence of all rows to their scores (n_rows, n_classes).
+    // Adds the log-probabilities of all rows to their scores (n_rows, n_classes).
     void add(const CodeTable& codes, double* scores) const {
         std::vector<StateColumn> columns(codes.slots.size());
         Watch watch;
@@ -223,30 +225,30 @@ private:
 using namespace bayleaf;
 
 // Builds the tables of networks under a rule; `scales` (n_features, n_depths) are the
-// weights of each feature's evidence, dense tables hold at most `most_values` values.
+// weights of each feature, dense tables hold at most `most_values` values.
 BAYLEAF_API int32_t bl_tables_new(const void* networks, double each, double together,
                                   double shared, const double* scales, int64_t n_depths,
                                   int64_t most_values, void** tables) {
     return guarded([&] {
         const auto& all = *static_cast<const Networks*>(networks);
-        *tables = std::make_unique<EvidenceTables>(
+        *tables = std::make_unique<LogProbabilityTables>(
                       all, PseudoWeights{each, together, shared},
                       Matrix<const double>{scales, all.n_features(), n_depths}, most_values)
                       .release();
     });
 }
 
-// Adds the evidence of all rows to their scores (n_rows, n_classes).
+// Adds the log-probabilities of all rows to their scores (n_rows, n_classes).
 BAYLEAF_API int32_t bl_tables_add(const void* tables, const uint8_t* narrow,
                                   int64_t n_narrow, const uint16_t* wide, int64_t n_wide,
                                   const int64_t* slots, int64_t n_slots, int64_t n_rows,
                                   double* scores) {
     return guarded([&] {
         const CodeTable codes(narrow, n_narrow, wide, n_wide, slots, n_slots, n_rows);
-        static_cast<const EvidenceTables*>(tables)->add(codes, scores);
+        static_cast<const LogProbabilityTables*>(tables)->add(codes, scores);
     });
 }
 
 BAYLEAF_API void bl_tables_free(void* capsule) {
-    delete static_cast<EvidenceTables*>(content_of(capsule));
+    delete static_cast<LogProbabilityTables*>(content_of(capsule));
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf.native.cpds import EvidenceTables, Networks
+from bayleaf.native.cpds import LogProbabilityTables, Networks
 from bayleaf.native.occupied import count_families
 
 Arguments = tuple[Any, ...]
@@ -43,7 +43,7 @@ def _add(rng: np.random.Generator) -> Arguments:
     return Networks(N_CLASSES), *_network(rng)
 
 
-def _write_evidence(rng: np.random.Generator) -> Arguments:
+def _write_log_probabilities(rng: np.random.Generator) -> Arguments:
     n_rows = int(rng.integers(1, 100))
     codes = _codes(rng, n_rows)
     own = codes[0][2].astype(np.int64)
@@ -60,12 +60,12 @@ def _tables(rng: np.random.Generator) -> Arguments:
 def _add_tables(rng: np.random.Generator) -> Arguments:
     n_rows = int(rng.integers(1, 100))
     scores = np.zeros((n_rows, N_CLASSES))
-    return EvidenceTables(*_tables(rng)), *_codes(rng, n_rows), scores
+    return LogProbabilityTables(*_tables(rng)), *_codes(rng, n_rows), scores
 
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "Networks.add": _add,
-    "Networks.write_evidence": _write_evidence,
-    "EvidenceTables": _tables,
-    "EvidenceTables.add": _add_tables,
+    "Networks.write_log_probabilities": _write_log_probabilities,
+    "LogProbabilityTables": _tables,
+    "LogProbabilityTables.add": _add_tables,
 }

@@ -1,4 +1,4 @@
-"""Weights of evidence: right gradient, least loss, alike for any number of threads."""
+"""Learned weights: right gradient, least loss, alike for any number of threads."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from scipy.optimize import check_grad, minimize
 from scipy.special import logsumexp
 
-from bayleaf.native.search.weights import evidence_descent
+from bayleaf.native.search.weights import weights_descent
 from bayleaf.search.left_out.weights import (
     PENALTIES,
-    Evidence,
-    learn_evidence_weights,
+    LogProbabilities,
+    learn_weights,
 )
 
 
-def _evidence(n_rows: int = 900, n_threads: int = 1, *, repeats: int = 1) -> Evidence:
+def _log_probabilities(
+    n_rows: int = 900, n_threads: int = 1, *, repeats: int = 1
+) -> LogProbabilities:
     rng = np.random.default_rng(0)
     own = rng.integers(3, size=n_rows)
     values = rng.normal(size=(n_rows, 3, 6))
@@ -31,7 +33,7 @@ def _evidence(n_rows: int = 900, n_threads: int = 1, *, repeats: int = 1) -> Evi
     values[np.arange(n_rows), own, 1] += 1.0
     values[:, :, 2] = values[:, :, 1]
     weights = rng.integers(1, 3, n_rows).astype(float)
-    return Evidence(
+    return LogProbabilities(
         np.concatenate([values] * repeats).astype(np.float32),
         np.tile(own, repeats),
         np.tile(weights, repeats),
@@ -40,40 +42,42 @@ def _evidence(n_rows: int = 900, n_threads: int = 1, *, repeats: int = 1) -> Evi
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:
-    evidence = _evidence(60)
+    logs = _log_probabilities(60)
     ranges = [(3, 20), (31, 60)]
     at = np.random.default_rng(1).random(9)
     error = check_grad(
-        lambda p: evidence.loss(p, ranges)[0], lambda p: evidence.loss(p, ranges)[1], at
+        lambda p: logs.loss(p, ranges)[0],
+        lambda p: logs.loss(p, ranges)[1],
+        at,
     )
     assert error < 1e-4
 
 
 @pytest.mark.parametrize("penalty", [0.5, 16.0])
 def test_the_descent_ends_where_a_general_minimiser_does(penalty: float) -> None:
-    values = _evidence(60).values.copy()
-    # Evidence for the wrong class: its weight ends at the bound.
+    values = _log_probabilities(60).values.copy()
+    # LogProbabilities for the wrong class: its weight ends at the bound.
     values[:, :, 3] = -3 * values[:, :, 1]
-    evidence = replace(_evidence(60), values=values)
+    logs = replace(_log_probabilities(60), values=values)
     ranges = [(0, 20), (25, 60)]
     centre = np.concatenate([[1.0], np.full(5, 0.3), np.zeros(3)])
     pull = np.concatenate([np.full(6, penalty), np.ones(3)])
 
     def objective(p: Any) -> Any:
-        loss, gradient = evidence.loss(p, ranges)
+        loss, gradient = logs.loss(p, ranges)
         off = p - centre
         return loss + pull @ off**2 / 2, gradient + pull * off
 
     bounds = [(0.0, None)] * 6 + [(None, None)] * 3
     expected = minimize(objective, centre, jac=True, bounds=bounds, tol=1e-14)
-    found = evidence.descend(ranges, centre, centre, penalty, (200, 1e-15))
+    found = logs.descend(ranges, centre, centre, penalty, (200, 1e-15))
     assert penalty > 1 or expected.x[3] == 0.0
     np.testing.assert_allclose(found, expected.x, atol=2e-4)
     assert objective(found)[0] == pytest.approx(expected.fun, rel=1e-9)
 
 
-def test_repeated_evidence_shares_one_weight_and_noise_gets_little() -> None:
-    found = learn_evidence_weights(_evidence(), 0.5)
+def test_repeated_columns_share_one_weight_and_noise_gets_little() -> None:
+    found = learn_weights(_log_probabilities(), 0.5)
     assert found.pieces.min() >= 0
     assert found.pieces[0] == pytest.approx(found.pieces[1], abs=1e-4)
     assert found.pieces[:2].sum() == pytest.approx(1.0, abs=0.25)
@@ -82,24 +86,24 @@ def test_repeated_evidence_shares_one_weight_and_noise_gets_little() -> None:
 
 
 def test_the_loss_is_below_that_of_even_weights() -> None:
-    evidence = _evidence()
+    logs = _log_probabilities()
     even = np.concatenate([[1.0], np.full(5, 0.5), np.zeros(3)])
-    found = learn_evidence_weights(evidence, 0.5)
+    found = learn_weights(logs, 0.5)
     learned = np.concatenate([[found.prior], found.pieces, found.biases])
-    whole = [(0, evidence.n_rows)]
-    assert evidence.loss(learned, whole)[0] < evidence.loss(even, whole)[0]
+    whole = [(0, logs.n_rows)]
+    assert logs.loss(learned, whole)[0] < logs.loss(even, whole)[0]
 
 
 def test_threads_change_no_bit() -> None:
-    one = learn_evidence_weights(_evidence(2500), 0.5)
-    two = learn_evidence_weights(_evidence(2500, n_threads=2), 0.5)
+    one = learn_weights(_log_probabilities(2500), 0.5)
+    two = learn_weights(_log_probabilities(2500, n_threads=2), 0.5)
     np.testing.assert_array_equal(one.pieces, two.pieces)
     np.testing.assert_array_equal(one.biases, two.biases)
     assert (one.prior, one.penalty) == (two.prior, two.penalty)
 
 
 def test_few_rows_are_pulled_towards_the_centre() -> None:
-    found = learn_evidence_weights(_evidence(5), 0.5)
+    found = learn_weights(_log_probabilities(5), 0.5)
     assert found.penalty == PENALTIES[0]
     np.testing.assert_allclose(found.pieces, 0.5, atol=0.1)
 
@@ -113,12 +117,12 @@ def test_the_loss_is_that_of_the_softmax(n_classes: int, n_weights: int) -> None
         -3, 3, size=(501, 1, 1)
     )
     own, weights = rng.integers(n_classes, size=501), rng.random(501)
-    evidence = Evidence(values.astype(np.float32), own, weights)
+    logs = LogProbabilities(values.astype(np.float32), own, weights)
     parameters = np.append(rng.random(n_weights), rng.normal(size=n_classes))
     rows = np.r_[3:200, 260:501]
-    scores = evidence.log_scores(parameters[:n_weights]) + parameters[n_weights:]
+    scores = logs.log_scores(parameters[:n_weights]) + parameters[n_weights:]
     losses = logsumexp(scores, axis=1) - scores[np.arange(501), own]
-    found, _ = evidence.loss(parameters, [(3, 200), (260, 501)])
+    found, _ = logs.loss(parameters, [(3, 200), (260, 501)])
     # Contrasts are rounded to single precision.
     assert found == pytest.approx(weights[rows] @ losses[rows], rel=1e-6)
 
@@ -128,10 +132,10 @@ def test_the_loss_of_a_row_is_right_to_the_last_digits() -> None:
     values = np.zeros((len(apart), 2, 1), dtype=np.float32)
     values[:, 1, 0] = apart
     for own in (0, 1):
-        evidence = Evidence(values, np.full(len(apart), own), np.ones(len(apart)))
+        logs = LogProbabilities(values, np.full(len(apart), own), np.ones(len(apart)))
         ways = values[:, 1, 0].astype(float) * (1 - 2 * own)
         for row, expected in enumerate(np.logaddexp(0.0, ways)):
-            found, _ = evidence.loss(np.array([1.0, 0.0, 0.0]), [(row, row + 1)])
+            found, _ = logs.loss(np.array([1.0, 0.0, 0.0]), [(row, row + 1)])
             assert found == pytest.approx(expected, rel=1e-15, abs=5e-16)
 
 
@@ -149,7 +153,7 @@ def _descent(n_rows: int, n_weights: int, n_threads: int) -> tuple[Any, ...]:
 
 def _descended(n_threads: int) -> NDArray[np.float64]:
     arguments = _descent(3000, 40, n_threads)
-    evidence_descent(*arguments)
+    weights_descent(*arguments)
     assert not np.array_equal(arguments[4], arguments[5])
     found: NDArray[np.float64] = arguments[4]
     return found
@@ -170,17 +174,17 @@ def test_a_forked_process_descends_with_threads_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("first", [-1, 2001])
-def test_rows_outside_the_evidence_are_refused(first: int) -> None:
+def test_rows_outside_the_table_are_refused(first: int) -> None:
     contrasts, own, weights, _, *others = _descent(2000, 8, 2)
     with pytest.raises(ValueError, match="range of rows"):
-        evidence_descent(contrasts, own, weights, np.array([[first, 2001]]), *others)
+        weights_descent(contrasts, own, weights, np.array([[first, 2001]]), *others)
 
 
-def test_classes_outside_the_evidence_are_refused() -> None:
+def test_classes_outside_the_table_are_refused() -> None:
     contrasts, own, *others = _descent(2000, 8, 2)
     own[17] = 3
     with pytest.raises(ValueError, match="class"):
-        evidence_descent(contrasts, own, *others)
+        weights_descent(contrasts, own, *others)
 
 
 def _interrupt_descents(n_times: int) -> None:
@@ -202,7 +206,7 @@ def _interrupt_descents(n_times: int) -> None:
             presser.start()
             while True:
                 parameters[:] = centre
-                evidence_descent(*arguments)
+                weights_descent(*arguments)
 
         with pytest.raises(KeyboardInterrupt):
             descend()

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayleaf.classifiers.shared.leave_one_out import (
     LeavingOut,
     fitted_temperature,
-    note_little_evidence,
+    note_little_support,
     reprior_shift,
 )
 from bayleaf.classifiers.shared.parameters import (
@@ -200,7 +200,7 @@ class BayesianClassifier(
         self._training_codes = codes
         with self._stage("calibrated the model"):
             self.temperature_ = fitted_temperature(self, X, y, sample_weight)
-        note_little_evidence(self)
+        note_little_support(self)
 
     def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
         """What finds the cut points of numeric columns in this fit."""

@@ -8,11 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
-from bayleaf.classifiers.shared.parameters import (
-    AUTO,
-    CONDITIONAL,
-    encoder_rules,
-)
+from bayleaf.classifiers.shared.parameters import AUTO, CONDITIONAL, encoder_rules
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
 from bayleaf.data.codes import Codes
@@ -73,20 +69,15 @@ class IncrementalClassifier(BayesianClassifier):
             label is not among them.
         """
         self._refuse_leave_one_out()
-        context = self._init_callback_context(task_name="partial_fit")
-        metadata = {"sample_weight": sample_weight}
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-        first_call = not hasattr(self, "stored_counts_")
-        if first_call and hasattr(self, "model_"):
-            raise ValueError(
-                "a model read from a file holds no counts to add to; fit it anew"
-            )
-        self._check_classes(classes, first_call)
-        if first_call:
-            self._first_batch(X, y, sample_weight)
-        else:
-            self._next_batch(X, y, sample_weight)
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        with self._told_to_callbacks(X, y, sample_weight, "partial_fit"):
+            first_call = not hasattr(self, "stored_counts_")
+            if first_call and hasattr(self, "model_"):
+                raise ValueError(
+                    "a model read from a file holds no counts to add to; fit it anew"
+                )
+            self._check_classes(classes, first_call)
+            learn = self._first_batch if first_call else self._next_batch
+            learn(X, y, sample_weight)
         return self
 
     def _refuse_leave_one_out(self) -> None:

@@ -13,9 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
-from bayleaf.classifiers.shared.parameters import (
-    AUTO,
-)
+from bayleaf.classifiers.shared.parameters import AUTO
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
@@ -114,9 +112,7 @@ class LeavingOut(ClassifierParts):
         self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
     ) -> LeaveOneOut:
         """What scores each row of the codes without itself, under each rule."""
-        counts = TableCounts(
-            codes, n_jobs=self.n_jobs, max_table_cells=self.max_table_cells
-        )
+        counts = TableCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
         learned = self.class_prior is None and self.fit_prior
         prior = None if learned else self._class_prior(counts, rules[0])
         return leave_one_out(counts, domain, rules, prior, self.max_table_cells)
@@ -183,7 +179,7 @@ def fitted_temperature(
     return temperature
 
 
-def note_little_evidence(classifier: LeavingOut) -> None:
+def note_little_support(classifier: LeavingOut) -> None:
     """Note for the summary where a choice by leaving rows out rests on little.
 
     That is where a class has one row, without which nothing tells of it, and where

@@ -21,7 +21,7 @@ from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.evidence_rows import EvidenceRows
+from bayleaf.models.support.support_counts import SupportCounts
 
 if TYPE_CHECKING:
     from bayleaf.classifiers.shared.table_estimator import TableEstimator
@@ -67,7 +67,7 @@ def saved_model(classifier: ClassifierParts) -> SavedModel:
     """
     predictor: Predictor = classifier._predictor()
     return SavedModel(
-        predictor=replace(predictor, evidence=kept_evidence(classifier)),
+        predictor=replace(predictor, support=kept_support(classifier)),
         classifier=type(classifier).__name__,
         parameters={
             name: parameter_to(name, value)
@@ -78,7 +78,7 @@ def saved_model(classifier: ClassifierParts) -> SavedModel:
     )
 
 
-def kept_evidence(classifier: ClassifierParts) -> EvidenceRows | None:
+def kept_support(classifier: ClassifierParts) -> SupportCounts | None:
     """The training rows behind a fitted classifier's tables.
 
     None where they are gone, as after pickling and a change of the class prior.
@@ -91,11 +91,11 @@ def kept_evidence(classifier: ClassifierParts) -> EvidenceRows | None:
         )
     if counts is None:
         # A file told of them.
-        read: EvidenceRows | None = getattr(classifier, "_evidence", None)
+        read: SupportCounts | None = getattr(classifier, "_support", None)
         return read
     learned = classifier.class_prior is None and classifier.fit_prior
     model = classifier.model_
-    return EvidenceRows.from_counts(
+    return SupportCounts.from_counts(
         model.count_rows(counts),
         model.table_sizes,
         classifier.smoothing_,

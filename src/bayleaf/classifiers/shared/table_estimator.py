@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -17,7 +19,6 @@ from bayleaf.classifiers.shared.parameters import (
     check_jobs,
     merged_signature,
 )
-from bayleaf.classifiers.shared.training import Stage
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.encoder.rules import MISSING_RULES, UNKNOWN_RULES
 from bayleaf.data.tables.columns import Column, Matrix, Name
@@ -34,28 +35,7 @@ class TableEstimator(
     keyword, before ``**shared``, which it passes on; its signature then shows the
     bases' parameters too.
 
-    Parameters
-    ----------
-    smoothing : str or Smoothing, default="laplace"
-        Rule that turns counts into probabilities.
-    discretizer : str or discretiser, default="equal_frequency"
-        Finds the cut points of numeric columns.
-    categorical_features : list of str, int or bool, optional
-        Columns of numbers that are nominal; all others are then numeric.
-    missing : {"marginalize", "state", "error"}, default="marginalize"
-        What becomes of missing cells.
-    unknown : {"missing", "error"}, default="missing"
-        What becomes of values that training did not contain.
-    max_states : int, default=1000
-        Largest number of states of a nominal column.
-    max_table_cells : int, default=20_000_000
-        Largest table of counts, and of an intermediate result of inference.
-    random_state : int, RandomState, Generator or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Threads; -1 means all cores.
-    verbose : int, default=0
-        Above zero, the stages of fitting are told on standard error.
+    `BayesianClassifier` and `BayesianNetworkEstimator` say what each parameter means.
     """
 
     # Shared parameters that a kind of estimator has no use for.
@@ -123,17 +103,24 @@ class TableEstimator(
         check_jobs(self.n_jobs)
 
     @contextlib.contextmanager
-    def _told_to_callbacks(self, X: Any, y: Any, sample_weight: Any) -> Iterator[None]:
+    def _told_to_callbacks(
+        self, X: Any, y: Any, sample_weight: Any, method: str = "fit"
+    ) -> Iterator[None]:
         """Tell scikit-learn's callbacks that a fit begins and that it has ended."""
-        context = self._init_callback_context()
+        context = self._init_callback_context(task_name=method)
         facts = {"sample_weight": sample_weight}
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
         yield
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
 
-    def _stage(self, what: str) -> Stage:
+    @contextlib.contextmanager
+    def _stage(self, what: str) -> Iterator[None]:
         """Tell on standard error, when asked to, how long a stage took."""
-        return Stage(f"{type(self).__name__}: {what}", told=bool(self.verbose))
+        start = time.perf_counter()
+        yield
+        if self.verbose:
+            seconds = time.perf_counter() - start
+            print(f"{type(self).__name__}: {what} in {seconds:.3f} s", file=sys.stderr)
 
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:
         """A table taken apart, once it has the columns of training."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 import warnings
 from typing import Any, NamedTuple
 
@@ -13,11 +11,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from bayleaf.classifiers.shared.parameters import numbers_of
+from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
-
-# n log n of a larger total could overflow.
-_MOST_WEIGHT = 1e300
 
 
 class WeightedRows(NamedTuple):
@@ -94,21 +90,6 @@ class TrainingTable(NamedTuple):
         return cls(rows.parts, rows.weights, classes, codes)
 
 
-class Stage:
-    """A stage of fitting whose duration is told when it ends."""
-
-    def __init__(self, what: str, *, told: bool) -> None:
-        self._what, self._told = what, told
-
-    def __enter__(self) -> None:
-        self._start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        if self._told:
-            seconds = time.perf_counter() - self._start
-            print(f"{self._what} in {seconds:.3f} s", file=sys.stderr)
-
-
 def n_rows(parts: Matrix | list[Column]) -> int:
     """Number of rows of a table that was taken apart."""
     if isinstance(parts, Matrix):
@@ -170,7 +151,7 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         raise ValueError("sample_weight holds negative values; give weights >= 0")
     with np.errstate(over="ignore"):
         total = float(weights.sum())
-    if total > _MOST_WEIGHT:
+    if total > MOST_WEIGHT:
         raise ValueError(
             f"sample_weight sums to {total:.3g}, too much to count with; divide all "
             "weights by one number"

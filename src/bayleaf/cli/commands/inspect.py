@@ -39,7 +39,7 @@ def inspect(
         Variable whose probability table is shown; of a density model, its tree or
         the groups of its table as well.
     shape
-        Feature whose evidence for each class is shown, state by state (auto).
+        Feature whose contribution to each class is shown, state by state (auto).
     rules
         Show the states of the latent variables as rules over features (hnb).
     hierarchy

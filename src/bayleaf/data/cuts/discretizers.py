@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -97,7 +96,6 @@ class _CutPointTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return [interval_labels(cuts) for cuts in self.cut_points_]
 
-    @abstractmethod
     def cut_points(
         self,
         values: NDArray[np.float64],
@@ -123,6 +121,14 @@ class _CutPointTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         tuple of float
             Increasing thresholds.
         """
+        self._check_parameters()
+        return self._cuts(values, weights)
+
+    def _cuts(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> tuple[float, ...]:
+        """The rule, for discretisers that do not look at classes."""
+        raise NotImplementedError
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range."""
@@ -256,14 +262,9 @@ class StandardDeviationDiscretizer(_CutPointTransformer):
     array([0., 0., 0., 1.])
     """
 
-    def cut_points(
-        self,
-        values: NDArray[np.float64],
-        class_codes: NDArray[np.integer[Any]],
-        n_classes: int,
-        weights: NDArray[np.float64],
+    def _cuts(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> tuple[float, ...]:
-        """Find the cut points of one column, see `standard_deviation_cut_points`."""
         return standard_deviation_cut_points(values, weights)
 
 
@@ -293,15 +294,9 @@ class EqualFrequencyDiscretizer(_BinTransformer):
     [(2.5,)]
     """
 
-    def cut_points(
-        self,
-        values: NDArray[np.float64],
-        class_codes: NDArray[np.integer[Any]],
-        n_classes: int,
-        weights: NDArray[np.float64],
+    def _cuts(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> tuple[float, ...]:
-        """Find the cut points of one column, see `equal_frequency_cut_points`."""
-        self._check_parameters()
         return equal_frequency_cut_points(values, weights, self.n_bins)
 
 
@@ -331,15 +326,9 @@ class EqualWidthDiscretizer(_BinTransformer):
     [(2.5, 5.0, 7.5)]
     """
 
-    def cut_points(
-        self,
-        values: NDArray[np.float64],
-        class_codes: NDArray[np.integer[Any]],
-        n_classes: int,
-        weights: NDArray[np.float64],
+    def _cuts(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> tuple[float, ...]:
-        """Find the cut points of one column, see `equal_width_cut_points`."""
-        self._check_parameters()
         return equal_width_cut_points(values, weights, self.n_bins)
 
 

@@ -24,7 +24,7 @@ from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
 from bayleaf.io.native.kinds import MODEL_KINDS
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.evidence_rows import EvidenceRows
+from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.search.left_out.temperature import HIGHEST, LOWEST
 from bayleaf.wording import brief_fields
 
@@ -64,7 +64,7 @@ class ModelDocument:
     """The fields of a model file, as `SavedModel` and `Predictor` tell of them.
 
     Labels are the states of the class with the type that NumPy gave them, "O" for
-    mixed ones. The rows of the evidence stand flat: the model knows their shapes.
+    mixed ones. The rows of the support counts stand flat: the model knows their shapes.
     """
 
     classifier: str
@@ -79,7 +79,7 @@ class ModelDocument:
     notes: tuple[tuple[Name, str], ...]
     domain: Domain
     model: ClassModel
-    evidence: EvidenceRows | None
+    support: SupportCounts | None
 
     def check_content(self) -> None:
         """Raise ValueError unless the parts fit each other."""
@@ -112,15 +112,15 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    predictor, evidence = saved.predictor, saved.predictor.evidence
+    predictor, support = saved.predictor, saved.predictor.support
     if type(predictor.model) not in MODEL_KINDS.values():
         raise TypeError(
             f"models of type {type(predictor.model).__name__} have no place in files; "
             "give the class one with bayleaf.io.register_model_kind"
         )
-    if evidence is not None:
-        rows = tuple(rows.ravel() for rows in evidence.rows)
-        evidence = replace(evidence, rows=rows)
+    if support is not None:
+        rows = tuple(rows.ravel() for rows in support.rows)
+        support = replace(support, rows=rows)
     document = ModelDocument(
         saved.classifier,
         saved.parameters,
@@ -134,7 +134,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         tuple(predictor.encoder.notes.items()),
         predictor.model.domain,
         predictor.model,
-        evidence,
+        support,
     )
     write_document(FORMAT, document, path)
 
@@ -167,7 +167,7 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
             document.loss,
             document.temperature,
             document.prior_shift,
-            evidence=_shaped(document.evidence, document.model),
+            support=_shaped(document.support, document.model),
         ),
         classifier=document.classifier,
         parameters=document.parameters,
@@ -202,21 +202,21 @@ def _labels(kind: str, states: tuple[Any, ...]) -> NDArray[Any]:
     return np.array(states, dtype=np.str_ if letter == "U" else np.dtype(kind))
 
 
-def _shaped(evidence: EvidenceRows | None, model: ClassModel) -> EvidenceRows | None:
-    """The evidence in a model file with the shapes of the model's tables."""
-    if evidence is None:
+def _shaped(support: SupportCounts | None, model: ClassModel) -> SupportCounts | None:
+    """The support in a model file with the shapes of the model's tables."""
+    if support is None:
         return None
     shapes = [size.shape for size in model.table_sizes]
-    if len(evidence.rows) != len(shapes):
+    if len(support.rows) != len(shapes):
         raise ModelFileError(
-            f"the evidence has {len(evidence.rows)} tables, but the model has "
+            f"the support has {len(support.rows)} tables, but the model has "
             f"{len(shapes)}"
         )
-    for rows, shape in zip(evidence.rows, shapes, strict=True):
+    for rows, shape in zip(support.rows, shapes, strict=True):
         if rows.size != math.prod(shape):
             raise ModelFileError(
-                f"the evidence of a table should hold {math.prod(shape)} numbers, but "
+                f"the support of a table should hold {math.prod(shape)} numbers, but "
                 f"holds {rows.size}"
             )
-    pairs = zip(evidence.rows, shapes, strict=True)
-    return replace(evidence, rows=tuple(rows.reshape(shape) for rows, shape in pairs))
+    pairs = zip(support.rows, shapes, strict=True)
+    return replace(support, rows=tuple(rows.reshape(shape) for rows, shape in pairs))

@@ -47,7 +47,7 @@ def upgraded(document: Values, arrays: ArrayReader) -> Values:
     if "network" in document:
         changed["network"] = upgrade.network(document["network"])
     if document.get("evidence") is not None:
-        changed["evidence"] = upgrade.evidence(document["evidence"])
+        changed["support"] = upgrade.support(document["evidence"])
     return {**document, **changed}
 
 
@@ -120,7 +120,7 @@ class _Upgrade:
         prior = self.shaped(model, prior=self.cards[-1:])
         return {**model, **kinds[model["type"]](model), **prior}
 
-    def evidence(self, evidence: Values) -> Values:
+    def support(self, evidence: Values) -> Values:
         """The rows behind the tables, flat."""
         rows = [
             self.arrays.get(value, None, "the evidence", whole=False).ravel()

@@ -21,7 +21,7 @@ from bayleaf.models.latents.messages import cell_probabilities
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.rules.latent_rules import latent_names
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,
@@ -193,10 +193,10 @@ class HierarchicalTables(ModelKind):
             yield counts.astype(np.float64)
         yield np.asarray(codes.weights.sum())
 
-    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the model with drawn tables, and drawn cells of latent variables."""
         tables = tuple(
-            drawn_distributions(np.asarray(table), evidence.strengths(position), rng)
+            drawn_distributions(np.asarray(table), support.strengths(position), rng)
             for position, table in enumerate(self.tables)
         )
         cells = tuple(
@@ -205,7 +205,7 @@ class HierarchicalTables(ModelKind):
         )
         return replace(
             self,
-            prior=evidence.drawn_prior(self.prior, -1, rng),
+            prior=support.drawn_prior(self.prior, -1, rng),
             tables=tables,
             cell_counts=cells,
             cell_smoothing=_NO_SMOOTHING,
@@ -214,7 +214,7 @@ class HierarchicalTables(ModelKind):
     def drawn_log_scores(
         self,
         codes: Codes,
-        evidence: EvidenceRows,
+        support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
@@ -222,10 +222,10 @@ class HierarchicalTables(ModelKind):
         scores = np.empty((n_draws, codes.n_rows, len(self.prior)))
         simple = self._without_sums(codes)
         rows = codes.rows(simple)
-        scores[:, simple] = self._child_scores(rows, evidence, n_draws, rng)
+        scores[:, simple] = self._child_scores(rows, support, n_draws, rng)
         if not simple.all():
             rows = codes.rows(~simple)
-            drawn = super().drawn_log_scores(rows, evidence, n_draws, rng)
+            drawn = super().drawn_log_scores(rows, support, n_draws, rng)
             scores[:, ~simple] = drawn
         return scores
 
@@ -244,24 +244,24 @@ class HierarchicalTables(ModelKind):
     def _child_scores(
         self,
         codes: Codes,
-        evidence: EvidenceRows,
+        support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
         """Drawn log scores of rows whose class children are known or missing."""
         columns = self.tree.node_codes(codes)
         scores = np.zeros((n_draws, codes.n_rows, len(self.prior)))
-        scores += evidence.log_priors(self.prior, -1, n_draws, rng)[:, None]
+        scores += support.log_priors(self.prior, -1, n_draws, rng)[:, None]
         for position, node in enumerate(self.tree.class_children):
             if node not in self.used_children:
                 continue
             table = self.tables[position]
-            logs = log_dirichlet(table, evidence.strengths(position), n_draws, rng)
+            logs = log_dirichlet(table, support.strengths(position), n_draws, rng)
             padded = np.concatenate([logs, np.zeros((*logs.shape[:2], 1))], axis=2)
             scores += np.moveaxis(padded[:, :, columns[node]], 1, 2)
         return scores
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Class children, latent ones by their name and state."""
         columns = self.tree.node_codes(codes)
         names = latent_names(self.domain, self.tree)
@@ -270,7 +270,7 @@ class HierarchicalTables(ModelKind):
             if node not in self.used_children:
                 continue
             known = columns[node] < self.tree.cards[node]
-            rows = np.where(known[:, None], evidence.rows[position], np.inf)
+            rows = np.where(known[:, None], support.rows[position], np.inf)
             cells = facts.used(node, [len(self.domain) - 1], rows)
             if node >= self.tree.n_features:
                 name = names[node - self.tree.n_features]

@@ -21,9 +21,9 @@ from bayleaf.inference.log_sums import log_sum_exp, logarithmic_mean_weights
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.gate_rows import drawn_bank, expert_shares, output_rows
 from bayleaf.models.support.shipped import ShippedAverage
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.wording import counted
 
 Floats = NDArray[np.float64]
@@ -221,14 +221,14 @@ class MixtureTables(ModelKind):
                 outputs = output_rows(bank, shares, own if bank is banks[-1] else None)
                 yield np.stack([outputs[rows].sum(axis=0) for rows in known])
 
-    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the model with drawn tables of all gates and experts."""
         drawn = iter(
             [
                 drawn_bank(
                     bank,
-                    evidence.strengths(2 * number),
-                    evidence.strengths(2 * number + 1),
+                    support.strengths(2 * number),
+                    support.strengths(2 * number + 1),
                     rng,
                 )
                 for number, bank in enumerate(self._banks)
@@ -237,7 +237,7 @@ class MixtureTables(ModelKind):
         starts = tuple(tuple(next(drawn) for _ in banks) for banks in self.starts)
         return replace(self, starts=starts)
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Tables of the expert that the gates trust most."""
         weights = self.gate_weights(codes)
         n_starts, n_rows, n_experts = weights.shape
@@ -245,7 +245,7 @@ class MixtureTables(ModelKind):
         starts, nodes = np.divmod(flat, n_experts)
         n_banks = len(self.starts[0])
         ends = [2 * n_banks * (start + 1) for start in range(n_starts)]
-        tables = np.stack([evidence.rows[end - 1] for end in ends])
+        tables = np.stack([support.rows[end - 1] for end in ends])
         found = np.moveaxis(tables[starts, :, nodes], 0, 1)
 
         def expert(_: int, row: int, __: int) -> tuple[Fact, ...]:

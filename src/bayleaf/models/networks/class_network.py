@@ -21,8 +21,8 @@ from bayleaf.models.support.drawn_networks import (
     touched,
     without_sums,
 )
-from bayleaf.models.support.evidence_rows import EvidenceRows, TableSize
 from bayleaf.models.support.family_rows import cpd_shape, family_rows
+from bayleaf.models.support.support_counts import SupportCounts, TableSize
 
 Floats = NDArray[np.float64]
 
@@ -82,15 +82,15 @@ class ClassNetwork(ModelKind):
         """Training rows behind each distribution of each variable."""
         return family_rows(self.network.cpds, source)
 
-    def drawn(self, evidence: EvidenceRows, rng: np.random.Generator) -> Self:
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the same model with drawn distributions."""
-        cpds = drawn_cpds(self.network.cpds, evidence, rng)
+        cpds = drawn_cpds(self.network.cpds, support, rng)
         return replace(self, network=replace(self.network, cpds=cpds))
 
     def drawn_log_scores(
         self,
         codes: Codes,
-        evidence: EvidenceRows,
+        support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> Floats:
@@ -99,15 +99,15 @@ class ClassNetwork(ModelKind):
         simple = without_sums(self.network.dag, codes)
         rows = codes.rows(simple)
         scores[:, simple] = network_scores(
-            self.network.cpds, evidence, rows, n_draws, rng
+            self.network.cpds, support, rows, n_draws, rng
         )
         if not simple.all():
             rows = codes.rows(~simple)
-            drawn = super().drawn_log_scores(rows, evidence, n_draws, rng)
+            drawn = super().drawn_log_scores(rows, support, n_draws, rng)
             scores[:, ~simple] = drawn
         return scores
 
-    def used_cells(self, codes: Codes, evidence: EvidenceRows) -> Iterator[UsedCells]:
+    def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Families that know of the class."""
         class_index = len(self.domain) - 1
         facts = RowFacts(self.domain, codes)
@@ -116,5 +116,5 @@ class ClassNetwork(ModelKind):
                 continue
             places, states = touched(cpd, codes, self.domain.cards[-1])
             used = (places >= 0) & (states < cpd.cards[-1])
-            counted = evidence.rows[position].ravel()[places]
+            counted = support.rows[position].ravel()[places]
             yield facts.used(cpd.child, cpd.parents, np.where(used, counted, np.inf))

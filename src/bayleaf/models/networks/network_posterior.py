@@ -16,8 +16,8 @@ from bayleaf.inference.row_densities import log_densities
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.class_network import ClassNetwork
-from bayleaf.models.support.evidence_rows import EvidenceRows
 from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.models.support.support_counts import SupportCounts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,14 +152,14 @@ class NetworkPosteriorModel(ClassNetwork):
     def drawn_log_scores(
         self,
         codes: Codes,
-        evidence: EvidenceRows,
+        support: SupportCounts,
         n_draws: int,
         rng: np.random.Generator,
     ) -> NDArray[np.float64]:
         """Class log scores under draws, which change the network's own prior too."""
         if self.given_prior is None:
-            return super().drawn_log_scores(codes, evidence, n_draws, rng)
-        return ModelKind.drawn_log_scores(self, codes, evidence, n_draws, rng)
+            return super().drawn_log_scores(codes, support, n_draws, rng)
+        return ModelKind.drawn_log_scores(self, codes, support, n_draws, rng)
 
     def with_class_prior(
         self, class_prior: NDArray[np.float64]

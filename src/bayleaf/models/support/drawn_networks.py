@@ -19,8 +19,8 @@ from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
 from bayleaf.inference.elimination import Eliminator
 from bayleaf.inference.factors import Factor
-from bayleaf.models.support.evidence_rows import EvidenceRows
 from bayleaf.models.support.family_rows import distribution_places, distributions
+from bayleaf.models.support.support_counts import SupportCounts
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def without_sums(dag: DAG, codes: Codes) -> NDArray[np.bool_]:
 
 def network_scores(
     cpds: Sequence[CPD],
-    evidence: EvidenceRows,
+    support: SupportCounts,
     codes: Codes,
     n_draws: int,
     rng: np.random.Generator,
@@ -63,13 +63,13 @@ def network_scores(
     for position, cpd in enumerate(cpds):
         if class_index not in cpd.family:
             continue
-        if _is_certain(cpd, class_index, evidence):
+        if _is_certain(cpd, class_index, support):
             scores += cpd.log_probabilities()
             continue
         places, states = touched(cpd, codes, n_classes)
         used = (places >= 0) & (states < cpd.cards[-1])
         distinct, own = np.unique(places[used], return_inverse=True)
-        strengths = evidence.strengths(position).ravel()
+        strengths = support.strengths(position).ravel()
         logs = log_dirichlet(
             distributions(cpd)[distinct], strengths[distinct], n_draws, rng
         )
@@ -95,21 +95,21 @@ def touched(
 
 
 def drawn_cpds(
-    cpds: Sequence[CPD], evidence: EvidenceRows, rng: np.random.Generator
+    cpds: Sequence[CPD], support: SupportCounts, rng: np.random.Generator
 ) -> tuple[CPD, ...]:
     """Distributions of the same forms, drawn around those of a network, class last."""
     return tuple(
         cpd
-        if _is_certain(cpd, len(cpds) - 1, evidence)
-        else _drawn(cpd, evidence.strengths(position), rng)
+        if _is_certain(cpd, len(cpds) - 1, support)
+        else _drawn(cpd, support.strengths(position), rng)
         for position, cpd in enumerate(cpds)
     )
 
 
-def _is_certain(cpd: CPD, class_index: int, evidence: EvidenceRows) -> bool:
+def _is_certain(cpd: CPD, class_index: int, support: SupportCounts) -> bool:
     """Whether it is the class prior, given and not learned."""
     is_prior = cpd.child == class_index and not cpd.parents
-    return is_prior and not evidence.prior_is_learned
+    return is_prior and not support.prior_is_learned
 
 
 def _drawn(cpd: CPD, strengths: Floats, rng: np.random.Generator) -> CPD:
@@ -140,7 +140,7 @@ class DrawnRow:
     ----------
     tables : sequence of CPD
         Distributions of features, and the class prior last.
-    evidence : EvidenceRows
+    support : SupportCounts
         The training rows behind each.
     domain : Domain
         Features.
@@ -153,7 +153,7 @@ class DrawnRow:
     """
 
     tables: Sequence[CPD]
-    evidence: EvidenceRows
+    support: SupportCounts
     domain: Domain
     codes: Codes
     n_draws: int
@@ -171,7 +171,7 @@ class DrawnRow:
     def _prior(self) -> Floats:
         """Log class prior of each draw, shape (n_draws * n_classes,)."""
         prior, place = self.tables[-1].probabilities, len(self.tables) - 1
-        return self.evidence.log_priors(prior, place, self.n_draws, self.rng).ravel()
+        return self.support.log_priors(prior, place, self.n_draws, self.rng).ravel()
 
     @cached_property
     def _factors(self) -> dict[int, Factor]:
@@ -185,7 +185,7 @@ class DrawnRow:
         cpd, class_index = self.tables[place], self.codes.n_variables
         given = tuple(self._states[v] for v in cpd.parents)
         means = cpd.probabilities[given]
-        strengths = self.evidence.strengths(place)[given]
+        strengths = self.support.strengths(place)[given]
         state = self._states[cpd.child]
         if isinstance(state, int):
             # Alone, one state's share of a Dirichlet distribution is a beta variate.

@@ -25,7 +25,7 @@ def shipped_networks(
     networks : sequence of RandomNetwork
         The networks.
     weights : ndarray of shape (n_features, n_depths)
-        Weight of each feature's evidence at each depth.
+        Weight of each feature's support at each depth.
     n_classes : int
         Number of classes.
 

@@ -1,4 +1,4 @@
-"""Native loss of weighted evidence, and the descent to its least."""
+"""Native loss of weighted log-probabilities, and the descent to its least."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Floats = NDArray[np.float64]
 _LANES = 8
 
 _ROWS = (POINTER, *[INTEGER] * 3, *[POINTER] * 3, INTEGER)
-_evidence_loss = Function("bl_evidence_loss", *_ROWS, POINTER, INTEGER, *[POINTER] * 2)
-_evidence_descent = Function(
-    "bl_evidence_descent",
+_weighted_loss = Function("bl_weighted_loss", *_ROWS, POINTER, INTEGER, *[POINTER] * 2)
+_weights_descent = Function(
+    "bl_weights_descent",
     *_ROWS,
     POINTER,
     INTEGER,
@@ -38,7 +38,7 @@ def contrast_width(n_weights: int) -> int:
     return -(-n_weights // _LANES) * _LANES
 
 
-def evidence_loss(
+def weighted_loss(
     contrasts: NDArray[np.float32],
     own: NDArray[np.int64],
     row_weights: Floats,
@@ -51,8 +51,8 @@ def evidence_loss(
     Parameters
     ----------
     contrasts : ndarray of shape (n_rows, n_classes - 1, width), dtype float32
-        The evidence for each class less that for the first, filled up with zeros to
-        `contrast_width`.
+        The log-probabilities under each class less that under the first, filled up
+        with zeros to `contrast_width`.
     own : ndarray of shape (n_rows,), dtype int64
         True class of each row.
     row_weights : ndarray of shape (n_rows,), dtype float64
@@ -72,11 +72,11 @@ def evidence_loss(
     Raises
     ------
     ValueError
-        If a range or a class lies outside the evidence, or shapes do not fit.
+        If a range or a class lies outside the rows and classes, or shapes do not fit.
     """
     loss = np.empty(1)
     n_weights = _weight_count(contrasts, parameters)
-    _evidence_loss(
+    _weighted_loss(
         *_rows(contrasts, own, row_weights, ranges),
         readable(parameters, F8, parameters.shape),
         n_weights,
@@ -86,7 +86,7 @@ def evidence_loss(
     return float(loss[0])
 
 
-def evidence_descent(
+def weights_descent(
     contrasts: NDArray[np.float32],
     own: NDArray[np.int64],
     row_weights: Floats,
@@ -103,7 +103,7 @@ def evidence_descent(
     Parameters
     ----------
     contrasts, own, row_weights, ranges : ndarray
-        Rows and which of them count, see `evidence_loss`.
+        Rows and which of them count, see `weighted_loss`.
     parameters : ndarray of shape (n_weights + n_classes,), dtype float64
         Where the descent begins, and then where it ended.
     centre : ndarray of the same shape, dtype float64
@@ -120,12 +120,12 @@ def evidence_descent(
     Raises
     ------
     ValueError
-        If a range or a class lies outside the evidence, or shapes do not fit.
+        If a range or a class lies outside the rows and classes, or shapes do not fit.
     KeyboardInterrupt
         If Ctrl-C is pressed.
     """
     n_weights = _weight_count(contrasts, parameters)
-    _evidence_descent(
+    _weights_descent(
         *_rows(contrasts, own, row_weights, ranges),
         writable(parameters, F8, parameters.shape),
         n_weights,

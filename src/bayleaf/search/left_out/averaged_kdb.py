@@ -21,7 +21,7 @@ from bayleaf.search.left_out.cells import (
     left_out_class_counts,
 )
 from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores, loss_sums
-from bayleaf.search.left_out.weights import Evidence
+from bayleaf.search.left_out.weights import LogProbabilities
 
 # What is left of a class when its only row is left out, under an m-estimate.
 _LEAST_PRIOR = 1e-15
@@ -38,13 +38,13 @@ SMOOTHING_GRID: tuple[Smoothing, ...] = (
 Maps = tuple[NDArray[np.uint16], ...]
 
 
-def left_out_evidence(
+def left_out_log_probabilities(
     networks: tuple[RandomNetwork, ...],
     n_depths: int,
     counts: CountSource,
     left_out: LeftOutRows,
     rule: Smoothing,
-) -> Evidence:
+) -> LogProbabilities:
     """What the left-out rows say of the classes, prior first, under one rule."""
     codes, own = left_out.codes, left_out.own.astype(np.int64)
     n_rows, n_classes = codes.n_rows, codes.cards[-1]
@@ -60,16 +60,20 @@ def left_out_evidence(
 
     def fill(feature: int) -> None:
         first = 1 + feature * n_depths
-        bank.write_evidence(feature, codes, rule, values, first, n_depths, shares)
+        bank.write_log_probabilities(
+            feature, codes, rule, values, first, n_depths, shares
+        )
 
     run_tasks([partial(fill, i) for i in range(n_features)], counts.n_jobs)
-    return Evidence(values, own, codes.weights, counts.n_jobs)
+    return LogProbabilities(values, own, codes.weights, counts.n_jobs)
 
 
-def scores_of(log_scores: NDArray[np.float64], evidence: Evidence) -> LeaveOneOutScores:
+def scores_of(
+    log_scores: NDArray[np.float64], logs: LogProbabilities
+) -> LeaveOneOutScores:
     """Leave-one-out scores of log scores (n_rows, n_classes)."""
-    sums = loss_sums(log_scores.T, evidence.own, evidence.weights)
-    return LeaveOneOutScores.from_sums(sums, float(evidence.weights.sum()))
+    sums = loss_sums(log_scores.T, logs.own, logs.weights)
+    return LeaveOneOutScores.from_sums(sums, float(logs.weights.sum()))
 
 
 def state_counts(counts: CountSource) -> tuple[NDArray[np.float64], ...]:

@@ -1,4 +1,4 @@
-"""How much of each piece of evidence is new: weights learned on left-out rows.
+"""How much of each log-probability is new: weights learned on left-out rows.
 
 Generative log-probabilities get weights that minimise a conditional loss, as in
 WANBIA-C (Zaidi, Cerquides, Carman & Webb 2013); here the log-probabilities of every row
@@ -22,8 +22,8 @@ from bayleaf.counts.threads import (
 )
 from bayleaf.native.search.weights import (
     contrast_width,
-    evidence_descent,
-    evidence_loss,
+    weighted_loss,
+    weights_descent,
 )
 
 # Strengths of the pull towards equal weights, the strongest first.
@@ -46,7 +46,7 @@ Ranges = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class LogProbabilities:
     """What left-out rows say of the classes, piece by piece.
 
     Parameters
@@ -73,7 +73,7 @@ class Evidence:
         return len(self.own)
 
     def log_scores(self, weights: Floats) -> Floats:
-        """Weighted sums of the evidence, shape (n_rows, n_classes), nats.
+        """Weighted sums of the logs, shape (n_rows, n_classes), nats.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Evidence:
             Which rows.
         """
         gradient = np.empty(len(parameters))
-        loss = evidence_loss(*self._native_rows(ranges), parameters, gradient)
+        loss = weighted_loss(*self._native_rows(ranges), parameters, gradient)
         return loss, gradient
 
     def descend(
@@ -165,7 +165,7 @@ class Evidence:
         # More threads than processors would wait for one another.
         threads = min(self.useful_threads, processor_count())
         rows = self._native_rows(ranges)
-        evidence_descent(*rows, found, centre, pull, *patience, threads)
+        weights_descent(*rows, found, centre, pull, *patience, threads)
         return found
 
     def _native_rows(
@@ -177,7 +177,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceWeights:
+class LearnedWeights:
     """Learned weights.
 
     Parameters
@@ -185,7 +185,7 @@ class EvidenceWeights:
     prior : float
         Weight of the log prior.
     pieces : ndarray of shape (n_pieces,)
-        Weight of each piece of evidence, none negative.
+        Weight of each piece of logs, none negative.
     biases : ndarray of shape (n_classes,)
         Added to the scores.
     penalty : float
@@ -198,12 +198,12 @@ class EvidenceWeights:
     penalty: float
 
 
-def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights:
+def learn_weights(logs: LogProbabilities, centre: float) -> LearnedWeights:
     """Minimise the log-loss of left-out rows over non-negative weights.
 
     Parameters
     ----------
-    evidence : Evidence
+    logs : LogProbabilities
         The rows.
     centre : float
         Weight towards which all pieces are pulled; the prior's is pulled to 1, biases
@@ -211,17 +211,20 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
 
     Returns
     -------
-    EvidenceWeights
+    LearnedWeights
         With the penalty that validates best among `PENALTIES`: three folds up to
         2 000 rows, one held-out quarter beyond. The strongest for fewer than 12 rows.
     """
-    n_weights, n_classes = evidence.values.shape[2], evidence.values.shape[1]
+    n_weights, n_classes = (
+        logs.values.shape[2],
+        logs.values.shape[1],
+    )
     start = np.concatenate([[1.0], np.full(n_weights - 1, centre), np.zeros(n_classes)])
     # Once, before trials that run side by side ask for them.
-    _ = evidence.contrasts
-    penalty, nearby = _best_penalty(evidence, start)
-    found = evidence.descend([(0, evidence.n_rows)], nearby, start, penalty, _FINAL)
-    return EvidenceWeights(
+    _ = logs.contrasts
+    penalty, nearby = _best_penalty(logs, start)
+    found = logs.descend([(0, logs.n_rows)], nearby, start, penalty, _FINAL)
+    return LearnedWeights(
         prior=float(found[0]),
         pieces=found[1:n_weights].copy(),
         biases=found[n_weights:].copy(),
@@ -229,12 +232,12 @@ def learn_evidence_weights(evidence: Evidence, centre: float) -> EvidenceWeights
     )
 
 
-def _best_penalty(evidence: Evidence, centre: Floats) -> tuple[float, Floats]:
+def _best_penalty(logs: LogProbabilities, centre: Floats) -> tuple[float, Floats]:
     """The penalty whose weights lose least on rows that they were not fitted to.
 
     With it, the mean of the weights that it gave.
     """
-    n_rows = evidence.n_rows
+    n_rows = logs.n_rows
     if n_rows < MIN_ROWS:
         return PENALTIES[0], centre
     n_parts = _N_FOLDS if n_rows <= _FOLD_ROWS else 4
@@ -245,11 +248,9 @@ def _best_penalty(evidence: Evidence, centre: Floats) -> tuple[float, Floats]:
     for penalty in reversed(PENALTIES):
         for fold in range(n_folds):
             held_out = edges[fold], edges[fold + 1]
-            tasks.append(
-                partial(_fit_and_validate, evidence, centre, penalty, held_out)
-            )
+            tasks.append(partial(_fit_and_validate, logs, centre, penalty, held_out))
     # Threads that a descent has no use for take other descents.
-    threads = evidence.n_threads // evidence.useful_threads
+    threads = logs.n_threads // logs.useful_threads
     losses, found = zip(*run_tasks(tasks, threads), strict=True)
     totals = np.reshape(losses, (-1, n_folds)).sum(axis=1)[::-1]
     best = int(np.argmin(totals))
@@ -258,10 +259,13 @@ def _best_penalty(evidence: Evidence, centre: Floats) -> tuple[float, Floats]:
 
 
 def _fit_and_validate(
-    evidence: Evidence, centre: Floats, penalty: float, held_out: tuple[int, int]
+    logs: LogProbabilities,
+    centre: Floats,
+    penalty: float,
+    held_out: tuple[int, int],
 ) -> tuple[float, Floats]:
     """Loss on held-out rows of the weights that the other rows give, and these."""
     first, last = held_out
-    fitted = [(0, first), (last, evidence.n_rows)]
-    found = evidence.descend(fitted, centre, centre, penalty, _TRIAL)
-    return evidence.loss(found, [held_out])[0], found
+    fitted = [(0, first), (last, logs.n_rows)]
+    found = logs.descend(fitted, centre, centre, penalty, _TRIAL)
+    return logs.loss(found, [held_out])[0], found

@@ -28,7 +28,7 @@ def tree_parents(
         the largest I(X;C); ties go to the lower index, among edges to the lower pair
         (Friedman, Geiger & Goldszmidt 1997, section 4.1).
     """
-    n_features = len(counts.cards) - 1
+    n_features = counts.class_index
     if n_features < 2:
         return [()] * n_features
     weights = conditional_mutual_information_matrix(counts).round(TIE_DECIMALS)

@@ -59,7 +59,7 @@ def kdb_parents(
     counts: CountSource, k: int, theta: float | str | None = None
 ) -> list[Parents]:
     """Choose each feature's parents among the features, see `rank_parents`."""
-    n_features = len(counts.cards) - 1
+    n_features = counts.class_index
     if k == 0 or n_features < 2:
         return [()] * n_features
     return rank_parents(counts, k, theta).parents(k)

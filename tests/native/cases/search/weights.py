@@ -25,12 +25,12 @@ def _rows(rng: np.random.Generator) -> tuple[Arguments, int]:
     return (contrasts, own, rng.random(n_rows), ranges), n_weights + n_classes
 
 
-def _evidence_loss(rng: np.random.Generator) -> Arguments:
+def _weighted_loss(rng: np.random.Generator) -> Arguments:
     rows, n_parameters = _rows(rng)
     return *rows, rng.random(n_parameters), np.zeros(n_parameters)
 
 
-def _evidence_descent(rng: np.random.Generator) -> Arguments:
+def _weights_descent(rng: np.random.Generator) -> Arguments:
     rows, n_parameters = _rows(rng)
     start, centre, pull = rng.random((3, n_parameters))
     return *rows, start, centre, pull, 5, 1e-6, int(rng.integers(1, 4))
@@ -42,6 +42,6 @@ def _contrast_width(rng: np.random.Generator) -> Arguments:
 
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "contrast_width": _contrast_width,
-    "evidence_loss": _evidence_loss,
-    "evidence_descent": _evidence_descent,
+    "weighted_loss": _weighted_loss,
+    "weights_descent": _weights_descent,
 }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.support.evidence_rows import EvidenceRows
+from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.wording import brief, stated
 
 Given = tuple[tuple[str | int, str], ...]
@@ -20,7 +20,7 @@ FEW_ROWS = 5.0
 
 
 @dataclass(frozen=True)
-class CellEvidence:
+class CellSupport:
     """The training rows behind one distribution that a row uses.
 
     Parameters
@@ -46,7 +46,7 @@ class CellEvidence:
         return self.rows < FEW_ROWS
 
     def to_dict(self) -> dict[str, Any]:
-        """The evidence as plain values, ready for JSON."""
+        """The support as plain values, ready for JSON."""
         return {
             "feature": self.feature,
             "value": self.value,
@@ -67,17 +67,17 @@ class CellEvidence:
 
 def cells_behind(
     model: ClassModel,
-    evidence: EvidenceRows,
+    support: SupportCounts,
     codes: Codes,
     classes: NDArray[np.intp],
-) -> list[tuple[CellEvidence, ...]]:
-    """Evidence behind the cells that rows use under some classes.
+) -> list[tuple[CellSupport, ...]]:
+    """Rows behind the cells that rows use under some classes.
 
     Parameters
     ----------
     model : ClassModel
         The model.
-    evidence : EvidenceRows
+    support : SupportCounts
         Its training rows.
     codes : Codes
         Features of the rows.
@@ -86,17 +86,17 @@ def cells_behind(
 
     Returns
     -------
-    list of tuple of CellEvidence
+    list of tuple of CellSupport
         By feature, then class. Where several tables know of a feature: for averages
         the one with the fewest rows, for mixtures that of the component or expert to
         which the row most likely belongs.
     """
-    found: list[list[CellEvidence]] = [[] for _ in range(codes.n_rows)]
-    for fact, given, rows in model.used_cells(codes, evidence):
+    found: list[list[CellSupport]] = [[] for _ in range(codes.n_rows)]
+    for fact, given, rows in model.used_cells(codes, support):
         for row, label in np.ndindex(classes.shape):
             chosen = int(classes[row, label])
             weight = float(rows[row, chosen])
             if np.isfinite(weight):
-                cell = CellEvidence(*fact(row, chosen), given(row, chosen), weight)
+                cell = CellSupport(*fact(row, chosen), given(row, chosen), weight)
                 found[row].append(cell)
     return [tuple(cells) for cells in found]

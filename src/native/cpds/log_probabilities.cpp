@@ -70,9 +70,9 @@ private:
     double least_ = 1.0;
 };
 
-class EvidenceOfFeature {
+class FeatureLogs {
 public:
-    EvidenceOfFeature(const Networks& networks, const CodeTable& codes, LeftOut left_out,
+    FeatureLogs(const Networks& networks, const CodeTable& codes, LeftOut left_out,
                       int64_t n_depths)
         : n_classes_(networks.n_classes),
           codes_(codes),
@@ -83,8 +83,8 @@ public:
         number_groups();
     }
 
-    // Multiplies the evidence of one network in; what is beyond the last parent repeats
-    // the deepest.
+    // Multiplies the probabilities of one network in; what is beyond the last parent
+    // repeats the deepest.
     void multiply(const Family& family, PseudoWeights rule) {
         const int64_t n_depths = std::ssize(products_);
         const int64_t n_used = std::min(n_depths, family.n_variables());
@@ -283,13 +283,14 @@ using namespace bayleaf;
 namespace {
 
 template <class Value>
-void write_evidence(const Networks& networks, int64_t feature, const CodeTable& codes,
-                    PseudoWeights rule, LeftOut left_out, Stack<Value> values,
-                    int64_t first, int64_t n_depths) {
-    EvidenceOfFeature evidence(networks, codes, left_out, n_depths);
+void write_log_probabilities(const Networks& networks, int64_t feature,
+                             const CodeTable& codes, PseudoWeights rule,
+                             LeftOut left_out, Stack<Value> values, int64_t first,
+                             int64_t n_depths) {
+    FeatureLogs logs(networks, codes, left_out, n_depths);
     for (const auto& network : networks.members)
-        evidence.multiply(network.family(feature), rule);
-    evidence.write(networks.size(), values, first);
+        logs.multiply(network.family(feature), rule);
+    logs.write(networks.size(), values, first);
 }
 
 void check_rows(const Networks& networks, const CodeTable& codes, LeftOut left_out) {
@@ -305,9 +306,9 @@ void check_rows(const Networks& networks, const CodeTable& codes, LeftOut left_o
 
 }  // namespace
 
-// Writes the evidence of a feature at depths 0 .. n_depths - 1 into values of shape
-// (n_rows, n_classes, n_pieces), from piece `first` on; of one or two words each.
-BAYLEAF_API int32_t bl_write_evidence(const void* networks, int64_t feature,
+// Writes the log-probabilities of a feature at depths 0 .. n_depths - 1 into values of
+// shape (n_rows, n_classes, n_pieces), from piece `first` on; of one or two words each.
+BAYLEAF_API int32_t bl_write_log_probabilities(const void* networks, int64_t feature,
                                       const uint8_t* narrow, int64_t n_narrow,
                                       const uint16_t* wide, int64_t n_wide,
                                       const int64_t* slots, int64_t n_slots, int64_t n_rows,
@@ -322,7 +323,7 @@ BAYLEAF_API int32_t bl_write_evidence(const void* networks, int64_t feature,
         check_rows(all, codes, left_out);
         const PseudoWeights rule{each, together, shared};
         const auto write = [&](auto* pieces) {
-            write_evidence(all, feature, codes, rule, left_out,
+            write_log_probabilities(all, feature, codes, rule, left_out,
                            Stack{pieces, n_rows, all.n_classes, n_pieces}, first, n_depths);
         };
         if (is_single)

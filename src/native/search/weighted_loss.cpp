@@ -1,4 +1,4 @@
-#include "search/evidence_loss.h"
+#include "search/weighted_loss.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -41,7 +41,7 @@ using RowsAbreast = std::array<const float*, kAbreast>;
     found[3] = s3;
 }
 
-int64_t rows_of_tile(const EvidenceRows& rows) {
+int64_t rows_of_tile(const LossRows& rows) {
     const int64_t bytes = 4 * rows.contrasts.rows * rows.contrasts.columns;
     const int64_t fitting = kTileBytes / std::max<int64_t>(bytes, 1);
     return std::clamp(fitting / kLanes * kLanes, kLanes, kTileRows);
@@ -49,7 +49,7 @@ int64_t rows_of_tile(const EvidenceRows& rows) {
 
 // Some rows of one block, and their scores, then errors, of each class (classes, rows).
 struct Tile {
-    const EvidenceRows& rows;
+    const LossRows& rows;
     int64_t first, size;
     double* numbers;
 
@@ -66,7 +66,7 @@ struct Tile {
     }
 };
 
-// Weighs the evidence of a tile's rows.
+// Weighs the log-probabilities of a tile's rows.
 void score(const Tile& tile, std::span<const double> point) {
     const auto weights = point.first(tile.rows.first_bias());
     const auto biases = point.subspan(tile.rows.first_bias());
@@ -137,19 +137,19 @@ void add_slopes(const Tile& tile, double* slope) {
 
 }  // namespace
 
-std::vector<double> EvidenceRows::spread(const double* parameters) const {
+std::vector<double> LossRows::spread(const double* parameters) const {
     std::vector<double> found(n_parameters());
     std::copy_n(parameters, n_weights, found.begin());
     std::copy_n(parameters + n_weights, n_classes(), found.begin() + first_bias());
     return found;
 }
 
-void EvidenceRows::gather(std::span<const double> spread, double* parameters) const {
+void LossRows::gather(std::span<const double> spread, double* parameters) const {
     std::copy_n(spread.begin(), n_weights, parameters);
     std::copy_n(spread.begin() + first_bias(), n_classes(), parameters + n_weights);
 }
 
-EvidenceLoss::EvidenceLoss(const EvidenceRows& rows, const Matrix<const int64_t>& ranges,
+WeightedLoss::WeightedLoss(const LossRows& rows, const Matrix<const int64_t>& ranges,
                            int64_t n_threads)
     : rows_(rows),
       blocks_(blocks_of(rows, ranges)),
@@ -158,22 +158,22 @@ EvidenceLoss::EvidenceLoss(const EvidenceRows& rows, const Matrix<const int64_t>
       team_(n_threads, static_cast<int64_t>(blocks_.size()),
             [this](int64_t block, int64_t member) { add_block(block, member); }) {}
 
-std::vector<EvidenceLoss::Block> EvidenceLoss::blocks_of(
-    const EvidenceRows& rows, const Matrix<const int64_t>& ranges) {
+std::vector<WeightedLoss::Block> WeightedLoss::blocks_of(
+    const LossRows& rows, const Matrix<const int64_t>& ranges) {
     std::vector<Block> blocks;
     for (int64_t r = 0; r < ranges.rows; ++r) {
         const int64_t first = ranges(r, 0), last = ranges(r, 1);
         if (first < 0 || first > last || last > rows.contrasts.layers)
-            throw std::invalid_argument("a range of rows lies outside the evidence");
+            throw std::invalid_argument("a range of rows lies outside the table");
         for (int64_t start = first; start < last; start += kBlockRows)
             blocks.push_back({start, std::min(start + kBlockRows, last)});
     }
     require_below(view(rows.own, rows.contrasts.layers), rows.n_classes(),
-                  "a row's class lies outside the evidence");
+                  "a row's class lies outside the table");
     return blocks;
 }
 
-double EvidenceLoss::add(std::span<const double> point, std::span<double> slope) {
+double WeightedLoss::add(std::span<const double> point, std::span<double> slope) {
     point_ = point;
     team_.run();
     double loss = 0.0;
@@ -185,7 +185,7 @@ double EvidenceLoss::add(std::span<const double> point, std::span<double> slope)
     return loss;
 }
 
-void EvidenceLoss::add_block(int64_t block, int64_t member) {
+void WeightedLoss::add_block(int64_t block, int64_t member) {
     const auto [first, last] = blocks_[block];
     double* slope = sums_.data() + block * sums_size();
     std::fill_n(slope, sums_size(), 0.0);

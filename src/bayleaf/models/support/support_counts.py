@@ -38,7 +38,7 @@ class TableSize(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceRows:
+class SupportCounts:
     """Weights of the training rows behind a model's distributions.
 
     Parameters
@@ -62,12 +62,12 @@ class EvidenceRows:
         """Raise ValueError unless every table has weights, none negative."""
         if len(self.rows) != len(self.pseudo_rows):
             raise ValueError(
-                f"the evidence has {len(self.rows)} tables, and pseudo-rows for "
+                f"the support has {len(self.rows)} tables, and pseudo-rows for "
                 f"{len(self.pseudo_rows)}"
             )
         negative = any((rows < 0).any() for rows in self.rows)
         if negative or min(self.pseudo_rows, default=0.0) < 0:
-            raise ValueError("the evidence of a table holds a negative weight")
+            raise ValueError("the support of a table holds a negative weight")
 
     @classmethod
     def from_counts(
@@ -77,7 +77,7 @@ class EvidenceRows:
         smoothing: Smoothing,
         *,
         prior_is_learned: bool = True,
-    ) -> EvidenceRows:
+    ) -> SupportCounts:
         """Put the rows behind a model's tables beside what smoothing adds to them.
 
         Parameters

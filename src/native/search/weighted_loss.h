@@ -1,4 +1,4 @@
-// The log-loss of softmax(biases + evidence @ weights) over rows, and its slopes.
+// The log-loss of softmax(biases + logs @ weights) over rows, and its slopes.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ inline double lane_sum(const Lanes& lanes) {
            ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-// The rows and what they say: the evidence for each class but the first, less that for
-// the first (rows, classes - 1, width), where width is the number of weights in whole
-// lanes; the true class and the weight of each row.
-struct EvidenceRows {
+// The rows and what they say: the log-probabilities under each class but the first, less
+// that under the first (rows, classes - 1, width), where width is the number of weights
+// in whole lanes; the true class and the weight of each row.
+struct LossRows {
     Stack<const float> contrasts;
     const int64_t* own;
     const double* row_weights;
@@ -49,10 +49,10 @@ struct EvidenceRows {
 // The loss of the rows of some ranges, by threads that take blocks of rows. Each block's
 // sums are kept apart and added in the order of the blocks, so that the number of threads
 // changes no bit. Reads every contrast once a point, from the first cache the second time.
-class EvidenceLoss {
+class WeightedLoss {
 public:
     // Throws std::invalid_argument for a range or a class that the rows do not have.
-    EvidenceLoss(const EvidenceRows& rows, const Matrix<const int64_t>& ranges,
+    WeightedLoss(const LossRows& rows, const Matrix<const int64_t>& ranges,
                  int64_t n_threads);
 
     // Adds the slopes at a point, spread, to `slope`; the loss in nats.
@@ -62,13 +62,13 @@ private:
     struct Block {
         int64_t first, last;
     };
-    static std::vector<Block> blocks_of(const EvidenceRows& rows,
+    static std::vector<Block> blocks_of(const LossRows& rows,
                                         const Matrix<const int64_t>& ranges);
     // Slopes and, behind them, the loss of a block, in whole lanes.
     int64_t sums_size() const { return rows_.n_parameters() + kLanes; }
     void add_block(int64_t block, int64_t member);
 
-    const EvidenceRows rows_;
+    const LossRows rows_;
     std::vector<Block> blocks_;
     // A row of slopes and the loss behind them for each block.
     std::vector<double> sums_;

@@ -1,4 +1,4 @@
-// Learns how much each piece of evidence counts: a descent over weights, none negative,
+// Learns how much each log-probability counts: a descent over weights, none negative,
 // and biases to the least penalised log-loss of left-out rows.
 //
 // A projected quasi-Newton descent with limited memory: curvature counts among the
@@ -10,7 +10,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "search/evidence_loss.h"
+#include "search/weighted_loss.h"
 #include "support/interface.h"
 #include "support/views.h"
 
@@ -107,7 +107,7 @@ private:
 
 class Descent {
 public:
-    Descent(const EvidenceRows& rows, EvidenceLoss& loss, Numbers centre, Numbers pull)
+    Descent(const LossRows& rows, WeightedLoss& loss, Numbers centre, Numbers pull)
         : n_weights_(rows.first_bias()),
           loss_(loss),
           centre_(std::move(centre)),
@@ -183,7 +183,7 @@ private:
     }
 
     const int64_t n_weights_;
-    EvidenceLoss& loss_;
+    WeightedLoss& loss_;
     const Numbers centre_, pull_;
 };
 
@@ -194,15 +194,15 @@ using namespace bayleaf;
 
 // Loss in nats of some ranges of rows (n, 2), of which `gradient` becomes the slopes;
 // weights, then biases.
-BAYLEAF_API int32_t bl_evidence_loss(const float* contrasts, int64_t n_rows,
+BAYLEAF_API int32_t bl_weighted_loss(const float* contrasts, int64_t n_rows,
                                      int64_t n_contrasts, int64_t width, const int64_t* own,
                                      const double* row_weights, const int64_t* ranges,
                                      int64_t n_ranges, const double* parameters,
                                      int64_t n_weights, double* gradient, double* loss) {
     return guarded([&] {
-        const EvidenceRows rows{
+        const LossRows rows{
             {contrasts, n_rows, n_contrasts, width}, own, row_weights, n_weights};
-        EvidenceLoss losses(rows, {ranges, n_ranges, 2}, 1);
+        WeightedLoss losses(rows, {ranges, n_ranges, 2}, 1);
         std::vector<double> slope(rows.n_parameters());
         *loss = losses.add(rows.spread(parameters), slope);
         rows.gather(slope, gradient);
@@ -211,15 +211,15 @@ BAYLEAF_API int32_t bl_evidence_loss(const float* contrasts, int64_t n_rows,
 
 // Takes `parameters` from where they are to where the loss of the ranges of rows, and
 // half of `pull` times the squared distance from `centre`, is least.
-BAYLEAF_API int32_t bl_evidence_descent(
+BAYLEAF_API int32_t bl_weights_descent(
     const float* contrasts, int64_t n_rows, int64_t n_contrasts, int64_t width,
     const int64_t* own, const double* row_weights, const int64_t* ranges, int64_t n_ranges,
     double* parameters, int64_t n_weights, const double* centre, const double* pull,
     int64_t max_steps, double tolerance, int64_t n_threads) {
     return guarded([&] {
-        const EvidenceRows rows{
+        const LossRows rows{
             {contrasts, n_rows, n_contrasts, width}, own, row_weights, n_weights};
-        EvidenceLoss losses(rows, {ranges, n_ranges, 2}, n_threads);
+        WeightedLoss losses(rows, {ranges, n_ranges, 2}, n_threads);
         const Descent descent(rows, losses, rows.spread(centre), rows.spread(pull));
         rows.gather(descent.go(rows.spread(parameters), max_steps, tolerance), parameters);
     });
