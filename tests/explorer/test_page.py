@@ -226,6 +226,7 @@ def test_what_is_no_model_is_refused() -> None:
     [
         pytest.param(kind, marks=[pytest.mark.slow] * kind.startswith("network"))
         for kind in classifiers()
+        if kind != "A2DE"
     ],
 )
 def test_fifty_features_take_less_than_two_megabytes(kind: str) -> None:
@@ -234,6 +235,11 @@ def test_fifty_features_take_less_than_two_megabytes(kind: str) -> None:
     # A2DE has a table for each of their 19 600 triples.
     limit = 8_000_000 if kind == "A2DE" else 2_000_000
     assert len(html.encode("utf-8", "replace")) < limit
+
+
+def test_tables_of_all_triples_take_less_than_two_megabytes() -> None:
+    html = explorer_html(bayleaf.A2DEClassifier().fit(*table(n_features=30)))
+    assert len(html.encode("utf-8", "replace")) < 2_000_000
 
 
 def test_latent_variables_carry_their_rules_and_their_cells_stay_aside() -> None:
