@@ -232,9 +232,7 @@ def test_what_is_no_model_is_refused() -> None:
 def test_fifty_features_take_less_than_two_megabytes(kind: str) -> None:
     X, y = table(n_features=50)
     html = explorer_html(classifiers()[kind]().fit(X, y))
-    # A2DE has a table for each of their 19 600 triples.
-    limit = 8_000_000 if kind == "A2DE" else 2_000_000
-    assert len(html.encode("utf-8", "replace")) < limit
+    assert len(html.encode("utf-8", "replace")) < 2_000_000
 
 
 def test_tables_of_all_triples_take_less_than_two_megabytes() -> None:
