@@ -188,14 +188,7 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
 
-        Parameters
-        ----------
-        codes : Codes
-            Features only; missing cells are summed out exactly.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
+        See `ClassModel.class_log_scores`; missing cells are summed out exactly.
         """
         scores = self._fused.look_up(codes)
         for node, table in self.class_tables.items():

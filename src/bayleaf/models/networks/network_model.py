@@ -95,14 +95,7 @@ class NetworkModel(ClassNetwork):
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.
 
-        Parameters
-        ----------
-        codes : Codes
-            Features only; missing cells are summed out exactly.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
+        See `ClassModel.class_log_scores`; missing cells are summed out exactly.
 
         Raises
         ------
