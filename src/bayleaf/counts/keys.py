@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.threads import run_tasks, worthwhile
+from bayleaf.counts.threads import run_tasks, stretches, worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import extend_keys, key_counts
 
@@ -58,7 +58,11 @@ def build_keys(codes: Codes, digits: Sequence[tuple[int, int]]) -> NDArray[np.in
 
 
 def count_by_key(
-    codes: Codes, keys: NDArray[np.int32], n_keys: int, variables: Sequence[int]
+    codes: Codes,
+    keys: NDArray[np.int32],
+    n_keys: int,
+    variables: Sequence[int],
+    threads: int = 1,
 ) -> tuple[Counts, Places]:
     """Count each key with each state, missing states included, of some variables.
 
@@ -74,14 +78,21 @@ def count_by_key(
     tables = np.zeros((n_keys + 1, int(starts[-1])))
     weights = np.ones(1) if codes.unit_weights else codes.weights
     slots = np.array([codes.slots[v] for v in variables], dtype=np.int64)
-    blocks: list[tuple[NDArray[Any], NDArray[np.bool_], Places]] = [
-        (codes.narrow, slots >= 0, slots),
-        (codes.wide, slots < 0, -slots - 1),
-    ]
-    for block, here, rows in blocks:
-        if here.any():
-            places = starts[:-1][here], widths[here]
-            key_counts(keys, block, rows[here], *places, weights, tables)
+
+    def count(which: slice) -> None:
+        # Threads write to columns of their own.
+        own = slots[which]
+        blocks: list[tuple[NDArray[Any], NDArray[np.bool_], Places]] = [
+            (codes.narrow, own >= 0, own),
+            (codes.wide, own < 0, -own - 1),
+        ]
+        for block, here, rows in blocks:
+            if here.any():
+                places = starts[:-1][which][here], widths[which][here]
+                key_counts(keys, block, rows[here], *places, weights, tables)
+
+    shares = stretches(len(variables), threads)
+    run_tasks([partial(count, slice(*share)) for share in shares], threads)
     return tables[1:], starts
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +63,7 @@ class CompletedRows:
         """
         rows, sets = _with_codes_for_sets(codes, partial)
         rows, _ = merged_rows(rows)
-        cells = [rows.column(v).astype(np.intp) for v in range(rows.n_variables)]
+        cells = [rows.column(v) for v in range(rows.n_variables)]
         sizes = np.array(
             [
                 np.array([len(states) for states in own])[cell]
@@ -81,10 +83,14 @@ class CompletedRows:
         columns = [
             _padded(own)[cell[source], digit]
             for own, cell, digit in zip(
-                sets, cells, _digits(sizes, source, starts, drawn), strict=True
+                reversed(sets),
+                reversed(cells),
+                _last_digits_first(sizes, source, starts, drawn),
+                strict=True,
             )
         ]
-        completed = Codes.from_columns(columns, codes.cards, rows.weights[source])
+        weights = rows.weights[source]
+        completed = Codes.from_columns(columns[::-1], codes.cards, weights)
         listed = Completions(completed, source, starts)
         unlisted = np.where(ways > numbers, log_ways - np.log(numbers), 0.0)
         return cls(listed, listed.shared(), rows.weights, unlisted)
@@ -117,7 +123,7 @@ def _with_codes_for_sets(
     for variable, card in enumerate(codes.cards):
         here = partial.variables == variable
         own = sorted({partial.states[s] for s in partial.sets[here].tolist()})
-        column = codes.column(variable).astype(np.intp)
+        column = codes.column(variable).astype(np.min_scalar_type(card + len(own)))
         column[column == card] += len(own)
         place = {group: card + i for i, group in enumerate(own)}
         column[partial.rows[here]] = [
@@ -157,31 +163,33 @@ def _drawn(
     return found
 
 
-def _digits(
+def _last_digits_first(
     sizes: NDArray[np.intp],
     source: NDArray[np.intp],
     starts: NDArray[np.intp],
     drawn: dict[int, NDArray[np.intp]],
-) -> list[NDArray[np.intp]]:
-    """Which of its states each cell of each completion holds, one array a variable.
+) -> Iterator[NDArray[np.intp]]:
+    """Which of its states each cell of each completion holds, the last variable first.
 
     All completions of a row stand in lexical order.
     """
     place = np.arange(len(source)) - starts[source]
-    found = []
     for variable in reversed(range(len(sizes))):
         size = sizes[variable, source]
         digit = place % size
         place //= size
         for row, digits in drawn.items():
             digit[starts[row] : starts[row] + digits.shape[1]] = digits[variable]
-        found.append(digit)
-    return found[::-1]
+        yield digit
 
 
-def _padded(sets: list[tuple[int, ...]]) -> NDArray[np.intp]:
-    """Sets of states as the rows of a table, shape (n_sets, largest size)."""
-    table = np.zeros((len(sets), max(map(len, sets))), dtype=np.intp)
+def _padded(sets: list[tuple[int, ...]]) -> NDArray[Any]:
+    """Sets of states as the rows of a table, shape (n_sets, largest size).
+
+    Its dtype is the least that holds them: columns of completions are long.
+    """
+    dtype = np.min_scalar_type(max(map(max, sets)))
+    table = np.zeros((len(sets), max(map(len, sets))), dtype=dtype)
     for place, states in enumerate(sets):
         table[place, : len(states)] = states
     return table

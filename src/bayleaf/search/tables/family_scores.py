@@ -162,9 +162,8 @@ class FamilyScores:
         key = family_key(child, parents)
         known = self.cache.get(key)
         if known is None:
-            counts = self.tables.table(child, parents)
-            rows = self._rows_scores(child, counts[None])[0]
-            known = float(rows) + self._shape_score(parents)
+            rows = self._rows_score(child, parents)
+            known = rows + self._shape_score(parents)
             self.cache.put(key, known)
         return known
 
@@ -225,6 +224,8 @@ class FamilyScores:
             known = self.cache.get(key)
             if known is not None:
                 scores[place] = known
+            elif self.tables.codes.cards[child] == 1:
+                scores[place] = self.family(child, changed)
             elif self.fits(child, changed):
                 asked[parent].append((place, key, changed))
         waiting: list[tuple[_Candidate, Counts]] = []
@@ -254,6 +255,17 @@ class FamilyScores:
             for ((place, key, changed), _), rows in zip(families, found, strict=True):
                 scores[place] = float(rows) + self._shape_score(changed)
                 self.cache.put(key, scores[place])
+
+    def _rows_score(self, child: int, parents: Parents) -> float:
+        """What data and parameters of one family score."""
+        weight = self.tables.total_weight
+        if self.tables.codes.cards[child] == 1:
+            # Every row is certain, whatever the parents: their table is not counted.
+            n_rows = prod(grouping.n_groups for grouping in parents.values())
+            counts = np.full((1, 1), weight)
+            return float(self.score.rows_score(counts, n_rows, weight))
+        counts = self.tables.table(child, parents)
+        return float(self._rows_scores(child, counts[None])[0])
 
     def _rows_scores(self, child: int, stack: Counts) -> NDArray[np.float64]:
         """What data and parameters score, for tables (n_tables, n_rows, n_states)."""

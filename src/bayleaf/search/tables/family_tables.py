@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.keys import count_by_key
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.threads import run_tasks, stretches, worthwhile
+from bayleaf.counts.threads import worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import extend_keys
 from bayleaf.search.tables.state_groups import Grouping
@@ -136,23 +136,7 @@ class FamilyTables:
         """Count keys with some variables, by several threads where there is much."""
         work = self.codes.n_rows * len(variables)
         threads = worthwhile(self.source.n_jobs, work, _LEAST_COUNTED)
-        parts = run_tasks(
-            [
-                partial(
-                    count_by_key,
-                    self.codes,
-                    keys,
-                    n_keys,
-                    variables[first:last],
-                )
-                for first, last in stretches(len(variables), threads)
-            ],
-            threads,
-        )
-        widths = [np.diff(starts) for _, starts in parts]
-        starts = np.concatenate([[0], np.cumsum(np.concatenate(widths))])
-        tables = [tables for tables, _ in parts]
-        return tables[0] if len(tables) == 1 else np.hstack(tables), starts
+        return count_by_key(self.codes, keys, n_keys, variables, threads)
 
     def _batches(self, n_keys: int, variables: Sequence[int]) -> Iterator[list[int]]:
         """Variables whose tables are held at the same time."""
