@@ -15,6 +15,7 @@ from bayleaf.evaluation import compare
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.report import report_html, summarize
 from bayleaf.report.chosen_rows import FENCE, RIGHT, WRONG
+from bayleaf.report.privacy import Privacy
 from bayleaf.report.summary import SCHEMA
 
 # Keys under which numbers of rows stand.
@@ -169,29 +170,102 @@ def test_no_small_number_of_rows_is_told(
     for column in found["columns"]:
         parts = [state["n"] for state in column["states"]]
         parts += [column["missing"], column["unknown"]]
-        left = len(heart) - sum(n for n in parts if n is not None)
-        assert parts.count(None) != 1
-        assert left == 0 or left >= min_count
+        assert None not in parts
+        assert abs(len(heart) - sum(parts)) < min_count
 
 
-def test_no_difference_of_operating_points_is_small(
+def test_curves_and_scores_follow_from_rounded_counts(
     fitted: Callable[[str], Any], heart: pa.Table
 ) -> None:
     found = summarize(fitted("nb"), heart, min_count=5)["quality"]
+    table = np.array(found["confusion"]["counts"])
     n_no, n_yes = found["confusion"]["totals"]
+    assert found["scores"]["accuracy"] == np.trace(table) / table.sum()
     points = found["operating_points"]["points"]
-    assert points
     for total, rates in (
         (n_yes, [point["sensitivity"] for point in points]),
         (n_no, [1 - point["specificity"] for point in points]),
     ):
         above = np.rint(np.array([1.0, *rates, 0.0]) * total)
-        steps = -np.diff(above)
-        assert ((steps == 0) | (steps >= 5)).all()
+        assert (np.diff(above) % 5 == 0).all()
     for one in found["calibration"]["bins"]:
         with_event = round(one["n"] * one["share"]) if one["n"] else 0
-        for n in (with_event, one["n"] - with_event):
-            assert n == 0 or n >= 5
+        assert with_event % 5 == 0
+        assert one["n"] % 5 == 0
+
+
+@pytest.mark.parametrize("name", ["nb", "hnb", "tan", "kdb"])
+def test_scores_from_rounded_counts_are_close(
+    name: str, fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    told = summarize(fitted(name), heart, min_count=5)["quality"]["scores"]
+    exact = summarize(fitted(name), heart)["quality"]["scores"]
+    for score in ("accuracy", "balanced_accuracy", "log_loss", "brier", "roc_auc"):
+        assert told[score] == pytest.approx(exact[score], abs=0.05), score
+
+
+def test_more_classes_have_scores_from_rounded_counts_too() -> None:
+    rng = np.random.default_rng(3)
+    label = rng.integers(0, 4, 600)
+    columns = {
+        f"x{i}": np.where(rng.random(600) < 0.4, rng.integers(0, 4, 600), label)
+        for i in range(4)
+    }
+    table = pd.DataFrame({k: v.astype(str) for k, v in columns.items()} | {"y": label})
+    model = NaiveBayesClassifier().fit(table.drop(columns="y"), table["y"])
+    loss = 1.0 - np.eye(4)
+    found, exact = (
+        summarize(model, table, "y", min_count=n, loss=loss)["quality"] for n in (6, 1)
+    )
+    for score in ("accuracy", "balanced_accuracy", "log_loss", "brier", "cost"):
+        near = pytest.approx(exact["scores"][score], abs=0.06)
+        assert found["scores"][score] == near, score
+    assert found["scores"]["roc_auc"] is None
+    assert found["roc"] == []
+    assert sum(one["n"] for one in found["calibration"]["bins"]) == found["n_rows"]
+
+
+@pytest.mark.parametrize("name", ["nb", "tan", "hnb", "density"])
+def test_nothing_is_told_but_what_is_published(
+    name: str, fitted: Callable[[str], Any], density: Any, heart: pa.Table, monkeypatch
+) -> None:
+    """Were all cells published alike, rows in other numbers would give one summary."""
+    model = density if name == "density" else fitted(name)
+    monkeypatch.setattr(
+        Privacy, "published", lambda self, counts, _: np.full(len(counts), self.base)
+    )
+    times = np.random.default_rng(0).integers(1, 5, len(heart))
+    more = heart.take(np.repeat(np.arange(len(heart)), times))
+    one, other = (
+        json.dumps(summarize(model, table, min_count=5, held_out=True)).replace(
+            str(len(table)), "N"
+        )
+        for table in (heart, more)
+    )
+    assert one == other
+
+
+def test_a_constant_value_is_not_named_in_notes() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "a": rng.choice([*"uv"], 80),
+            "b": ["HIVSECRET" if i < 2 else None for i in range(80)],
+            "y": rng.choice([*"pq"], 80),
+        }
+    )
+    model = NaiveBayesClassifier().fit(table[["a", "b"]], table["y"])
+    assert "HIVSECRET" in report_html(summarize(model, table, min_count=1, n_folds=3))
+    page = report_html(summarize(model, table, min_count=5, n_folds=3))
+    assert "HIVSECRET" not in page
+    assert "HIVSECRET" not in json.dumps(summarize(model, table, min_count=5))
+
+
+def test_a_rare_class_is_not_named_where_folds_fail() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.choice([*"uv"], 40), "y": ["no"] * 39 + ["duke"]})
+    model = NaiveBayesClassifier().fit(table[["a"]], table["y"])
+    assert "duke" not in json.dumps(summarize(model, table, min_count=5))
 
 
 def test_names_of_rare_values_and_rules_with_them_are_withheld() -> None:

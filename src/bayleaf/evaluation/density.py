@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,17 +36,29 @@ class DensityScores:
         The most that any distribution reaches on these rows, see `entropy_bound`.
     n_impossible : int
         Rows of probability zero.
+    log_probabilities : ndarray of shape (n_rows,), dtype float64
+        Of the rows, in nats.
     """
 
     n_rows: int
     log_likelihood: float
     bound: float
     n_impossible: int
+    log_probabilities: Floats = field(repr=False, compare=False)
 
     @property
     def nats_per_row(self) -> float:
         """Mean log probability of a row, in nats."""
         return self.log_likelihood / self.n_rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sums as plain values, ready for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "log_likelihood": _finite(self.log_likelihood),
+            "bound": self.bound,
+            "n_impossible": self.n_impossible,
+        }
 
 
 @dataclass(frozen=True)
@@ -116,10 +128,7 @@ class DensityValidation:
             "n_parameters": self.n_parameters,
             "n_arcs": self.n_arcs,
             "fit_seconds": self.fit_seconds,
-            "folds": [
-                asdict(fold) | {"log_likelihood": _finite(fold.log_likelihood)}
-                for fold in self.folds
-            ],
+            "folds": [fold.to_dict() for fold in self.folds],
         }
 
     def __repr__(self) -> str:
@@ -236,6 +245,7 @@ def _score(name: str, model: Any, held_out: Any) -> DensityScores:
         log_likelihood=float(logs.sum()),
         bound=entropy_bound(encoded.codes),
         n_impossible=int(np.isneginf(logs).sum()),
+        log_probabilities=logs,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.report.privacy import Counts, Privacy, withheld_parts
+from bayleaf.report.privacy import Counts, Privacy, column_partition
 from bayleaf.wording import format_number
 
 Values = dict[str, Any]
@@ -21,10 +21,41 @@ _STATES = 30
 _RARE_SHOWN = 8
 
 
+def column_parts(
+    codes: Codes, domain: Domain, unknown: Mapping[str | int, int], privacy: Privacy
+) -> list[Counts]:
+    """Numbers of rows by the value of each column, as they may leave.
+
+    Parameters
+    ----------
+    codes : Codes
+        The rows.
+    domain : Domain
+        The variables.
+    unknown : mapping of name to int
+        Cells with values that training did not contain.
+    privacy : Privacy
+        What may be shown.
+
+    Returns
+    -------
+    list of ndarray of shape (n_states + 2,)
+        Rows in each state, with missing cells, with unknown ones.
+    """
+    found = []
+    for place, variable in enumerate(domain):
+        counts = np.bincount(codes.column(place), minlength=variable.n_states + 1)
+        strange = int(unknown.get(variable.name, 0))
+        # Unknown cells are coded as missing ones.
+        counts[variable.n_states] -= strange
+        parts = np.append(counts, strange)
+        found.append(privacy.published(parts, column_partition(place)))
+    return found
+
+
 def column_values(
-    codes: Codes,
+    parts: Sequence[Counts],
     shown: Domain,
-    unknown: Mapping[str | int, int],
     notes: Mapping[str | int, str],
     privacy: Privacy,
 ) -> list[Values]:
@@ -32,42 +63,28 @@ def column_values(
 
     Parameters
     ----------
-    codes : Codes
-        The rows.
+    parts : sequence of ndarray of shape (n_states + 2,)
+        From `column_parts`.
     shown : Domain
         The variables as they may be named.
-    unknown : mapping of name to int
-        Cells with values that training did not contain.
     notes : mapping of name to str
         What a reader should know of single columns.
     privacy : Privacy
         What may be shown.
     """
-    found = []
-    for place, variable in enumerate(shown):
-        counts = np.bincount(codes.column(place), minlength=variable.n_states + 1)
-        strange = int(unknown.get(variable.name, 0))
-        parts = np.append(counts, strange).astype(np.int64)
-        # Unknown cells are coded as missing ones.
-        parts[variable.n_states] -= strange
-        note = notes.get(variable.name, "")
-        found.append(_column(variable, parts, note, privacy))
-    return found
+    return [
+        _column(variable, own, notes.get(variable.name, ""), privacy)
+        for variable, own in zip(shown, parts, strict=True)
+    ]
 
 
 def _column(variable: Variable, parts: Counts, note: str, privacy: Privacy) -> Values:
     """One column; counts are those of states, missing cells, unknown cells."""
-    told = [
-        None if gone else int(n)
-        for n, gone in zip(parts, withheld_parts(parts, privacy), strict=True)
-    ]
+    told = parts.tolist()
     n_states = variable.n_known_states
-    missing = told[variable.n_states]
-    if variable.has_missing_state:
-        both = (told[n_states], missing)
-        missing = None if None in both else sum(n for n in both if n is not None)
+    missing = sum(told[n_states:-1])
     labels = [variable.label(code) for code in range(n_states)]
-    rare = [code for code in range(n_states) if parts[code] < RARE]
+    rare = [code for code in range(n_states) if parts[code] < max(RARE, privacy.base)]
     return {
         "name": str(variable.name),
         "kind": variable.kind,
@@ -82,8 +99,8 @@ def _column(variable: Variable, parts: Counts, note: str, privacy: Privacy) -> V
         "n_rare": len(rare),
         "rare": []
         if privacy.withholds
-        else [{"label": labels[c], "n": int(parts[c])} for c in rare[:_RARE_SHOWN]],
-        "note": note,
+        else [{"label": labels[c], "n": told[c]} for c in rare[:_RARE_SHOWN]],
+        "note": _kind_of_note(note) if note and privacy.withholds else note,
     }
 
 
@@ -120,10 +137,9 @@ def quality_notes(
     for column in columns:
         name = column["name"]
         for kind, what in (("missing", "missing"), ("unknown", "unknown to the model")):
-            n = column[kind]
-            number = "a withheld number" if n is None else n
-            if n or n is None:
-                found.append((kind, name, f"{number} of {n_rows} cells are {what}"))
+            if n := column[kind]:
+                about = "about " * privacy.withholds
+                found.append((kind, name, f"{about}{n} of {n_rows} cells are {what}"))
         if column["n_rare"]:
             found.append(("rare states", name, _rare_text(column, privacy)))
         if column["note"]:
@@ -137,17 +153,17 @@ def quality_notes(
 
 
 def _kind_of_note(note: str) -> str:
-    """Under which heading a remark of the encoder belongs."""
-    if "taken as nominal" in note:
+    """Under which heading a remark of the encoder belongs; it names no value."""
+    if "nominal" in note:
         return "nominal integers"
-    return "without information" if "no information" in note else "remarks"
+    return "without information" if "information" in note else "remarks"
 
 
 def _rare_text(column: Values, privacy: Privacy) -> str:
     """How many states of a column are rare, and which."""
     n_rare = column["n_rare"]
     states = "1 state has" if n_rare == 1 else f"{n_rare} states have"
-    text = f"{states} fewer than {RARE} rows here"
+    text = f"{states} fewer than {max(RARE, privacy.base)} rows here"
     if privacy.withholds:
         return text
     shown = ", ".join(f"{state['label']} ({state['n']})" for state in column["rare"])

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -18,14 +19,17 @@ from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.report.columns import column_values, quality_notes
-from bayleaf.report.privacy import Privacy, masked_domain, state_counts
+from bayleaf.report.columns import column_parts, column_values, quality_notes
+from bayleaf.report.privacy import Privacy, masked_domain
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
 Unknown = Mapping[str | int, int]
 Notes = Mapping[str | int, str]
+
+# Nats by which log probabilities are put into steps where counts are rounded.
+_STEP = 0.25
 
 
 def summarize_density(
@@ -62,13 +66,14 @@ def summarize_density(
     """
     network, X, read, codes, unknown, notes = _read(model, frame)
     domain: Domain = network.domain
-    counts = state_counts([codes.column(i) for i in range(len(domain))], domain)
-    shown = masked_domain(domain, counts, privacy)
-    columns = column_values(codes, shown, unknown, notes, privacy)
+    privacy = privacy.of_table([codes.column(i) for i in range(len(domain))])
+    parts = column_parts(codes, domain, unknown, privacy)
+    shown = masked_domain(domain, [*map(privacy.may_be_small, parts)])
+    columns = column_values(parts, shown, notes, privacy)
     if held_out:
-        quality = _scored(network, codes)
+        quality = _scored(network, codes, privacy)
     elif isinstance(model, BayesianNetworkEstimator):
-        quality = _cross_validated(model, X, n_folds, random_state, progress)
+        quality = _cross_validated(model, X, n_folds, random_state, progress, privacy)
     else:
         quality = {
             "basis": "none",
@@ -76,8 +81,6 @@ def summarize_density(
             "learned, so it cannot be cross-validated. Provide a table without "
             "training rows, and declare it as held out.",
         }
-    if "n_impossible" in quality:
-        quality["n_impossible"] = privacy.shown(quality["n_impossible"])
     left_out = [str(name) for name in frame.columns if name not in read]
     n_rows = codes.n_rows
     return {
@@ -155,25 +158,50 @@ def model_columns(frame: Any, model: Any, domain: Domain) -> tuple[Any, list[str
     return frame.select(names).to_native(), names
 
 
-def _scored(network: BayesianNetwork, codes: Codes) -> Values:
+def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
     """Log-likelihood of held-out rows."""
     logs = log_densities(network, codes)
     n_rows = codes.n_rows
+    figures = {
+        "n_rows": n_rows,
+        "nats_per_row": _finite(float(logs.sum()) / n_rows),
+        "bound_per_row": entropy_bound(codes) / n_rows,
+        "n_impossible": int(np.isneginf(logs).sum()),
+    }
+    if privacy.withholds:
+        figures = _published_figures(logs, privacy)
     return {
         "basis": "held_out",
         "basis_told": "The model itself, scored on the rows of this table, which "
         "were declared as held out. If they include training rows, these scores are "
         "too optimistic.",
-        "n_rows": n_rows,
-        "nats_per_row": _finite(float(logs.sum()) / n_rows),
         "sd": None,
-        "bound_per_row": entropy_bound(codes) / n_rows,
-        "n_impossible": int(np.isneginf(logs).sum()),
+        **figures,
+    }
+
+
+def _published_figures(logs: NDArray[np.float64], privacy: Privacy) -> Values:
+    """Figures from rounded numbers of rows by their log probability in steps."""
+    possible = np.isfinite(logs)
+    steps, counts = np.unique(np.floor(logs[possible] / _STEP), return_counts=True)
+    cells = privacy.published([(~possible).sum(), *counts], "log probability")
+    n_rows = int(cells.sum())
+    middle = float(np.dot(cells[1:], (steps + 0.5) * _STEP)) / n_rows
+    return {
+        "n_rows": n_rows,
+        "nats_per_row": middle if not cells[0] else None,
+        "bound_per_row": None,
+        "n_impossible": int(cells[0]),
     }
 
 
 def _cross_validated(
-    model: Any, X: Any, n_folds: int, random_state: int, progress: Progress | None
+    model: Any,
+    X: Any,
+    n_folds: int,
+    random_state: int,
+    progress: Progress | None,
+    privacy: Privacy,
 ) -> Values:
     """Log-likelihood of each fold's rows under a fresh model of all others."""
     name = type(model).__name__
@@ -186,19 +214,26 @@ def _cross_validated(
             progress=progress,
         )[0]
     except ValueError as error:
-        return {"basis": "none", "basis_told": f"No held-out scores: {error}."}
+        why = "too few rows for the folds" if privacy.withholds else error
+        return {"basis": "none", "basis_told": f"No held-out scores: {why}."}
     n_rows = sum(fold.n_rows for fold in found.folds)
+    figures = {
+        "n_rows": n_rows,
+        "nats_per_row": _finite(found.nats_per_row),
+        "sd": _finite(found.sd_per_row),
+        "bound_per_row": found.bound / n_rows,
+        "n_impossible": found.n_impossible,
+    }
+    if privacy.withholds:
+        logs = np.concatenate([fold.log_probabilities for fold in found.folds])
+        figures = {"sd": None, **_published_figures(logs, privacy)}
     return {
         "basis": "cross_validation",
         "basis_told": f"{n_folds}-fold cross-validation on the rows of this table: "
         f"{n_folds} fresh models of the same settings, each scored on rows that it had "
         "not seen. The model on this page learned from all rows and is not scored on "
         "them.",
-        "n_rows": n_rows,
-        "nats_per_row": _finite(found.nats_per_row),
-        "sd": _finite(found.sd_per_row),
-        "bound_per_row": found.bound / n_rows,
-        "n_impossible": found.n_impossible,
+        **figures,
     }
 
 

@@ -10,23 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.information import mutual_information_of_table
+from bayleaf.data.codes import Codes
 from bayleaf.evaluation.cross_validation import deal_folds, take_rows
 from bayleaf.explain import Importance, importance
-from bayleaf.report.privacy import Privacy
+from bayleaf.report.privacy import BY_CLASS, Privacy
 
 Values = dict[str, Any]
 
 # How importance was found, as a report says it.
 HELD_OUT, LEAVE_ONE_OUT, FOLDS = "held_out", "leave_one_out", "folds"
+INFORMATION = "information"
+_DIGITS = 6
 # Folds that features are left out in, where that is not exact from counts.
 _IMPORTANCE_FOLDS = 3
 
 
 def importance_values(
-    method: str, found: Importance, columns: Sequence[Values], privacy: Privacy
+    method: str, found: Importance, columns: Sequence[Values]
 ) -> Values:
     """Importance as plain values, beside how often each feature is missing."""
-    digits = 2 if privacy.withholds else 6
     missing = {column["name"]: column["missing"] for column in columns}
     return {
         "method": method,
@@ -34,13 +37,56 @@ def importance_values(
         "features": [
             {
                 "feature": str(one.feature),
-                "information_bits": round(one.information, digits),
-                "loss_increase": round(one.loss_increase, digits),
+                "information_bits": round(one.information, _DIGITS),
+                "loss_increase": round(one.loss_increase, _DIGITS),
                 "missing": missing[str(one.feature)],
             }
             for one in found.ranked()
         ],
     }
+
+
+def published_information(
+    codes: Codes,
+    truth: NDArray[np.intp],
+    n_classes: int,
+    columns: Sequence[Values],
+    privacy: Privacy,
+) -> Values:
+    """What each feature tells on the class, from rounded numbers of rows alone.
+
+    Parameters
+    ----------
+    codes : Codes
+        The features.
+    truth : ndarray of shape (n_rows,), dtype intp
+        Classes of the rows.
+    n_classes : int
+        Number of classes.
+    columns : sequence of dict
+        From `column_values`.
+    privacy : Privacy
+        How numbers of rows are rounded.
+    """
+    features = []
+    for feature, column in enumerate(columns):
+        n_codes = codes.cards[feature] + 1
+        cells = truth * n_codes + codes.column(feature)
+        counts = np.bincount(cells, minlength=n_classes * n_codes)
+        table = privacy.published(counts, BY_CLASS).reshape(n_classes, n_codes)
+        bits = mutual_information_of_table(table[:, :-1].astype(np.float64)) / math.log(
+            2
+        )
+        features.append(
+            {
+                "feature": column["name"],
+                "information_bits": round(max(0.0, bits), _DIGITS),
+                "loss_increase": None,
+                "missing": column["missing"],
+            }
+        )
+    features.sort(key=lambda one: -one["information_bits"])
+    return {"method": INFORMATION, "log_loss": None, "features": features}
 
 
 def fresh_importance(

@@ -19,12 +19,7 @@ from bayleaf.evaluation.operating_points import (
     operating_points,
 )
 from bayleaf.models.predictor import Predictor
-from bayleaf.report.privacy import (
-    Privacy,
-    SharedConfusions,
-    merged_intervals,
-    withheld_confusions,
-)
+from bayleaf.report.privacy import Privacy
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -126,6 +121,11 @@ def scored_as_held_out(predictor: Predictor, codes: Any, truth: Indices) -> Pred
     return Predictions(HELD_OUT, told, truth, predictor.choose(proba), proba)
 
 
+def decision_threshold(loss: Floats | None, positive: int) -> float:
+    """Probability above which the positive one of two classes is predicted."""
+    return 0.5 if loss is None else implied_threshold(loss, positive)
+
+
 def quality_values(
     found: Predictions,
     names: Sequence[str],
@@ -138,7 +138,7 @@ def quality_values(
     Parameters
     ----------
     found : Predictions
-        Held-out predictions.
+        Held-out predictions; where counts are withheld, those that may be told of.
     names : sequence of str
         The classes as they are written.
     positive : int
@@ -151,44 +151,41 @@ def quality_values(
     n_classes = len(names)
     cells = np.bincount(found.truth * n_classes + found.chosen, minlength=n_classes**2)
     table = cells.reshape(n_classes, n_classes).astype(np.int64)
-    shared = withheld_confusions(table, privacy)
-    areas = [None if np.isnan(a) else float(a) for a in _areas(found)]
-    values: Values = {
+    # Of more than two classes, rows that may be told of know the likeliest alone.
+    ranks = not privacy.withholds or n_classes == 2
+    areas = roc_areas(found.truth, found.proba) if ranks else np.full(n_classes, np.nan)
+    return {
         "basis": found.basis,
         "basis_told": found.told,
         "n_rows": len(found.truth),
-        "scores": _scores(found, loss, shared),
-        "folds": _fold_values(found, privacy),
-        "baseline": _baseline(found, n_classes, shared),
-        "confusion": _confusion_values(table, names, shared),
-        "auc": dict(zip(names, areas, strict=True)),
+        "scores": _scores(found, loss, ranks),
+        "folds": _fold_values(found),
+        "baseline": _baseline(found, n_classes),
+        "confusion": {
+            "classes": list(names),
+            "counts": table.tolist(),
+            "totals": table.sum(axis=1).tolist(),
+        },
+        "auc": {
+            name: None if np.isnan(area) else float(area)
+            for name, area in zip(names, areas, strict=True)
+        },
         "positive": names[positive] if n_classes == 2 else None,
+        **_curves(found, names, positive, loss, ranks),
     }
-    return values | _curves(found, names, positive, loss, shared, privacy)
 
 
-def _areas(found: Predictions) -> Floats:
-    """Area under the ROC curve of each class."""
-    return roc_areas(found.truth, found.proba)
-
-
-def _scores(
-    found: Predictions, loss: Floats | None, shared: SharedConfusions
-) -> Values:
-    """Scores of all rows together; those that give a withheld cell away are None."""
+def _scores(found: Predictions, loss: Floats | None, ranks: bool) -> Values:
+    """Scores of all rows together."""
     scores = asdict(score_predictions(found.truth, found.chosen, found.proba, loss))
     scores.pop("n_classes_without_auc")
     scores.pop("n_clipped")
-    if shared.hidden.any():
-        scores |= {"balanced_accuracy": None, "cost": None}
-    if not shared.tells_accuracy:
-        scores["accuracy"] = None
-    return scores
+    return scores if ranks else scores | {"roc_auc": None}
 
 
-def _fold_values(found: Predictions, privacy: Privacy) -> Values | None:
-    """Mean and spread over folds; folds are too small to tell where counts are."""
-    if found.folds is None or privacy.withholds:
+def _fold_values(found: Predictions) -> Values | None:
+    """Mean and spread over folds, where they are known."""
+    if found.folds is None:
         return None
     return {
         "n_folds": len(found.folds.folds),
@@ -199,12 +196,8 @@ def _fold_values(found: Predictions, privacy: Privacy) -> Values | None:
     }
 
 
-def _baseline(
-    found: Predictions, n_classes: int, shared: SharedConfusions
-) -> Values | None:
+def _baseline(found: Predictions, n_classes: int) -> Values:
     """What is reached without any feature: the commonest class, the shares."""
-    if shared.hidden_totals.any():
-        return None
     shares = np.bincount(found.truth, minlength=n_classes) / len(found.truth)
     present = shares[shares > 0]
     return {
@@ -213,126 +206,53 @@ def _baseline(
     }
 
 
-def _confusion_values(
-    table: NDArray[np.int64], names: Sequence[str], shared: SharedConfusions
-) -> Values:
-    """Rows by true and predicted class; None where withheld."""
-    totals = table.sum(axis=1)
-    return {
-        "classes": list(names),
-        "counts": [
-            [None if gone else int(n) for n, gone in zip(row, hidden, strict=True)]
-            for row, hidden in zip(table, shared.hidden, strict=True)
-        ],
-        "totals": [
-            None if gone else int(n)
-            for n, gone in zip(totals, shared.hidden_totals, strict=True)
-        ],
-        "n_withheld": int(shared.hidden.sum()),
-    }
-
-
 def _curves(
     found: Predictions,
     names: Sequence[str],
     positive: int,
     loss: Floats | None,
-    shared: SharedConfusions,
-    privacy: Privacy,
+    ranks: bool,
 ) -> Values:
     """Calibration, ROC curves and operating points."""
     if len(names) != 2:
-        rates = not privacy.withholds
+        scores = found.proba.max(axis=1)
+        right = found.proba.argmax(axis=1) == found.truth
         return {
-            "calibration": _confidence_bins(found, shared, privacy),
-            "roc": _roc_curves(found, names) if rates else [],
+            "calibration": {
+                "of": "likeliest",
+                "bins": _bins(scores, right, USUAL_THRESHOLDS),
+            },
+            "roc": _roc_curves(found, names) if ranks else [],
             "operating_points": None,
         }
-    thresholds = _thresholds(found, positive, loss, shared, privacy)
-    points = None
-    if thresholds is not None and len(np.unique(found.truth)) == 2:
-        points = operating_points(
-            found.truth,
-            found.proba,
-            loss=loss,
-            positive=positive,
-            thresholds=thresholds,
-        )
-    implied = None if loss is None else implied_threshold(loss, positive)
-    if points is None or not privacy.withholds:
-        curves = [] if privacy.withholds else _roc_curves(found, names, positive)
-    else:
-        corners = [(1 - p.specificity, p.sensitivity) for p in reversed(points)]
-        shown = [(0.0, 0.0), *corners, (1.0, 1.0)]
-        curves = [{"class": names[positive], "points": [list(p) for p in shown]}]
-    return {
-        "calibration": _probability_bins(found, positive, thresholds),
-        "roc": curves,
-        "operating_points": None
-        if points is None
-        else {
-            "positive": names[positive],
-            "implied_threshold": implied,
-            "points": [point.to_dict() for point in points],
-        },
-    }
-
-
-def _thresholds(
-    found: Predictions,
-    positive: int,
-    loss: Floats | None,
-    shared: SharedConfusions,
-    privacy: Privacy,
-) -> list[float] | None:
-    """Thresholds that may be shown; None where even that of the choice may not."""
-    decision = 0.5 if loss is None else implied_threshold(loss, positive)
+    decision = decision_threshold(loss, positive)
     usual = [t for t in USUAL_THRESHOLDS if not np.isclose(t, decision)]
     thresholds = sorted({*usual, decision} - {0.0, 1.0})
-    if not privacy.withholds:
-        return thresholds
-    scores = found.proba[:, positive]
-    agrees = (found.chosen == positive) == (scores > decision)
-    if shared.hidden.any() or decision not in thresholds or not agrees.all():
-        return None
-    counts = _interval_counts(scores, found.truth == positive, thresholds)
-    bounds = merged_intervals(counts, privacy, thresholds.index(decision) + 1)
-    return [thresholds[bound - 1] for bound in bounds]
-
-
-def _interval_counts(
-    scores: Floats, event: NDArray[np.bool_], thresholds: Sequence[float]
-) -> NDArray[np.int64]:
-    """Rows without and with an event between thresholds, (n_thresholds + 1, 2)."""
-    place = np.searchsorted(thresholds, scores, side="left")
-    counts = np.bincount(place * 2 + event, minlength=2 * (len(thresholds) + 1))
-    return np.asarray(counts.reshape(-1, 2).astype(np.int64))
-
-
-def _probability_bins(
-    found: Predictions, positive: int, thresholds: Sequence[float] | None
-) -> Values | None:
-    """Rows by the probability of the positive class, and the share that have it."""
-    if thresholds is None:
-        return None
-    bins = _bins(found.proba[:, positive], found.truth == positive, thresholds)
-    return {"of": "positive", "bins": bins}
-
-
-def _confidence_bins(
-    found: Predictions, shared: SharedConfusions, privacy: Privacy
-) -> Values | None:
-    """Rows by the probability of the likeliest class, and the share it is right for."""
-    scores = found.proba.max(axis=1)
-    right = found.proba.argmax(axis=1) == found.truth
-    thresholds = list(USUAL_THRESHOLDS)
-    if privacy.withholds:
-        counts = _interval_counts(scores, right, thresholds)
-        if privacy.small(counts.sum(axis=0)).any() or not shared.tells_accuracy:
-            return None
-        bounds = merged_intervals(counts, privacy, None)
-        thresholds = [thresholds[bound - 1] for bound in bounds]
-    return {"of": "likeliest", "bins": _bins(scores, right, thresholds)}
+    event = found.truth == positive
+    points = None
+    if event.any() and not event.all():
+        points = {
+            "positive": names[positive],
+            "implied_threshold": None if loss is None else decision,
+            "points": [
+                point.to_dict()
+                for point in operating_points(
+                    found.truth,
+                    found.proba,
+                    loss=loss,
+                    positive=positive,
+                    thresholds=thresholds,
+                )
+            ],
+        }
+    return {
+        "calibration": {
+            "of": "positive",
+            "bins": _bins(found.proba[:, positive], event, thresholds),
+        },
+        "roc": _roc_curves(found, names, positive),
+        "operating_points": points,
+    }
 
 
 def _bins(

@@ -49,7 +49,11 @@ def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
             for name, kind in zip(graph.names, graph.kinds, strict=True)
         ],
         "arcs": [
-            {"parent": parent, "child": child, "weight": weight}
+            {
+                "parent": parent,
+                "child": child,
+                "weight": None if privacy.withholds else weight,
+            }
             for parent, child, weight in sorted(
                 graph.arcs, key=lambda arc: -(arc[2] or 0.0)
             )[:_ARCS]

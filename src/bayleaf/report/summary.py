@@ -18,14 +18,16 @@ from bayleaf.evaluation.cross_validation import Progress
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.explain import importance
 from bayleaf.report.chosen_rows import row_values
-from bayleaf.report.columns import column_values, quality_notes
+from bayleaf.report.columns import column_parts, column_values, quality_notes
 from bayleaf.report.density import model_columns, summarize_density
 from bayleaf.report.importance import (
     HELD_OUT,
     fresh_importance,
     importance_values,
+    published_information,
 )
-from bayleaf.report.privacy import Privacy, masked_domain, state_counts, withheld_parts
+from bayleaf.report.privacy import BY_CLASS, Privacy, masked_domain
+from bayleaf.report.published_predictions import published_predictions
 from bayleaf.report.quality import (
     Predictions,
     cross_validated,
@@ -72,8 +74,9 @@ def summarize(
     rows : bool, default=True
         Whether ten rows are shown with their values and explained.
     min_count : int, default=1
-        Numbers of rows below this are withheld, others with them from which they would
-        follow, and so are names of rare states and all single rows.
+        Numbers of rows below this cannot be found out: all are rounded to multiples of
+        it, or of 3 where it is 2, and whatever is computed from rows is computed from
+        the rounded numbers. Names of rare states and all single rows are withheld.
     loss : LossMatrix or array-like of shape (n_classes, n_classes), optional
         Cost of each prediction (rows) where a class (columns) is true.
     positive : label, optional
@@ -100,10 +103,10 @@ def summarize(
     """
     privacy = Privacy(rows, min_count)
     frame = nw.from_native(table, eager_only=True)
-    if len(frame) < max(1, min_count):
+    if len(frame) < privacy.base:
+        least = f"min_count={min_count}" if privacy.base == min_count else privacy.base
         raise ValueError(
-            f"the table has {len(frame)} rows, fewer than min_count={min_count}; give "
-            "more rows"
+            f"the table has {len(frame)} rows, fewer than {least}; give more rows"
         )
     if not isinstance(model, BayesianClassifier):
         if target is not None or loss is not None or positive is not None:
@@ -140,10 +143,9 @@ def _privacy_values(privacy: Privacy) -> Values:
         told.append("No values of single rows are shown.")
     if privacy.withholds:
         told.append(
-            f"Numbers of 1 to {privacy.min_count - 1} rows are withheld, and others "
-            "with them, so that none follows from sums. Values that few rows have are "
-            "numbered, not named; probabilities that would give counts away are left "
-            "out."
+            f"Numbers of rows are rounded to multiples of {privacy.base}, and other "
+            "figures are computed from the rounded numbers. Values that few rows have "
+            "are numbered, not named; what cannot be computed so is left out."
         )
     return {
         "rows": privacy.shows_rows,
@@ -160,7 +162,6 @@ class _Case:
     ) -> None:
         self.model = model
         self.predictor = model._predictor()
-        self.privacy = privacy
         self.features: Domain = self.predictor.encoder.domain
         class_variable: Variable = self.predictor.model.domain[-1]
         self.target = class_variable.name if target is None else target
@@ -178,6 +179,11 @@ class _Case:
         encoded = model._encode(self.X)
         self.codes: Codes = encoded.codes
         self.unknown = encoded.unknown
+        columns = [self.codes.column(i) for i in range(self.codes.n_variables)]
+        self.privacy = privacy.of_table([*columns, self.truth])
+        self.parts = column_parts(self.codes, self.features, self.unknown, self.privacy)
+        by_class = np.bincount(self.truth, minlength=class_variable.n_states)
+        self.class_counts = self.privacy.published(by_class, BY_CLASS)
         self.shown = self._shown_domain(class_variable)
         self.names = [
             self.shown[-1].label(code) for code in range(self.shown[-1].n_states)
@@ -186,12 +192,10 @@ class _Case:
     def _shown_domain(self, class_variable: Variable) -> Domain:
         """Features and class as they may be named."""
         written = class_names(list(class_variable.states))
-        domain = Domain(
-            (*self.features, replace(class_variable, states=tuple(written)))
-        )
-        columns = [self.codes.column(i) for i in range(self.codes.n_variables)]
+        named = replace(class_variable, states=tuple(written))
+        counts = [*self.parts, self.class_counts]
         return masked_domain(
-            domain, state_counts([*columns, self.truth], domain), self.privacy
+            Domain((*self.features, named)), [*map(self.privacy.may_be_small, counts)]
         )
 
     def values(
@@ -210,15 +214,16 @@ class _Case:
         found, reason = self._predictions(held_out, n_folds, random_state, progress)
         features = Domain(self.shown.variables[:-1])
         columns = column_values(
-            self.codes,
-            features,
-            self.unknown,
-            self.predictor.encoder.notes,
-            self.privacy,
+            self.parts, features, self.predictor.encoder.notes, self.privacy
         )
-        quality: Values = {"basis": "none", "basis_told": reason}
+        quality: Values = {
+            "basis": "none",
+            "basis_told": reason,
+            "operating_points": None,
+        }
         if found is not None:
-            quality = quality_values(found, self.names, place, costs, self.privacy)
+            published = published_predictions(found, place, costs, self.privacy)
+            quality = quality_values(published, self.names, place, costs, self.privacy)
         n_rows = len(self.truth)
         return {
             "kind": "classifier",
@@ -246,15 +251,9 @@ class _Case:
     def _model_values(self) -> Values:
         """Facts on the classifier."""
         summary = self.model.summary()
-        n_rows = len(self.truth)
-        totals = np.bincount(self.truth, minlength=len(self.names))
-        told = not withheld_parts(totals, self.privacy).any()
-        priors = [prior if told else None for _, prior in summary.classes]
-        if self.privacy.withholds and any(
-            prior is not None and prior * n_rows < self.privacy.min_count
-            for prior in priors
-        ):
-            priors = [None] * len(priors)
+        priors = [prior for _, prior in summary.classes]
+        if self.privacy.withholds:
+            priors = (self.class_counts / self.class_counts.sum()).tolist()
         return {
             "name": summary.model,
             "target": str(self.target),
@@ -265,7 +264,7 @@ class _Case:
             "n_features": summary.n_features,
             "n_arcs": summary.n_arcs,
             "n_parameters": summary.n_parameters,
-            "temperature": summary.temperature,
+            "temperature": None if self.privacy.withholds else summary.temperature,
         }
 
     def _costs(self, loss: Any) -> NDArray[np.float64] | None:
@@ -308,8 +307,9 @@ class _Case:
                 progress=progress,
             )
         except ValueError as error:
+            why = "too few rows for the folds" if self.privacy.withholds else error
             return None, (
-                f"No held-out scores: {error}. Scores on the training rows would be "
+                f"No held-out scores: {why}. Scores on the training rows would be "
                 "too optimistic and are not shown."
             )
         chosen = self.predictor.choose(found.proba)
@@ -319,6 +319,10 @@ class _Case:
         self, held_out: bool, random_state: int, columns: Sequence[Values]
     ) -> Values | None:
         """What each feature is worth on rows that were not seen."""
+        if self.privacy.withholds:
+            return published_information(
+                self.codes, self.truth, len(self.names), columns, self.privacy
+            )
         if held_out:
             method, found = HELD_OUT, importance(self.model, self.X, self.labels)
         else:
@@ -328,7 +332,7 @@ class _Case:
             if fresh is None:
                 return None
             method, found = fresh
-        return importance_values(method, found, columns, self.privacy)
+        return importance_values(method, found, columns)
 
     def _rows(self, found: Predictions | None) -> list[Values] | None:
         """Explained rows; None where rows may not be shown."""
