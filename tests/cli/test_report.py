@@ -78,7 +78,7 @@ def test_density_models_and_networks_have_reports(
     [
         (("--target", "nothing"), "no target column 'nothing'"),
         (("--min-count", 0), "min_count must be at least 1"),
-        (("--min-count", 1000), "fewer than min_count=1000"),
+        (("--min-count", 1000), "min_count=1000 needs 5000"),
         (("--positive", "perhaps"), "positive must be one of two classes"),
         (("-o", "no/such/folder/r.html"), "does not exist"),
     ],

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
-from bayleaf.report.privacy import Privacy, masked_domain
+from bayleaf.data.masked_states import masked_domain
+from bayleaf.report.privacy import Privacy
 
 
 def of_random_table(seed: int, min_count: int) -> Privacy:
@@ -22,11 +23,11 @@ def of_random_table(seed: int, min_count: int) -> Privacy:
     st.integers(2, 9),
     st.integers(0, 99),
 )
-def test_small_counts_may_be_small_by_what_is_published(counts, min_count, seed):
+def test_small_counts_have_no_names_and_no_small_number(counts, min_count, seed):
     privacy = of_random_table(seed, min_count)
     published = privacy.published(counts, "column 0")
-    small = np.array(counts) < min_count
-    assert privacy.may_be_small(published)[small].all()
+    few = np.array(counts) < min_count
+    assert privacy.unnamed(counts, published)[few].all()
     assert ((published == 0) | (published >= min_count)).all()
 
 
@@ -34,7 +35,7 @@ def test_small_counts_may_be_small_by_what_is_published(counts, min_count, seed)
 def test_nothing_is_rounded_by_default(counts, seed: int) -> None:
     privacy = of_random_table(seed, 1)
     assert privacy.published(counts, "column 0").tolist() == counts
-    assert not privacy.may_be_small(np.array(counts)).any()
+    assert not privacy.unnamed(counts, np.array(counts)).any()
 
 
 def test_rare_states_lose_their_names() -> None:

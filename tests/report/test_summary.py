@@ -171,7 +171,8 @@ def test_no_small_number_of_rows_is_told(
         parts = [state["n"] for state in column["states"]]
         parts += [column["missing"], column["unknown"]]
         assert None not in parts
-        assert abs(len(heart) - sum(parts)) < min_count
+        assert abs(len(heart) - sum(parts)) < 4 * min_count
+    assert found["data"]["n_rows"] % min_count == 0
 
 
 def test_curves_and_scores_follow_from_rounded_counts(
@@ -405,7 +406,7 @@ def test_a_missing_feature_is_named(
 def test_fewer_rows_than_the_least_count_are_refused(
     fitted: Callable[[str], Any], heart: pa.Table
 ) -> None:
-    with pytest.raises(ValueError, match="has 4 rows, fewer than min_count=5"):
+    with pytest.raises(ValueError, match="has 4 rows; min_count=5 needs 25"):
         summarize(fitted("nb"), heart.slice(0, 4), min_count=5)
 
 

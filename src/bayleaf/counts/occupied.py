@@ -8,7 +8,8 @@ written out, so that memory is bounded by the number of rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,23 @@ class OccupiedFamilies:
             self.states[: len(self.variables(family)), cells],
             self.classes[cells],
             self.weights[cells],
+        )
+
+    def drawn(self, rng: np.random.Generator) -> OccupiedFamilies:
+        """Cells with gamma variates as weights; at least one cell a family stays."""
+        weights, kept = np.empty_like(self.weights), np.zeros(len(self.weights), bool)
+        for first, last in pairwise(self.starts.tolist()):
+            own = np.floor(rng.standard_gamma(self.weights[first:last]))
+            weights[first:last], kept[first:last] = own, own >= 1
+            if not (own >= 1).any():
+                weights[first], kept[first] = 1.0, True
+        ends = np.concatenate([[0], np.cumsum(kept)])[self.starts]
+        return replace(
+            self,
+            states=np.ascontiguousarray(self.states[:, kept]),
+            classes=self.classes[kept],
+            weights=weights[kept],
+            starts=ends,
         )
 
     def variables(self, family: int) -> tuple[int, ...]:

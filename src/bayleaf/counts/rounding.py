@@ -14,13 +14,18 @@ Whole = NDArray[np.int64]
 
 # Below this base two roundings of one count could leave a single number between them.
 LEAST_BASE = 3
+# Scale of the noise that moves steps, and how far it reaches, both in bases.
+_NOISE, _REACH = 0.25, 20
+# Numbers that are looked at together.
+_MOST_CELLS = 1 << 22
+_NEXT_TO_NOTHING = 1e-9
 # Odd multipliers of a mixing function for 64 bits (Steele, Lea and Flood 2014).
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
 class CountRounding:
-    """Unbiased controlled rounding of the counts of one table to multiples of a base.
+    """Unbiased rounding of the counts of one table to multiples of a base.
 
     Parameters
     ----------
@@ -33,11 +38,14 @@ class CountRounding:
 
     Notes
     -----
-    Cumulative counts are rounded down from an offset that the key draws, and cells are
-    their differences: ``base * (floor((C + o) / base))``. Each cell, and each sum of
-    consecutive cells, becomes one of the two multiples next to it, on average the count
-    itself (systematic controlled rounding; Cox 1987, "A constructive procedure for
-    unbiased controlled rounding"). Multiples of the base stay.
+    Cumulative counts go through a random staircase of mean slope one, and cells are the
+    differences, as in systematic controlled rounding (Cox 1987, "A constructive
+    procedure for unbiased controlled rounding"). There a step is as long as it is high,
+    and who knows the number of rows, or has two reports, may find where steps begin and
+    with it small counts. Here each place where a step may begin is moved by noise of
+    its own (Laplace, a quarter of the base), so that no published number rules out any
+    number of rows near it. Cells without rows stay without; sums of consecutive cells
+    are as near to the truth as single cells are.
     """
 
     base: int
@@ -68,7 +76,7 @@ class CountRounding:
         Parameters
         ----------
         counts : array-like of shape (n_cells,)
-            Rows in each cell; cells whose sums should be controlled stand together.
+            Rows in each cell; cells whose sums should be near the truth stand together.
         table : str
             Which partition it is. Partitions that refine one another, with cells in
             the same order, have the same name: then their sums agree.
@@ -77,14 +85,35 @@ class CountRounding:
         -------
         ndarray of shape (n_cells,), dtype int64
         """
-        offset = self._offset(table)
-        ends = np.cumsum(np.concatenate([[offset], np.asarray(counts, dtype=np.int64)]))
-        return np.asarray(self.base * np.diff(ends // self.base))
+        counts = np.asarray(counts, dtype=np.int64)
+        ends, places = np.unique(
+            np.concatenate([[0], np.cumsum(counts)]), return_inverse=True
+        )
+        seed = hashlib.blake2b(table.encode(), key=self.key, digest_size=8).digest()
+        block = max(1, _MOST_CELLS // (_REACH * self.base))
+        heights = np.concatenate(
+            [
+                self._heights(ends[first : first + block], int.from_bytes(seed))
+                for first in range(0, len(ends), block)
+            ]
+        )
+        return np.asarray(self.base * np.diff(heights[places]))
 
-    def _offset(self, table: str) -> int:
-        """Where the rounding of a partition begins, in 0..base - 1."""
-        drawn = hashlib.blake2b(table.encode(), key=self.key, digest_size=8).digest()
-        return int.from_bytes(drawn) % self.base
+    def _heights(self, ends: Whole, seed: int) -> Whole:
+        """Steps of the staircase below some numbers of rows."""
+        # Further below, no noise is as large as the way up.
+        below = ends[:, None] - np.arange(_REACH * self.base)
+        uniform = _uniform(below, seed)
+        noise = np.sign(uniform - 0.5) * np.log1p(-2.0 * np.abs(uniform - 0.5))
+        start = self.base * _uniform(np.zeros(1, dtype=np.int64), seed ^ 1)
+        moved = below + start - _NOISE * self.base * noise
+        return np.asarray(np.floor(moved / self.base).astype(np.int64).max(axis=1))
+
+
+def _uniform(places: Whole, seed: int) -> NDArray[np.float64]:
+    """Numbers between 0 and 1, ends excluded, that places and a seed decide on."""
+    words = _mixed(_mixed(places.view(np.uint64)) + np.uint64(seed))
+    return (words >> np.uint64(12)).astype(np.float64) * 2.0**-52 + 2.0**-53
 
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -92,3 +121,59 @@ def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     words = (words ^ (words >> np.uint64(30))) * _FIRST
     words = (words ^ (words >> np.uint64(27))) * _SECOND
     return words ^ (words >> np.uint64(31))
+
+
+class RoundedCounts(np.random.Generator):
+    """Rounds where others draw: gamma variates are their shapes, rounded to a base.
+
+    A model that can draw its distributions from their Dirichlet posteriors gets, with
+    this in the place of a generator, distributions of rounded counts: of those of its
+    training rows and of what smoothing adds. Each rounding is unbiased, and controlled
+    along the last axis as in `CountRounding`. Half a row is added everywhere, so that
+    no distribution is empty.
+
+    Parameters
+    ----------
+    base : int
+        At least 3.
+    key : bytes
+        What decides on rounding up or down.
+    """
+
+    def __init__(self, base: int, key: bytes) -> None:
+        super().__init__(np.random.PCG64(int.from_bytes(key)))
+        self.base = base
+
+    def standard_gamma(self, shape: Any, size: Any = None, *_: Any, **__: Any) -> Any:
+        """The shapes, rounded, and half a row."""
+        shapes = np.broadcast_to(shape, np.shape(shape) if size is None else size)
+        offsets = self.random((*shapes.shape[:-1], 1)) * self.base
+        ends = np.cumsum(np.concatenate([offsets, shapes], axis=-1), axis=-1)
+        return self.base * np.diff(np.floor(ends / self.base), axis=-1) + 0.5
+
+    def standard_exponential(self, size: Any = None, *_: Any, **__: Any) -> Any:
+        """Next to nothing: no power makes a variate smaller."""
+        return np.full(() if size is None else size, np.finfo(np.float64).tiny)
+
+
+class PlainCounts(np.random.Generator):
+    """Takes what smoothing adds off the counts, where others draw; see `RoundedCounts`.
+
+    Parameters
+    ----------
+    pseudo : float
+        What smoothing adds to each count.
+    """
+
+    def __init__(self, pseudo: float) -> None:
+        super().__init__(np.random.PCG64(0))
+        self.pseudo = pseudo
+
+    def standard_gamma(self, shape: Any, size: Any = None, *_: Any, **__: Any) -> Any:
+        """The shapes less what smoothing adds, above zero."""
+        shapes = np.broadcast_to(shape, np.shape(shape) if size is None else size)
+        return np.maximum(shapes - self.pseudo, _NEXT_TO_NOTHING)
+
+    def standard_exponential(self, size: Any = None, *_: Any, **__: Any) -> Any:
+        """Next to nothing: no power makes a variate smaller."""
+        return np.full(() if size is None else size, np.finfo(np.float64).tiny)

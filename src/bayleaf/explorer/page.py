@@ -6,12 +6,14 @@ import base64
 import hashlib
 import html
 import zlib
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayleaf.explorer.content import network_content, predictor_content
+from bayleaf.explorer.content import network_content
 from bayleaf.explorer.packing import script_json
+from bayleaf.explorer.published import published_content
 from bayleaf.io.atomic import replacing
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -46,7 +48,9 @@ SCRIPTS = (
 )
 
 
-def explorer_html(model: Explorable, title: str | None = None) -> str:
+def explorer_html(
+    model: Explorable, title: str | None = None, *, min_count: int = 1
+) -> str:
     """One self-contained page on which a model can be explored.
 
     The page holds the model and computes exactly, in JavaScript, what the package
@@ -59,6 +63,9 @@ def explorer_html(model: Explorable, title: str | None = None) -> str:
         A fitted model, or a network.
     title : str, optional
         Heading of the page; by default what the model is.
+    min_count : int, default=1
+        Above 1, numbers of training rows below it cannot be found out from the page:
+        it holds a classifier of rounded counts, and values of few rows have no names.
 
     Returns
     -------
@@ -68,13 +75,14 @@ def explorer_html(model: Explorable, title: str | None = None) -> str:
     Raises
     ------
     ValueError
-        If the model is too large for a page, or a variable has no states.
+        If the model is too large for a page, a variable has no states, or `min_count`
+        is below 1 or asked for a model that does not know the rows behind it.
     TypeError
         If it is no model.
     AttributeError
         If it is not fitted.
     """
-    content, kind = _content(model)
+    content, kind = _content(model, min_count)
     content["title"] = kind if title is None else title
     # Links hold evidence by number, which means nothing to another model.
     about = [[v["name"], v["states"]] for v in content["variables"]]
@@ -104,7 +112,11 @@ def explorer_html(model: Explorable, title: str | None = None) -> str:
 
 
 def write_explorer(
-    model: Explorable, path: str | Path, title: str | None = None
+    model: Explorable,
+    path: str | Path,
+    title: str | None = None,
+    *,
+    min_count: int = 1,
 ) -> None:
     """Write the page of `explorer_html` to a file.
 
@@ -115,28 +127,47 @@ def write_explorer(
     OSError
         If the file cannot be written.
     """
-    page = explorer_html(model, title)
+    page = explorer_html(model, title, min_count=min_count)
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")
 
 
-def _content(model: Any) -> tuple[dict[str, Any], str]:
+def _content(model: Any, min_count: int) -> tuple[dict[str, Any], str]:
     """What the page holds of a model, and what kind of model that is."""
+    predictor, kind = _predictor_of(model, with_support=min_count > 1)
+    if predictor is not None:
+        return published_content(predictor, min_count), kind
+    if min_count != 1:
+        raise ValueError(
+            f"min_count needs a classifier, which knows the rows behind its "
+            f"distributions; this is a {kind}"
+        )
+    network = model if isinstance(model, BayesianNetwork) else model.network_
+    return network_content(network), kind
+
+
+def _predictor_of(model: Any, with_support: bool) -> tuple[Predictor | None, str]:
+    """The predictor of a classifier, and what kind of model it is.
+
+    That of an estimator counts the rows behind its tables only if they are asked for.
+    """
     if isinstance(model, BayesianNetwork):
-        return network_content(model), "Bayesian network"
+        return None, "Bayesian network"
     if isinstance(model, SavedModel):
-        return predictor_content(model.predictor), model.classifier
+        return model.predictor, model.classifier
     if isinstance(model, Predictor):
-        return predictor_content(model), "Classifier"
+        return model, "Classifier"
     # Loaded for estimators alone, which have brought scikit-learn with them.
     from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.classifiers.shared.saving import kept_support
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 
     kind = type(model).__name__
     if isinstance(model, BayesianClassifier):
-        return predictor_content(model._predictor()), kind
+        support = kept_support(model) if with_support else None
+        return replace(model._predictor(), support=support), kind
     if isinstance(model, BayesianNetworkEstimator):
-        return network_content(model.network_), kind
+        return None, kind
     raise TypeError(
         f"the explorer shows fitted models and networks, but was given a {kind}"
     )

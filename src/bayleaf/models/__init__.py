@@ -1,6 +1,6 @@
 """Frozen results of learning, and inference in them."""
 
-from bayleaf.models.averaged_kdb import AveragedKDBModel, WeightedEdge
+from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.averaged_networks import AveragedNetworksModel
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
@@ -11,6 +11,7 @@ from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.models.texts.weighted_edge import WeightedEdge
 
 __all__ = [
     "AveragedKDBModel",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from bayleaf.models.support.occupied_cells import shipped_networks
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
+from bayleaf.models.texts.weighted_edge import WeightedEdge
 from bayleaf.native.cpds import LogProbabilityTables
 from bayleaf.wording import counted
 
@@ -35,33 +36,6 @@ Floats = NDArray[np.float64]
 
 # Mean held-out log-loss on 46 tables, see docs/results/accuracy.md.
 MEASURED_LOG_LOSS = {"averaged KDB": 0.321, "KDB auto, calibrated": 0.405}
-
-
-class WeightedEdge(tuple[str | int, str | int]):
-    """An arc (parent, child) and the weight of the terms that look at it.
-
-    Parameters
-    ----------
-    parent, child : str or int
-        Names of the variables.
-    weight : float
-        Total weight, over depths and networks, of the child's terms that look at
-        the parent.
-    """
-
-    weight: float
-
-    def __new__(cls, parent: str | int, child: str | int, weight: float) -> Self:
-        """Build the pair and keep the weight beside it."""
-        edge = super().__new__(cls, (parent, child))
-        edge.weight = weight
-        return edge
-
-    def __getnewargs__(self) -> tuple[str | int, str | int, float]:
-        return (*self, self.weight)
-
-    def __repr__(self) -> str:
-        return f"({self[0]!r}, {self[1]!r}, weight={self.weight:.3g})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -348,6 +322,24 @@ class AveragedKDBModel(ModelKind):
         """Distributions that rows use of a feature in one network, by depth."""
         shape = (self.n_classes, self.weights.shape[1])
         return family_levels(network.families[feature], states, self.smoothing, shape)
+
+    def n_training_rows(self, support: SupportCounts) -> float:
+        """Weight of the rows that know the feature which fewest know."""
+        return min(float(counts.sum()) for counts in self.state_counts)
+
+    def drawn(
+        self, support: SupportCounts, rng: np.random.Generator
+    ) -> AveragedKDBModel:
+        """Return the same model with drawn weights of all occupied cells.
+
+        Cells that are left with less than a row disappear.
+        """
+        networks = tuple(
+            replace(network, counts=network.counts.drawn(rng))
+            for network in self.networks
+        )
+        counts = tuple(np.floor(rng.standard_gamma(n)) for n in self.state_counts)
+        return replace(self, networks=networks, state_counts=counts)
 
     def drawn_log_scores(
         self,

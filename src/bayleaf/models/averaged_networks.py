@@ -21,7 +21,7 @@ from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.drawn_networks import DrawnRow, touched
+from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
 from bayleaf.models.support.shipped import ShippedNetworks
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
@@ -249,6 +249,12 @@ class AveragedNetworksModel(ModelKind):
         for counts in shared_family_counts(source, families):
             yield counts.sum(axis=-1)
         yield np.asarray(source.class_counts().sum())
+
+    def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
+        """Return the same model with drawn tables."""
+        drawn = drawn_cpds(self.tables, support, rng)
+        tables = tuple(cpd for cpd in drawn if isinstance(cpd, TableCPD))
+        return replace(self, tables=tables)
 
     def drawn_log_scores(
         self,

@@ -199,6 +199,10 @@ class ClassModel(Protocol):
         """
         ...
 
+    def n_training_rows(self, support: SupportCounts) -> float:
+        """About the weight of the training rows, rather less than more."""
+        ...
+
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Return the same model with tables drawn from their Dirichlet posteriors."""
         ...

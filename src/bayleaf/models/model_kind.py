@@ -133,6 +133,10 @@ class ModelKind(NotebookModel):
         """None."""
         return ()
 
+    def n_training_rows(self, support: SupportCounts) -> float:
+        """Least weight of the training rows behind any table."""
+        return min((float(rows.sum()) for rows in support.rows), default=0.0)
+
     def drawn(self, support: SupportCounts, rng: np.random.Generator) -> Self:
         """Raise ValueError: there are no tables to draw."""
         raise ValueError(

@@ -22,9 +22,9 @@ _RARE_SHOWN = 8
 
 
 def column_parts(
-    codes: Codes, domain: Domain, unknown: Mapping[str | int, int], privacy: Privacy
+    codes: Codes, domain: Domain, unknown: Mapping[str | int, int]
 ) -> list[Counts]:
-    """Numbers of rows by the value of each column, as they may leave.
+    """Numbers of rows by the value of each column.
 
     Parameters
     ----------
@@ -34,8 +34,6 @@ def column_parts(
         The variables.
     unknown : mapping of name to int
         Cells with values that training did not contain.
-    privacy : Privacy
-        What may be shown.
 
     Returns
     -------
@@ -48,9 +46,16 @@ def column_parts(
         strange = int(unknown.get(variable.name, 0))
         # Unknown cells are coded as missing ones.
         counts[variable.n_states] -= strange
-        parts = np.append(counts, strange)
-        found.append(privacy.published(parts, column_partition(place)))
+        found.append(np.append(counts, strange).astype(np.int64))
     return found
+
+
+def published_parts(parts: Sequence[Counts], privacy: Privacy) -> list[Counts]:
+    """The same numbers as they may leave."""
+    return [
+        privacy.published(counts, column_partition(place))
+        for place, counts in enumerate(parts)
+    ]
 
 
 def column_values(
@@ -64,7 +69,7 @@ def column_values(
     Parameters
     ----------
     parts : sequence of ndarray of shape (n_states + 2,)
-        From `column_parts`.
+        From `published_parts`.
     shown : Domain
         The variables as they may be named.
     notes : mapping of name to str

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.masked_states import masked_domain
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
@@ -19,8 +20,13 @@ from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.report.columns import column_parts, column_values, quality_notes
-from bayleaf.report.privacy import Privacy, masked_domain
+from bayleaf.report.columns import (
+    column_parts,
+    column_values,
+    published_parts,
+    quality_notes,
+)
+from bayleaf.report.privacy import Privacy
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 
@@ -67,8 +73,9 @@ def summarize_density(
     network, X, read, codes, unknown, notes = _read(model, frame)
     domain: Domain = network.domain
     privacy = privacy.of_table([codes.column(i) for i in range(len(domain))])
-    parts = column_parts(codes, domain, unknown, privacy)
-    shown = masked_domain(domain, [*map(privacy.may_be_small, parts)])
+    exact = column_parts(codes, domain, unknown)
+    parts = published_parts(exact, privacy)
+    shown = masked_domain(domain, [*map(privacy.unnamed, exact, parts)])
     columns = column_values(parts, shown, notes, privacy)
     if held_out:
         quality = _scored(network, codes, privacy)
@@ -82,7 +89,7 @@ def summarize_density(
             "training rows, and declare it as held out.",
         }
     left_out = [str(name) for name in frame.columns if name not in read]
-    n_rows = codes.n_rows
+    n_rows = int(parts[0].sum())
     return {
         "kind": "density",
         "model": {

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.rounding import LEAST_BASE, CountRounding
-from bayleaf.data.domain import Domain, Variable
 
 Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+# Rows of the smallest table that may be told of, in bases.
+_LEAST_BASES = 5
 # The partition by true class, and all that refine it.
 BY_CLASS = "class"
 
@@ -69,6 +70,11 @@ class Privacy:
         """What counts are rounded to multiples of; 1 where they are exact."""
         return max(self.min_count, LEAST_BASE) if self.withholds else 1
 
+    @property
+    def least_rows(self) -> int:
+        """Rows that a table needs: in a few, cells of one row could be counted."""
+        return _LEAST_BASES * self.base if self.withholds else 1
+
     def of_table(self, columns: Sequence[NDArray[np.integer[Any]]]) -> Privacy:
         """The same for a table with these columns of codes, its class included."""
         if not self.withholds:
@@ -93,46 +99,12 @@ class Privacy:
             return np.asarray(counts, dtype=np.int64)
         return self.rounding.rounded(counts, partition)
 
-    def may_be_small(self, published: Counts) -> Mask:
-        """Which cells may hold fewer than `min_count` rows, by what is published."""
-        return np.asarray(self.withholds & (published <= self.base))
+    def unnamed(self, counts: Any, published: Counts) -> Mask:
+        """Which states have no names: those of few rows, or of few by their numbers."""
+        few = (np.asarray(counts) < self.base) | (published <= self.base)
+        return np.asarray(self.withholds & few)
 
 
 def column_partition(place: int) -> str:
     """The name of the partition of the rows by the values of a column."""
     return f"column {place}"
-
-
-def masked_domain(domain: Domain, rare: Sequence[Mask]) -> Domain:
-    """A domain in which the states of few rows have no names.
-
-    Parameters
-    ----------
-    domain : Domain
-        The variables.
-    rare : sequence of ndarray of shape (>= n_states,), dtype bool
-        Which states are not named.
-    """
-    return Domain(
-        tuple(
-            _masked(variable, own[: variable.n_states])
-            for variable, own in zip(domain, rare, strict=True)
-        )
-    )
-
-
-def _masked(variable: Variable, rare: Mask) -> Variable:
-    """A variable whose rare states are numbered instead of named."""
-    if not rare.any():
-        return variable
-    numbers = np.cumsum(rare)
-    taken = {str(state) for state in variable.states}
-    states: list[Any] = []
-    for code, state in enumerate(variable.states):
-        name = f"rare value {numbers[code]}" if rare[code] else state
-        while rare[code] and name in taken:
-            name = f"{name}'"
-        states.append(name)
-    return replace(
-        variable, states=tuple(states), kind="nominal", cut_points=(), hierarchy=None
-    )

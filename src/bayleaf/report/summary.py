@@ -14,11 +14,17 @@ from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.masked_states import masked_domain
 from bayleaf.evaluation.cross_validation import Progress
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.explain import importance
 from bayleaf.report.chosen_rows import row_values
-from bayleaf.report.columns import column_parts, column_values, quality_notes
+from bayleaf.report.columns import (
+    column_parts,
+    column_values,
+    published_parts,
+    quality_notes,
+)
 from bayleaf.report.density import model_columns, summarize_density
 from bayleaf.report.importance import (
     HELD_OUT,
@@ -26,7 +32,7 @@ from bayleaf.report.importance import (
     importance_values,
     published_information,
 )
-from bayleaf.report.privacy import BY_CLASS, Privacy, masked_domain
+from bayleaf.report.privacy import BY_CLASS, Privacy
 from bayleaf.report.published_predictions import published_predictions
 from bayleaf.report.quality import (
     Predictions,
@@ -40,7 +46,7 @@ from bayleaf.wording import name_list, near_names
 Values = dict[str, Any]
 
 # Changes whenever a key changes its name or meaning.
-SCHEMA = "bayleaf-report/1"
+SCHEMA = "bayleaf-report/2"
 
 
 def summarize(
@@ -103,10 +109,11 @@ def summarize(
     """
     privacy = Privacy(rows, min_count)
     frame = nw.from_native(table, eager_only=True)
-    if len(frame) < privacy.base:
-        least = f"min_count={min_count}" if privacy.base == min_count else privacy.base
+    if len(frame) < privacy.least_rows:
+        rounded = f"; min_count={min_count} needs {privacy.least_rows}"
         raise ValueError(
-            f"the table has {len(frame)} rows, fewer than {least}; give more rows"
+            f"the table has {len(frame)} rows{rounded * privacy.withholds}; give more "
+            "rows"
         )
     if not isinstance(model, BayesianClassifier):
         if target is not None or loss is not None or positive is not None:
@@ -181,22 +188,19 @@ class _Case:
         self.unknown = encoded.unknown
         columns = [self.codes.column(i) for i in range(self.codes.n_variables)]
         self.privacy = privacy.of_table([*columns, self.truth])
-        self.parts = column_parts(self.codes, self.features, self.unknown, self.privacy)
+        parts = column_parts(self.codes, self.features, self.unknown)
         by_class = np.bincount(self.truth, minlength=class_variable.n_states)
+        self.parts = published_parts(parts, self.privacy)
         self.class_counts = self.privacy.published(by_class, BY_CLASS)
-        self.shown = self._shown_domain(class_variable)
+        written = class_names(list(class_variable.states))
+        named = replace(class_variable, states=tuple(written))
+        exact, told = [*parts, by_class], [*self.parts, self.class_counts]
+        self.shown = masked_domain(
+            Domain((*self.features, named)), [*map(self.privacy.unnamed, exact, told)]
+        )
         self.names = [
             self.shown[-1].label(code) for code in range(self.shown[-1].n_states)
         ]
-
-    def _shown_domain(self, class_variable: Variable) -> Domain:
-        """Features and class as they may be named."""
-        written = class_names(list(class_variable.states))
-        named = replace(class_variable, states=tuple(written))
-        counts = [*self.parts, self.class_counts]
-        return masked_domain(
-            Domain((*self.features, named)), [*map(self.privacy.may_be_small, counts)]
-        )
 
     def values(
         self,
@@ -224,7 +228,7 @@ class _Case:
         if found is not None:
             published = published_predictions(found, place, costs, self.privacy)
             quality = quality_values(published, self.names, place, costs, self.privacy)
-        n_rows = len(self.truth)
+        n_rows = int(self.class_counts.sum())
         return {
             "kind": "classifier",
             "model": self._model_values(),

@@ -16,6 +16,7 @@ def explore(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     title: str | None = None,
+    min_count: int = 1,
 ) -> int:
     """Write one page that shows a model and computes what it says, and open it.
 
@@ -29,6 +30,9 @@ def explore(
         File to write; without it, a temporary one that the browser opens.
     title
         Heading of the page; the file's name and kind of model by default.
+    min_count
+        Show a classifier of counts rounded to multiples of this number, and no names of
+        values that few training rows have.
     """
     from bayleaf.explorer import explorer_html
     from bayleaf.io.atomic import check_writable, replacing
@@ -36,7 +40,8 @@ def explore(
     if output is not None:
         check_writable(output)
     found, kind = _read(model)
-    page = explorer_html(found, f"{model.stem}: {kind}" if title is None else title)
+    heading = f"{model.stem}: {kind}" if title is None else title
+    page = explorer_html(found, heading, min_count=min_count)
     written = _temporary(model.stem) if output is None else output
     with replacing(written) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")

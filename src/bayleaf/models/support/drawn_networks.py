@@ -100,7 +100,7 @@ def drawn_cpds(
     """Distributions of the same forms, drawn around those of a network, class last."""
     return tuple(
         cpd
-        if _is_certain(cpd, len(cpds) - 1, support)
+        if _is_certain(cpd, cpds[-1].child, support)
         else _drawn(cpd, support.strengths(position), rng)
         for position, cpd in enumerate(cpds)
     )
