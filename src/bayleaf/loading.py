@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.parameters import AUTO
 from bayleaf.classifiers.shared.saving import (
+    names_a_file,
     restore_columns,
     telling_wrong_parameters,
     unfitted,
@@ -18,16 +18,22 @@ from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.density import SavedDensity, is_density, read_density
+from bayleaf.io.native.documents import MAX_BYTES
 from bayleaf.io.native.model_file import SavedModel, read_model
 
 
-def load(path: str | Path) -> BayesianClassifier | BayesianNetworkEstimator:
+def load(
+    path: str | Path, *, max_bytes: int = MAX_BYTES
+) -> BayesianClassifier | BayesianNetworkEstimator:
     """Read a fitted classifier or density model from its file.
 
     Parameters
     ----------
     path : str or Path
         A file written by the `save` of an estimator.
+    max_bytes : int, default=2**30
+        Larger files are refused; so are files that would take more memory than 128 MiB
+        and four times their size, unless this is above its default.
 
     Returns
     -------
@@ -42,20 +48,24 @@ def load(path: str | Path) -> BayesianClassifier | BayesianNetworkEstimator:
         If the file cannot be read.
     """
     try:
-        return load_classifier(path)
+        return load_classifier(path, max_bytes=max_bytes)
     except ModelFileError:
         if not is_density(path):
             raise
-    return load_density(path)
+    return load_density(path, max_bytes=max_bytes)
 
 
-def load_classifier(path: str | Path) -> BayesianClassifier:
+def load_classifier(
+    path: str | Path, *, max_bytes: int = MAX_BYTES
+) -> BayesianClassifier:
     """Read a fitted classifier from a model file.
 
     Parameters
     ----------
     path : str or Path
         A file written by a classifier's `save`.
+    max_bytes : int, default=2**30
+        As for `load`.
 
     Returns
     -------
@@ -69,7 +79,7 @@ def load_classifier(path: str | Path) -> BayesianClassifier:
     OSError
         If the file cannot be read.
     """
-    saved = read_model(path)
+    saved = read_model(path, max_bytes=max_bytes)
     kinds = {kind.__name__: kind for kind in CLASSIFIERS.values()}
     if saved.classifier not in kinds:
         raise ModelFileError(
@@ -105,7 +115,9 @@ def _fitted_classifier(
     return classifier
 
 
-def load_density(path: str | Path) -> BayesianNetworkEstimator:
+def load_density(
+    path: str | Path, *, max_bytes: int = MAX_BYTES
+) -> BayesianNetworkEstimator:
     """Read a fitted density model; its trace of moves is not kept in files.
 
     Raises
@@ -115,7 +127,7 @@ def load_density(path: str | Path) -> BayesianNetworkEstimator:
     OSError
         If the file cannot be read.
     """
-    saved = read_density(path)
+    saved = read_density(path, max_bytes=max_bytes)
     if saved.estimator != BayesianNetworkEstimator.__name__:
         raise ModelFileError(
             f"model file {Path(path).name} holds a {saved.estimator[:60]!r}; known is "
@@ -128,8 +140,8 @@ def load_density(path: str | Path) -> BayesianNetworkEstimator:
 def _fitted_density(saved: SavedDensity) -> BayesianNetworkEstimator:
     """The estimator as it was when it was saved."""
     hierarchies = saved.parameters.get("hierarchies")
-    if hierarchies is not None and not isinstance(hierarchies, Mapping):
-        raise ModelFileError("the hierarchies of a model file should be an object")
+    if hierarchies is not None and names_a_file(hierarchies):
+        raise ModelFileError("the hierarchies of a model file should be trees")
     # Hierarchies are written as in files of their own, unlike other parameters.
     others = {k: v for k, v in saved.parameters.items() if k != "hierarchies"}
     estimator = unfitted(BayesianNetworkEstimator, others, hierarchies=hierarchies)

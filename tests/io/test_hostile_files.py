@@ -264,7 +264,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[{"a":'])
 def test_a_million_deep_nesting_is_refused(tmp_path: Path, opening: bytes) -> None:
     path = tmp_path / "deep.json"
-    path.write_bytes(opening * 1_000_000)
+    path.write_bytes(opening * 500_000)
     assert "nested too deeply" in _refuse(path)
 
 
@@ -665,7 +665,7 @@ def test_an_archive_that_unpacks_to_more_than_the_limit_is_refused(
     archived: Callable[[bytes], Path],
 ) -> None:
     path = archived(_npz(_npy_header(b""), bytes(5_000_000)))
-    with pytest.raises(ModelFileError, match="holds more than 1000000 bytes"):
+    with pytest.raises(ModelFileError, match="more than 1000000;"):
         read_model(path, max_bytes=1_000_000)
 
 

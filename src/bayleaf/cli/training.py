@@ -55,6 +55,10 @@ def training_table(
     features = table.drop_columns(list(dict.fromkeys(special)))
     if not features.num_columns:
         raise ValueError(f"{source} has no column beside the target; add features")
+    if pa.types.is_temporal(labels.type):
+        # Text that looks like dates is read as dates; as classes it is text.
+        place = table.column_names.index(target)
+        table = table.set_column(place, target, labels.cast(pa.string()))
     # As a narwhals series the target keeps its name, which the model then shows.
     named = nw.from_native(table, eager_only=True).get_column(target)
     return TrainingColumns(features, named, row_weights(table, weight))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 Whole = NDArray[np.int64]
 
-# Below this base two roundings of one count could leave a single number between them.
-LEAST_BASE = 3
+# With a smaller base, two roundings of one count leave too few numbers between them.
+LEAST_BASE = 5
 # Scale of the noise that moves steps, and how far it reaches, both in bases.
 _NOISE, _REACH = 0.25, 20
 # Numbers that are looked at together.
@@ -30,7 +30,7 @@ class CountRounding:
     Parameters
     ----------
     base : int
-        At least 3.
+        At least `LEAST_BASE`.
     key : bytes
         What decides on rounding up or down. It follows from all rows of the table, so
         that the same table is always rounded alike and no average tells more, while a
@@ -62,7 +62,7 @@ class CountRounding:
         columns : sequence of ndarray of shape (n_rows,)
             Codes of all variables.
         base : int
-            At least 3.
+            At least `LEAST_BASE`.
         """
         mixed = np.zeros(len(columns[0]) if columns else 0, dtype=np.uint64)
         for column in columns:
@@ -128,14 +128,14 @@ class RoundedCounts(np.random.Generator):
 
     A model that can draw its distributions from their Dirichlet posteriors gets, with
     this in the place of a generator, distributions of rounded counts: of those of its
-    training rows and of what smoothing adds. Each rounding is unbiased, and controlled
-    along the last axis as in `CountRounding`. Half a row is added everywhere, so that
-    no distribution is empty.
+    training rows and of what smoothing adds. Cumulative sums along the last axis are
+    moved by noise and rounded, as in `CountRounding`. Half a row is added everywhere,
+    so that no distribution is empty.
 
     Parameters
     ----------
     base : int
-        At least 3.
+        At least `LEAST_BASE`.
     key : bytes
         What decides on rounding up or down.
     """
@@ -149,7 +149,13 @@ class RoundedCounts(np.random.Generator):
         shapes = np.broadcast_to(shape, np.shape(shape) if size is None else size)
         offsets = self.random((*shapes.shape[:-1], 1)) * self.base
         ends = np.cumsum(np.concatenate([offsets, shapes], axis=-1), axis=-1)
-        return self.base * np.diff(np.floor(ends / self.base), axis=-1) + 0.5
+        noise = self.laplace(scale=_NOISE * self.base, size=ends.shape)
+        # An empty cell ends where it begins.
+        places = np.where(np.diff(ends, prepend=-1.0) > 0, np.arange(ends.shape[-1]), 0)
+        own = np.maximum.accumulate(places, axis=-1)
+        moved = ends + np.take_along_axis(noise, own, axis=-1)
+        heights = np.maximum.accumulate(np.floor(moved / self.base), axis=-1)
+        return self.base * np.diff(heights, axis=-1) + 0.5
 
     def standard_exponential(self, size: Any = None, *_: Any, **__: Any) -> Any:
         """Next to nothing: no power makes a variate smaller."""

@@ -129,6 +129,9 @@ def _whole_number_labels(
 def _refuse_fractions(labels: list[Hashable]) -> None:
     """Raise if labels are fractions: a quantity was passed where classes belong."""
     for label in labels:
+        if isinstance(label, np.timedelta64):
+            # NumPy takes its spans of time for whole numbers.
+            continue
         if isinstance(label, numbers.Real) and label != int(label):
             raise ValueError(
                 "Unknown label type: continuous. The target holds numbers such as "

@@ -13,6 +13,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
+from bayleaf.classifiers.shared.saving import check_readable
 from bayleaf.classifiers.shared.structure_parameters import (
     SETTINGS,
     StructureParameters,
@@ -32,12 +33,13 @@ from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table, read_table
-from bayleaf.density.saving import save_density
+from bayleaf.density.saving import saved_density
 from bayleaf.density.summary import DensitySummary
 from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.row_densities import log_densities_of_partial_rows
 from bayleaf.inference.sampling.forward_draws import draw_forward
 from bayleaf.inference.sampling.sample import decode
+from bayleaf.io.native.density import write_density
 from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import n_distributions
@@ -392,8 +394,13 @@ class BayesianNetworkEstimator(
         ------
         TypeError
             If a parameter or state has no place in the file, naming it.
+        ModelFileError
+            If a reader would not find the same model in the file.
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
         check_is_fitted(self, "network_")
-        save_density(self, path)
+        saved = saved_density(self)
+        others = {k: v for k, v in saved.parameters.items() if k != "hierarchies"}
+        check_readable(type(self), others, hierarchies=saved.parameters["hierarchies"])
+        write_density(saved, path)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, Protocol
 
 from bayleaf.classifiers.shared.saving import parameter_to
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.files import hierarchies_text
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.io.native.density import SavedDensity, write_density
+from bayleaf.io.native.density import SavedDensity
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 
@@ -28,15 +27,21 @@ class FittedDensity(Protocol):
         """Parameters by name."""
 
 
-def save_density(estimator: FittedDensity, path: str | Path) -> None:
-    """Write a fitted density model to a file; see `BayesianNetworkEstimator.save`."""
+def saved_density(estimator: FittedDensity) -> SavedDensity:
+    """What a file keeps of a fitted density model.
+
+    Raises
+    ------
+    TypeError
+        If a parameter has a value that no file can hold, naming the parameter.
+    """
     parameters = {
         name: parameter_to(name, value)
         for name, value in estimator.get_params(deep=False).items()
         if name != "hierarchies"
     }
     parameters["hierarchies"] = _hierarchies_to(estimator)
-    saved = SavedDensity(
+    return SavedDensity(
         estimator.encoder_,
         estimator.network_,
         type(estimator).__name__,
@@ -45,7 +50,6 @@ def save_density(estimator: FittedDensity, path: str | Path) -> None:
         estimator.log_likelihood_,
         hasattr(estimator, "feature_names_in_"),
     )
-    write_density(saved, path)
 
 
 def _hierarchies_to(estimator: FittedDensity) -> Any:

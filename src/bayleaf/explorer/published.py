@@ -57,7 +57,7 @@ def published_predictor(predictor: Predictor, min_count: int) -> Predictor:
     predictor : Predictor
         The classifier, with the numbers of training rows behind its distributions.
     min_count : int
-        At least 2, for which 3 is taken.
+        At least 2; below 5, counts are rounded to multiples of 5 all the same.
 
     Returns
     -------

@@ -37,7 +37,7 @@ class Privacy:
         Whether rows of the table may be shown.
     min_count : int, default=1
         Numbers of rows below this must not be found out: all are rounded to multiples
-        of it, or of 3 where it is 2. 1 rounds nothing.
+        of it, or of 5 where it is less. 1 rounds nothing.
     rounding : CountRounding, optional
         How the table's counts are rounded; see `of_table`.
 

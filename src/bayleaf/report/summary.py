@@ -81,8 +81,8 @@ def summarize(
         Whether ten rows are shown with their values and explained.
     min_count : int, default=1
         Numbers of rows below this cannot be found out: all are rounded to multiples of
-        it, or of 3 where it is 2, and whatever is computed from rows is computed from
-        the rounded numbers. Names of rare states and all single rows are withheld.
+        it, or of 5 where it is less, and all else is computed from the rounded numbers.
+        Names of rare states and all single rows are withheld.
     loss : LossMatrix or array-like of shape (n_classes, n_classes), optional
         Cost of each prediction (rows) where a class (columns) is true.
     positive : label, optional

@@ -26,7 +26,7 @@ from bayleaf.classifiers.shared.parameters import (
     checked_loss,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.saving import saved_model
+from bayleaf.classifiers.shared.saving import check_readable, saved_model
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import TrainingTable
 from bayleaf.counts.source import CountSource
@@ -393,8 +393,11 @@ class BayesianClassifier(
         TypeError
             If a parameter or label has no place in the file, naming it.
         ValueError
-            If a table does not hold distributions, as after a large floor.
+            If a table does not hold distributions, as after a large floor, or a
+            reader would not find the same model in the file.
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
-        write_model(saved_model(self), path)
+        saved = saved_model(self)
+        check_readable(type(self), saved.parameters)
+        write_model(saved, path)

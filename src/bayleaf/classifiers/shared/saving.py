@@ -17,6 +17,7 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds import smoothing as smoothing_rules
 from bayleaf.data.cuts import discretizers
+from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.model_file import SavedModel
@@ -66,13 +67,18 @@ def saved_model(classifier: ClassifierParts) -> SavedModel:
         If a parameter has a value that no file can hold, naming the parameter.
     """
     predictor: Predictor = classifier._predictor()
+    parameters = classifier.get_params(deep=False)
+    if parameters.get("hierarchies") is not None:
+        # A file names no other files, and so holds what is in them.
+        names = classifier.encoder_.domain.names
+        parameters["hierarchies"] = resolve_hierarchies(
+            parameters["hierarchies"], names
+        )
+    kept = {name: parameter_to(name, value) for name, value in parameters.items()}
     return SavedModel(
         predictor=replace(predictor, support=kept_support(classifier)),
         classifier=type(classifier).__name__,
-        parameters={
-            name: parameter_to(name, value)
-            for name, value in classifier.get_params(deep=False).items()
-        },
+        parameters=kept,
         log_likelihood=classifier.log_likelihood_,
         named_features=hasattr(classifier, "feature_names_in_"),
     )
@@ -136,6 +142,9 @@ def unfitted(
     TypeError, ValueError
         If a parameter has a value that is not allowed.
     """
+    given = values.get("hierarchies")
+    if given is not None and names_a_file(given):
+        raise ModelFileError("the hierarchies of a model file should be trees")
     known = set(kind().get_params())
     parameters: dict[str, Any] = {}
     for name, value in values.items():
@@ -153,6 +162,23 @@ def unfitted(
     estimator = kind(**parameters, **others)
     estimator._check_parameters()
     return estimator
+
+
+def check_readable(
+    kind: type[Estimator], parameters: Mapping[str, Any], **others: Any
+) -> None:
+    """Raise ModelFileError if a reader would refuse the parameters of an estimator."""
+    with telling_wrong_parameters("that was not written"):
+        unfitted(kind, parameters, **others)
+
+
+def names_a_file(hierarchies: Any) -> bool:
+    """Whether hierarchies from a model file are no trees, and so paths perhaps."""
+    if isinstance(hierarchies, dict) and hierarchies.get("object") == _MAPPING:
+        hierarchies = hierarchies.get("parameters")
+    return not isinstance(hierarchies, dict) or not all(
+        isinstance(nested, dict) for nested in hierarchies.values()
+    )
 
 
 def restore_columns(estimator: TableEstimator, named: bool) -> None:

@@ -21,6 +21,12 @@ from bayleaf.io.errors import ModelFileError
 
 # Models with more numbers than this are archives.
 MAX_INLINE = 1_000_000
+# Larger files are not read unless a caller says so.
+MAX_BYTES = 1 << 30
+# What a file may take of memory: so many bytes, or so many times its own.
+_READERS_OWN, _EXPANSION = 1 << 27, 4
+# Of a value of JSON, about, and of an empty list or object.
+_VALUE_BYTES, _CONTAINER_BYTES = 40, 64
 Array = NDArray[np.float64] | NDArray[np.uint16] | NDArray[np.int64]
 Shape = tuple[int, ...]
 _HEADER_ALLOWANCE = 4096
@@ -32,10 +38,20 @@ def archive_of(text: str, arrays: Sequence[Array]) -> bytes:
     content = io.BytesIO()
     named: Any = {f"a{i}": array for i, array in enumerate(arrays)}
     np.savez_compressed(content, allow_pickle=False, **named)
+    unpacked = sum(array.nbytes for array in arrays) + len(text)
+    if unpacked > most_unpacked(content.tell()):
+        # As large as it unpacks to, but read without question.
+        content = io.BytesIO()
+        np.savez(content, allow_pickle=False, **named)
     with zipfile.ZipFile(content, "a") as archive:
         # Without the time of day, so that the same model makes the same file.
         archive.writestr(zipfile.ZipInfo(_DOCUMENT), text, zipfile.ZIP_DEFLATED)
     return content.getvalue()
+
+
+def most_unpacked(n_bytes: int) -> int:
+    """What a file of some size may unpack to, so that a small one takes no memory."""
+    return max(_READERS_OWN, _EXPANSION * n_bytes)
 
 
 def opened(content: bytes, what: str, max_bytes: int) -> zipfile.ZipFile:
@@ -44,18 +60,41 @@ def opened(content: bytes, what: str, max_bytes: int) -> zipfile.ZipFile:
     Raises
     ------
     ModelFileError
-        If it is none, or unpacks to more than `max_bytes`.
+        If it is none, or unpacks to more than `max_bytes` or `most_unpacked`.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except Exception as error:
         # A damaged archive makes its readers raise errors of a dozen types.
         raise ModelFileError(f"{what} is no bayleaf model file, or damaged") from error
-    if sum(entry.file_size for entry in archive.infolist()) > max_bytes:
+    unpacked = sum(entry.file_size for entry in archive.infolist())
+    most = max_bytes
+    if max_bytes <= MAX_BYTES:
+        most = min(max_bytes, most_unpacked(len(content)))
+    if unpacked > most:
         raise ModelFileError(
-            f"{what} holds more than {max_bytes} bytes; raise max_bytes if you trust it"
+            f"{what} has {len(content)} bytes and unpacks to {unpacked}, more than "
+            f"{most}; raise max_bytes above {MAX_BYTES} if you trust it"
         )
     return archive
+
+
+def check_text(content: bytes, what: str, max_bytes: int) -> None:
+    """Refuse JSON of many small values, which take far more memory than the text.
+
+    Raises
+    ------
+    ModelFileError
+        If they may take more than `most_unpacked`.
+    """
+    n_containers = content.count(b"[") + content.count(b"{")
+    n_values = content.count(b",") + content.count(b":")
+    needed = _CONTAINER_BYTES * n_containers + _VALUE_BYTES * n_values
+    if max_bytes <= MAX_BYTES and needed > most_unpacked(len(content)):
+        raise ModelFileError(
+            f"{what} holds {n_containers + n_values} values, which take too much "
+            f"memory; raise max_bytes above {MAX_BYTES} if you trust it"
+        )
 
 
 def document_in(archive: zipfile.ZipFile, what: str) -> bytes:

@@ -17,12 +17,12 @@ from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
 from bayleaf.io.native.version_2 import arrays_beside, upgraded
 
 SCHEMA_VERSION = 3
-MAX_BYTES = 1 << 30
+MAX_BYTES = archive.MAX_BYTES
 Content = TypeVar("Content")
 
 
 def write_document(kind: str, content: Any, path: str | Path) -> None:
-    """Write a document; an older file is replaced only when all is written.
+    """Write a document; an older file is replaced only when all is read back.
 
     Parameters
     ----------
@@ -38,12 +38,25 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
     TypeError
         If something in it has no place in a file.
     ModelFileError
-        If no reader would take it.
+        If no reader would take it, or would make something else of it.
     ValueError
         If a number is not finite.
     OSError
         If the file cannot be written.
     """
+    text, arrays = _as_text(kind, content)
+    written = text.encode("utf-8")
+    if sum(array.size for array in arrays) > archive.MAX_INLINE:
+        written = archive.archive_of(text, arrays)
+    with replacing(path) as temporary:
+        temporary.write_bytes(written)
+        if temporary.is_file():
+            written = temporary.read_bytes()
+        _check_same(_read_back(kind, type(content), written), (text, arrays))
+
+
+def _as_text(kind: str, content: Any) -> tuple[str, list[Array]]:
+    """A document as JSON text, and its arrays, which stand in the text if few."""
     arrays: list[Array] = []
     document = {
         "format": kind,
@@ -53,12 +66,37 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
     large = sum(array.size for array in arrays) > archive.MAX_INLINE
     stand_in = archive.stand_ins(archived=large)
     text = json.dumps(document, allow_nan=False, ensure_ascii=False, default=stand_in)
-    text += "\n"
-    with replacing(path) as temporary:
-        if large:
-            temporary.write_bytes(archive.archive_of(text, arrays))
-        else:
-            temporary.write_text(text, encoding="utf-8")
+    return f"{text}\n", arrays
+
+
+def _read_back(kind: str, made: type[Any], written: bytes) -> tuple[str, list[Array]]:
+    """What a reader would write of what it makes of a document."""
+    values = _values_in(written, "the file", MAX_BYTES, (kind,))
+    try:
+        return _as_text(kind, _content_of(*values, {kind: made}))
+    except REFUSALS as error:
+        raise ModelFileError(
+            f"the file was not written, since no reader would take it: {error}"
+        ) from error
+
+
+def _check_same(
+    found: tuple[str, list[Array]], wanted: tuple[str, list[Array]]
+) -> None:
+    """Raise ModelFileError unless texts are equal, and arrays bit for bit."""
+    same = found[0] == wanted[0] and all(
+        one.dtype == other.dtype
+        and one.shape == other.shape
+        and one.tobytes() == other.tobytes()
+        for one, other in zip(found[1], wanted[1], strict=True)
+    )
+    if not same:
+        pairs = enumerate(zip(found[0], wanted[0], strict=False))
+        place = next((i for i, (one, other) in pairs if one != other), 0)
+        raise ModelFileError(
+            "the file was not written, since a reader would make another model of it; "
+            f"they differ near {wanted[0][max(0, place - 40) : place + 20]!r}"
+        )
 
 
 def read_document(
@@ -88,14 +126,21 @@ def read_document(
         if document["schema_version"] == 2:
             arrays = arrays_beside(path, document, max_bytes)
             document = upgraded(document, arrays)
-        decoder = Decoder(arrays)
-        variables = decoder.field(document, "domain", tuple[Variable, ...], "")
-        decoder = replace(decoder, domain=Domain(variables))
-        content: Content = decoder.decoded(kinds[document["format"]], document, "")
+        return _content_of(document, arrays, kinds)
     except ModelFileError:
         raise
     except REFUSALS as error:
         raise ModelFileError(f"model file {path.name} is damaged: {error}") from error
+
+
+def _content_of(
+    document: dict[str, Any], arrays: ArrayReader, kinds: Mapping[str, type[Content]]
+) -> Content:
+    """The dataclass that a document of the current version stands for."""
+    decoder = Decoder(arrays)
+    variables = decoder.field(document, "domain", tuple[Variable, ...], "")
+    decoder = replace(decoder, domain=Domain(variables))
+    content: Content = decoder.decoded(kinds[document["format"]], document, "")
     return content
 
 
@@ -111,21 +156,29 @@ def read_values(
     OSError
         If the file cannot be read.
     """
-    content, arrays = _content(path, max_bytes), ArrayReader()
+    return _values_in(_content(path, max_bytes), path.name, max_bytes, kinds)
+
+
+def _values_in(
+    content: bytes, name: str, max_bytes: int, kinds: tuple[str, ...]
+) -> tuple[dict[str, Any], ArrayReader]:
+    """The fields and arrays of a document in the content of a file of some name."""
+    arrays = ArrayReader()
     if content.startswith(b"PK\x03\x04"):
-        whole = archive.opened(content, path.name, max_bytes)
-        content, arrays = archive.document_in(whole, path.name), ArrayReader(whole)
-    document = _parsed(content, path)
+        whole = archive.opened(content, name, max_bytes)
+        content, arrays = archive.document_in(whole, name), ArrayReader(whole)
+    archive.check_text(content, name, max_bytes)
+    document = _parsed(content, name)
     found = document.get("format") if isinstance(document, dict) else None
     if not isinstance(found, str) or found not in kinds:
         lacks = f'it lacks "format": "{kinds[0]}"'
         if isinstance(found, str) and len(found) < 80:
             lacks += f", and has {found!r}"
-        raise ModelFileError(f"{path.name} is no bayleaf model file: {lacks}")
+        raise ModelFileError(f"{name} is no bayleaf model file: {lacks}")
     version = document.get("schema_version")
     if type(version) is not int or version not in (2, SCHEMA_VERSION):
         raise ModelFileError(
-            f"model file {path.name} has schema version {version!r}, but this bayleaf "
+            f"model file {name} has schema version {version!r}, but this bayleaf "
             f"reads versions 2 and {SCHEMA_VERSION}; use the bayleaf that wrote it"
         )
     return document, arrays
@@ -151,13 +204,13 @@ def _content(path: Path, max_bytes: int) -> bytes:
     return content
 
 
-def _parsed(content: bytes, path: Path) -> Any:
+def _parsed(content: bytes, name: str) -> Any:
     """The JSON value in the content of a file."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ModelFileError(
-            f"{path.name} is no bayleaf model file: it is not JSON text"
+            f"{name} is no bayleaf model file: it is not JSON text"
         ) from error
     try:
         return json.loads(
@@ -165,13 +218,13 @@ def _parsed(content: bytes, path: Path) -> Any:
         )
     except RecursionError as error:
         raise ModelFileError(
-            f"{path.name} is no bayleaf model file: its values are nested too deeply"
+            f"{name} is no bayleaf model file: its values are nested too deeply"
         ) from error
     except ModelFileError as error:
-        raise ModelFileError(f"model file {path.name} is damaged: {error}") from error
+        raise ModelFileError(f"model file {name} is damaged: {error}") from error
     except ValueError as error:
         raise ModelFileError(
-            f"{path.name} is no bayleaf model file, or was cut short: {error}"
+            f"{name} is no bayleaf model file, or was cut short: {error}"
         ) from error
 
 

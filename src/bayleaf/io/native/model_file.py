@@ -178,6 +178,11 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
 
 def _label_type(classes: NDArray[Any]) -> str:
     """NumPy's letter for the type of the labels; "O" for mixed ones."""
+    if classes.dtype.kind in "mM":
+        raise TypeError(
+            f"class labels of type {classes.dtype} have no place in a model file; use "
+            "text, as by astype(str), or numbers as labels"
+        )
     for label in classes.tolist():
         if not isinstance(label, str | bool | int | float):
             raise TypeError(
