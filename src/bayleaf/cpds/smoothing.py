@@ -244,9 +244,21 @@ class MaximumLikelihood:
         return self.probabilities(CellCounts.of_table(counts, marginal=True))
 
     def probabilities(self, cells: CellCounts) -> Table:
-        """Return ``N / N_parents``, ``floor / N`` where the count is zero."""
+        """Return ``N / N_parents``, ``floor / N`` where the count is zero.
+
+        Raises
+        ------
+        ValueError
+            If the floor is larger than the weight of all rows.
+        """
         joint, parents = cells.joint[-1], cells.parents[-1]
-        floor = self.floor / np.where(cells.total > 0, cells.total, 1.0)
+        total = np.where(cells.total > 0, cells.total, 1.0)
+        if self.floor > np.min(total):
+            raise ValueError(
+                f"the floor {self.floor:g} of maximum likelihood is larger than a "
+                f"total weight of {np.min(total):.3g}; lower it, or scale weights up"
+            )
+        floor = self.floor / total
         shares = _shares(joint, parents, cells.n_states)
         return np.where((joint == 0) & (parents > 0), floor, shares)
 

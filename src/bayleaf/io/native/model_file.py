@@ -99,6 +99,10 @@ class ModelDocument:
         _labels(self.label_type, self.domain[-1].states)
 
 
+# Digits of the number of characters for which an array of labels keeps no room.
+_DIGITS = 5
+
+
 def write_model(saved: SavedModel, path: str | Path) -> None:
     """Write a model file; an older file is replaced only when all is written.
 
@@ -204,7 +208,15 @@ def _labels(kind: str, states: tuple[Any, ...]) -> NDArray[Any]:
     # Longer names than NumPy's own describe records or arrays of arrays.
     if not fits or (letter != "U" and np.dtype(kind).str != kind):
         raise ModelFileError(f"label_type {kind[:50]!r} does not fit the class labels")
-    return np.array(states, dtype=np.str_ if letter == "U" else np.dtype(kind))
+    if letter != "U":
+        return np.array(states, dtype=np.dtype(kind))
+    labels = np.array(states, dtype=np.str_)
+    width = kind[2:]
+    # Labels may have been cells of an array made for longer ones.
+    is_number = width.isdecimal() and len(width) < _DIGITS
+    if is_number and int(width) >= labels.dtype.itemsize // 4:
+        labels = labels.astype(f"<U{int(width)}")
+    return labels
 
 
 def _shaped(support: SupportCounts | None, model: ClassModel) -> SupportCounts | None:
