@@ -1,0 +1,27 @@
+"""Mutated files are read or refused, see `mutation_program.py`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("mutation_program.py")
+
+
+@pytest.mark.parametrize(
+    ("n_files", "first"),
+    [(300, 0), pytest.param(4000, 1000, marks=pytest.mark.slow)],
+)
+def test_mutated_files_are_read_or_refused(n_files: int, first: int) -> None:
+    # A process of its own: memory is measured by its peak.
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), str(n_files), str(first)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "fault" not in done.stdout, done.stdout
+    assert "'refused'" in done.stdout
