@@ -12,6 +12,7 @@ from typing import Any
 MOST_CHARACTERS = 300
 # Characters without a look of their own, and those that turn the direction of others.
 _UNSEEN = {"Cc", "Cs", "Cn", "Co", "Cf"}
+_LINE_ENDS = tuple("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 # What the representation of an object may take: a few lines of a terminal.
 _MOST_OF_A_REPR = 360
 _MOST_OF_A_NAME = 40
@@ -25,6 +26,7 @@ def format_number(value: float) -> str:
 
 def stated(name: object, label: str) -> str:
     """Say that a variable has a state, such as ``age > 54.5`` or ``sex = male``."""
+    name = one_line(name)
     if label.startswith(("<= ", "> ")):
         return f"{name} {label}"
     if label.startswith("(") and label.endswith("]"):
@@ -35,7 +37,15 @@ def stated(name: object, label: str) -> str:
 def shown_name(name: object) -> str:
     """A name as it is; in quotes if it would not be seen without, such as ``' a'``."""
     text = str(name)
-    return text if text and text == text.strip() else repr(text)
+    return one_line(text) if text and text == text.strip() else repr(text)
+
+
+def one_line(value: object) -> str:
+    """A name or state as it is, with escapes for what would begin a new line."""
+    text = str(value)
+    if len(text.splitlines()) <= 1 and not text.endswith(_LINE_ENDS):
+        return text
+    return "".join(ascii(c)[1:-1] if c in _LINE_ENDS else c for c in text)
 
 
 def name_list(names: Sequence[object], *, limit: int = 8) -> str:

@@ -28,8 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words == ["--version"]:
         # Answered before anything heavy is imported.
-        print(f"bayleaf {bayleaf.__version__}")
-        return 0
+        return _print_line(f"bayleaf {bayleaf.__version__}")
     if sorted(words) == ["--verbose", "--version"]:
         return _print_versions()
     if is_program:
@@ -49,14 +48,28 @@ def _print_versions() -> int:
 
     from bayleaf.native.library import LEVELS, level
 
-    print(f"bayleaf {bayleaf.__version__}")
     try:
         used = level()
     except ImportError as error:
         print(f"bayleaf: {error}", file=sys.stderr)
         return BAD_INPUT
-    print(f"native core: {used} (of {', '.join(LEVELS)})")
-    print(
+    return _print_line(
+        f"bayleaf {bayleaf.__version__}\n"
+        f"native core: {used} (of {', '.join(LEVELS)})\n"
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     )
+
+
+def _print_line(text: str) -> int:
+    """Print lines, whoever reads them; the exit code."""
+    from bayleaf.cli.streams import flush_output
+
+    try:
+        print(text)
+        flush_output()
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        print(f"bayleaf: cannot write: {error.strerror}", file=sys.stderr)
+        return BAD_INPUT
     return 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import Any
 
 from cyclopts import App, CycloptsError
 
@@ -28,10 +28,13 @@ from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
 from bayleaf.cli.exit_codes import BAD_INPUT, INTERRUPTED
+from bayleaf.cli.streams import flush_output, forget_output, raw_stream, safe_streams
 from bayleaf.native.library import NativeCoreError
 
 # Paths of files are seldom longer; a column name may be.
 _LONGEST_WORD = 250
+
+_HELP = {"--help", "-h"}
 
 app = App(
     name="bayleaf",
@@ -64,15 +67,32 @@ app.command(hierarchy)
 
 def run(words: Sequence[str]) -> int:
     """Run a command; input that cannot be used ends in one sentence and exit code 2."""
+    with safe_streams():
+        try:
+            code = _run(words)
+            flush_output()
+        except BrokenPipeError:
+            # The reader of our output has gone; nothing more can be reported.
+            forget_output()
+            return 0
+        except OSError as error:
+            return _refuse(_sentence_of(error))
+        except KeyboardInterrupt:
+            return INTERRUPTED
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run a command; what becomes of its errors, apart from those of its output."""
+    if not words or _HELP.intersection(words):
+        app.console = _console()
     try:
         with _stopping_tidily():
             result = app(list(words))
     except CycloptsError as error:
         return _refuse(str(error))
     except BrokenPipeError:
-        # The reader of our output has gone; nothing more can be reported.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except OSError as error:
         return _refuse(_sentence_of(error))
     except (ValueError, TypeError, NativeCoreError) as error:
@@ -81,6 +101,13 @@ def run(words: Sequence[str]) -> int:
         print("bayleaf: interrupted", file=sys.stderr)
         return INTERRUPTED
     return result if isinstance(result, int) else 0
+
+
+def _console() -> Any:
+    """Where help goes, which names nothing of tables and may be coloured."""
+    from rich.console import Console
+
+    return Console(file=raw_stream(sys.stdout) or sys.stdout)
 
 
 @contextlib.contextmanager
@@ -92,7 +119,11 @@ def _stopping_tidily() -> Iterator[None]:
         return
     # SIGHUP, a closed terminal, does not exist everywhere.
     kinds = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
-    former = {kind: signal.signal(kind, _stop) for kind in kinds if kind is not None}
+    former = {}
+    for kind in kinds:
+        # What our parent had us ignore, as nohup does, stays ignored.
+        if kind is not None and signal.getsignal(kind) is not signal.SIG_IGN:
+            former[kind] = signal.signal(kind, _stop)
     try:
         yield
     finally:
@@ -108,12 +139,8 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def _refuse(message: str) -> int:
     """Print one sentence on standard error and give the exit code for bad input."""
     sentence = " ".join(map(_shortened, message.split()))
-    # Names of columns may hold what turns the text around or moves the cursor.
-    sentence = "".join(
-        character if character.isprintable() else ascii(character)[1:-1]
-        for character in sentence
-    )
-    print(f"bayleaf: {sentence}", file=sys.stderr)
+    with contextlib.suppress(OSError, ValueError):
+        print(f"bayleaf: {sentence}", file=sys.stderr, flush=True)
     return BAD_INPUT
 
 

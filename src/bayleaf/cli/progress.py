@@ -7,6 +7,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
+from bayleaf.cli.streams import raw_stream
+from bayleaf.wording import plain
+
 # Commands that are done within this time show nothing.
 _PATIENCE_SECONDS = 1.0
 
@@ -17,18 +20,20 @@ def progress() -> Iterator[Callable[[str], None]]:
 
     Nothing is shown in the first second, nor where standard error is no terminal.
     """
-    if not sys.stderr.isatty():
+    terminal = raw_stream(sys.stderr)
+    if terminal is None or not terminal.isatty():
         yield lambda text: None
         return
     from rich.console import Console
+    from rich.text import Text
 
-    status = Console(stderr=True).status("")
+    status = Console(file=terminal).status("")
     # A long step reports nothing meanwhile, so the display is started by the clock.
     timer = threading.Timer(_PATIENCE_SECONDS, status.start)
     timer.daemon = True
     timer.start()
     try:
-        yield status.update
+        yield lambda text: status.update(Text(plain(text)))
     finally:
         timer.cancel()
         timer.join()

@@ -17,6 +17,7 @@ from bayleaf.wording import (
     counted,
     format_number,
     name_list,
+    one_line,
     shown_name,
 )
 
@@ -124,7 +125,7 @@ class Variable:
         if code >= self.n_states or self.states[code] is None:
             return "missing"
         state = self.states[code]
-        return format_number(state) if isinstance(state, float) else str(state)
+        return format_number(state) if isinstance(state, float) else one_line(state)
 
     def __repr__(self) -> str:
         labels = [self.label(code) for code in range(self.n_states)]

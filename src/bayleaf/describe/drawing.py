@@ -6,7 +6,7 @@ import itertools
 
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import wrapped
-from bayleaf.wording import near_names, stated
+from bayleaf.wording import near_names, one_line, stated
 
 
 def structure_text(model: ClassModel) -> str:
@@ -15,7 +15,7 @@ def structure_text(model: ClassModel) -> str:
     Parents that have weights stand by falling weight. Beyond 80 columns a line goes on
     in the next one, indented.
     """
-    names = model.domain.names
+    names = [one_line(name) for name in model.domain.names]
     parents: dict[int, list[str]] = {child: [] for child in range(len(names))}
     for parent, child in model.arcs:
         weight = model.arc_weights.get((parent, child))

@@ -9,7 +9,7 @@ from typing import Any
 
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.html_summary import arc_text, facts_html
-from bayleaf.wording import brief, brief_names, counted, plain
+from bayleaf.wording import brief, brief_names, counted, one_line, plain
 
 Name = str | int
 Pairs = tuple[tuple[Name, Any], ...]
@@ -108,10 +108,10 @@ class Summary:
         )
 
     def __str__(self) -> str:
-        priors = ", ".join(f"{label} {prior:.3f}" for label, prior in self.classes)
+        priors = ", ".join(f"{one_line(c)} {prior:.3f}" for c, prior in self.classes)
         lines = [
             self.model,
-            f"  class            {self.target}: {priors}",
+            f"  class            {one_line(self.target)}: {priors}",
             f"  features         {self.n_features}",
             f"  dependence arcs  {self.n_arcs} among features",
             f"  free parameters  {self.n_parameters}",
@@ -129,6 +129,7 @@ class Summary:
 
 def section(title: str, items: Sequence[str], most: int = 20) -> list[str]:
     """A title and the first items below it; nothing where there are none."""
+    items = [one_line(item) for item in items]
     if not items:
         return []
     hidden = len(items) - most

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.states import StateReader, distinct_labels
-from bayleaf.wording import brief, counted, format_number, near_names, plain, stated
+from bayleaf.wording import (
+    brief,
+    counted,
+    format_number,
+    near_names,
+    one_line,
+    plain,
+    stated,
+)
 
 _BAR = 30
 # Posteriors that a representation shows.
@@ -86,7 +94,7 @@ class Posterior:
 
     def __str__(self) -> str:
         width = max(len(label) for label in self.to_dict())
-        lines = [str(self.variable.name)]
+        lines = [one_line(self.variable.name)]
         for label, probability in self.to_dict().items():
             bar = "#" * round(_BAR * probability)
             lines.append(f"  {label:<{width}}  {probability:.6f}  {bar}".rstrip())

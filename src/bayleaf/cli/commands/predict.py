@@ -26,6 +26,7 @@ def predict(
     ] = "-",
     na: Strings = (),
     probabilities: bool = True,
+    safe_csv: bool = True,
 ) -> int:
     """Predict the class of each row of a table.
 
@@ -46,6 +47,9 @@ def predict(
         Cell that counts as empty, such as ?; may be repeated.
     probabilities
         Whether to add the probabilities.
+    safe_csv
+        Put an apostrophe before class labels that a spreadsheet would take for a
+        formula, such as =A1.
     """
     from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.output import writing
@@ -54,9 +58,10 @@ def predict(
     from bayleaf.io import read_model
 
     predictor = read_model(model).predictor
+    guarded = ("prediction",) if safe_csv else ()
     unknown: Counter[str | int] = Counter()
     n_rows = 0
-    with writing(output) as writer, progress() as show:
+    with writing(output, guarded) as writer, progress() as show:
         for batch in read_batches(data):
             encoded = encode_batch(
                 predictor,
