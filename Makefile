@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 TESTS :=
 NATIVE := $(shell find src/native -type f)
 
-.PHONY: demo test slow lint docs bench accuracy papers wheel sanitize clean
+.PHONY: demo test slow lint docs man floors bench accuracy papers wheel sanitize clean
 
 # The page that it writes at its end takes an extra.
 demo: $(VENV)/installed-report
@@ -30,6 +30,19 @@ lint: $(VENV)/installed-lint
 docs: $(VENV)/installed-docs
 	rm -rf docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# The manual page, from what --help says.
+man: $(VENV)/installed-docs
+	$(BIN)/python tools/man_page.py build/bayleaf.1
+
+# The least version of every requirement: two classifiers must work with all of them.
+floors: $(VENV)/installed-test
+	$(PYTHON) -m venv .venv-floors
+	$(BIN)/python tools/floors.py > .venv-floors/floors.txt
+	.venv-floors/bin/python -m pip install --quiet -r .venv-floors/floors.txt \
+	  hypothesis jinja2 matplotlib mpmath networkx pandas polars pytest pytest-xdist
+	PYTHONPATH=src .venv-floors/bin/python -m pytest -n 2 -m "not slow" \
+	  -k "nb or tan or command" tests/contract tests/cli/test_commands.py
 
 bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/speed/counting.py
@@ -67,7 +80,7 @@ sanitize: $(VENV)/installed-test
 	tools/sanitize.sh $(BIN)/python
 
 clean:
-	rm -rf $(VENV) .venv-system build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-system .venv-floors build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
 	rm -f src/bayleaf/native/core_*
 
 # The shell finds the build's tools first; cmake reads CC and CXX at its first run.

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from bayleaf import HierarchicalMixtureNBClassifier
+from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.online_mixture import OnlineOptions, learn_online
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
@@ -200,6 +201,9 @@ class _Recorder:
         """Nothing to do."""
 
 
+@pytest.mark.skipif(
+    not HAS_CALLBACKS, reason="needs scikit-learn 1.9, which has callbacks"
+)
 def test_callbacks_are_told_the_log_loss_of_each_pass() -> None:
     recorder = _Recorder()
     model = HierarchicalMixtureNBClassifier(n_mixtures=2, n_passes=3, random_state=0)

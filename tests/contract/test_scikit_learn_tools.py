@@ -18,6 +18,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS
 from contract.tables import mixed_columns, nominal_frame
 
 
@@ -238,6 +239,11 @@ def test_weights_are_not_routed_unasked(kind: Any) -> None:
         make_pipeline(kind(random_state=0)).fit(X, y, sample_weight=np.ones(len(y)))
 
 
+needs_callbacks = pytest.mark.skipif(
+    not HAS_CALLBACKS, reason="needs scikit-learn 1.9, which has callbacks"
+)
+
+
 class _Recorder:
     """A callback that keeps what it is told of the fit, not of the passes below it."""
 
@@ -260,6 +266,7 @@ class _Recorder:
         self.told.append("teardown")
 
 
+@needs_callbacks
 def test_callbacks_are_told_of_a_fit(kind: Any) -> None:
     X, y = _numbers()
     recorder = _Recorder()
@@ -267,6 +274,7 @@ def test_callbacks_are_told_of_a_fit(kind: Any) -> None:
     assert recorder.told == ["setup", "begin", "end", "teardown"]
 
 
+@needs_callbacks
 def test_callbacks_change_no_bit(kind: Any) -> None:
     X, y = _numbers()
     model = kind(random_state=0).set_callbacks(_Recorder()).fit(X, y)

@@ -63,6 +63,9 @@ for _command in (
 ):
     app.command(_command)
 app.command(hierarchy)
+app.register_install_completion_command(
+    help="Let the shell (bash, zsh or fish) complete commands and options."
+)
 
 
 def run(words: Sequence[str]) -> int:

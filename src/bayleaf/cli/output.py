@@ -120,6 +120,8 @@ def _as_text(column: Any) -> Any:
     if not pa.types.is_string(column.type):
         return column
     begins = pc.match_substring_regex(column, _FORMULA)
+    if not pc.any(begins).as_py():
+        return column
     is_number = pc.match_substring_regex(column, _NUMBER)
-    guarded = pc.binary_join_element_wise(pa.scalar("'"), column, "")
+    guarded = pc.binary_join_element_wise("'", column, "")
     return pc.if_else(pc.and_not(begins, is_number), guarded, column)

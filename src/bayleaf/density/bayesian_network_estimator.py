@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import DensityMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
-from bayleaf.classifiers.shared.saving import check_readable
 from bayleaf.classifiers.shared.structure_parameters import (
     SETTINGS,
     StructureParameters,
@@ -392,15 +391,10 @@ class BayesianNetworkEstimator(
 
         Raises
         ------
-        TypeError
-            If a parameter or state has no place in the file, naming it.
-        ModelFileError
-            If a reader would not find the same model in the file.
+        TypeError, ModelFileError
+            If a parameter or state has no place in the file, or reads otherwise.
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
         check_is_fitted(self, "network_")
-        saved = saved_density(self)
-        others = {k: v for k, v in saved.parameters.items() if k != "hierarchies"}
-        check_readable(type(self), others, hierarchies=saved.parameters["hierarchies"])
-        write_density(saved, path)
+        write_density(saved_density(self), path)

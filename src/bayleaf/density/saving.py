@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Protocol
 
-from bayleaf.classifiers.shared.saving import parameter_to
+from bayleaf.classifiers.shared.saving import check_readable, parameter_to
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.files import hierarchies_text
 from bayleaf.data.hierarchy import ValueHierarchy
@@ -27,20 +27,24 @@ class FittedDensity(Protocol):
         """Parameters by name."""
 
 
-def saved_density(estimator: FittedDensity) -> SavedDensity:
+def saved_density(estimator: Any) -> SavedDensity:
     """What a file keeps of a fitted density model.
 
     Raises
     ------
     TypeError
         If a parameter has a value that no file can hold, naming the parameter.
+    ModelFileError
+        If a reader would refuse the parameters.
     """
     parameters = {
         name: parameter_to(name, value)
         for name, value in estimator.get_params(deep=False).items()
         if name != "hierarchies"
     }
-    parameters["hierarchies"] = _hierarchies_to(estimator)
+    trees = _hierarchies_to(estimator)
+    check_readable(type(estimator), parameters, hierarchies=trees)
+    parameters["hierarchies"] = trees
     return SavedDensity(
         estimator.encoder_,
         estimator.network_,

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from bayleaf.data.labels import encode_labels
+from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores, score_predictions
 from bayleaf.evaluation.statistics import Floats
@@ -115,14 +116,6 @@ def deal_folds(
             warnings.filterwarnings("ignore", message="The least populated class")
             splits += list(dealer.split(np.zeros(len(truth)), truth))
     return splits
-
-
-def take_rows(X: Any, rows: Rows) -> Any:
-    """Some rows of an array or a data frame."""
-    if isinstance(X, np.ndarray):
-        return X[rows]
-    frame = nw.from_native(X, eager_only=True)
-    return frame[rows.tolist()].to_native()
 
 
 class _Task(NamedTuple):

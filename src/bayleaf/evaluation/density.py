@@ -14,9 +14,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import take_apart, take_rows
 from bayleaf.density.encoding import read_table
-from bayleaf.evaluation.cross_validation import Progress, Rows, take_rows
+from bayleaf.evaluation.cross_validation import Progress, Rows
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.wording import brief, counted
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.leave_one_out import (
     LeavingOut,
     fitted_temperature,
@@ -26,7 +26,7 @@ from bayleaf.classifiers.shared.parameters import (
     checked_loss,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.saving import check_readable, saved_model
+from bayleaf.classifiers.shared.saving import readable_model
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import TrainingTable
 from bayleaf.counts.source import CountSource
@@ -393,11 +393,8 @@ class BayesianClassifier(
         TypeError
             If a parameter or label has no place in the file, naming it.
         ValueError
-            If a table does not hold distributions, as after a large floor, or a
-            reader would not find the same model in the file.
+            If a reader would refuse a table, as after a large floor, or anything else.
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
-        saved = saved_model(self)
-        check_readable(type(self), saved.parameters)
-        write_model(saved, path)
+        write_model(readable_model(self), path)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.parameters import AUTO, CONDITIONAL, encoder_rules
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts

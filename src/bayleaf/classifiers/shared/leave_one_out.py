@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
@@ -20,6 +19,7 @@ from bayleaf.cpds.smoothing import CellSmoothing, Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.tables.frames import take_rows
 from bayleaf.inference.elimination import Eliminator
 from bayleaf.inference.factors import Factor
 from bayleaf.models.predictor import Predictor
@@ -273,8 +273,8 @@ def _held_out_temperature(
         if not len(test) or len(np.unique(own[train])) < n_classes:
             continue
         labels, weights = classifier.classes_[own[train]], codes.weights[train]
-        learner.fit(_safe_indexing(X, kept[train]), labels, weights)
-        held_out = _safe_indexing(X, kept[test])
+        learner.fit(take_rows(X, kept[train]), labels, weights)
+        held_out = take_rows(X, kept[test])
         scores[test] = learner.predict_joint_log_proba(held_out)
     return best_temperature(scores, own, codes.weights)
 

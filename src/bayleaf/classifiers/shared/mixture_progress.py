@@ -31,11 +31,7 @@ class Reports:
         self.values.append(value)
         facts = {"start": self._start, "number": number, self._figure: value}
         # Starts may run side by side, so their tasks have names of their own.
-        task = self._estimator._callback_fit_ctx.subcontext(
-            task_name="pass", task_id=(self._start, number)
-        )
-        task.call_on_fit_task_begin(estimator=self._estimator, metadata=facts)
-        task.call_on_fit_task_end(estimator=self._estimator, metadata=facts)
+        self._estimator._tell_of_pass((self._start, number), facts)
         if self._estimator.verbose > 1:
             print(
                 f"start {self._start + 1}, pass {number}: "

@@ -172,6 +172,13 @@ def check_readable(
         unfitted(kind, parameters, **others)
 
 
+def readable_model(classifier: Any) -> SavedModel:
+    """What `saved_model` gives, once its parameters are those that a reader takes."""
+    saved = saved_model(classifier)
+    check_readable(type(classifier), saved.parameters)
+    return saved
+
+
 def names_a_file(hierarchies: Any) -> bool:
     """Whether hierarchies from a model file are no trees, and so paths perhaps."""
     if isinstance(hierarchies, dict) and hierarchies.get("object") == _MAPPING:

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import validate_data
 
+from bayleaf.classifiers.shared.callbacks import TellsCallbacks
 from bayleaf.classifiers.shared.parameters import (
     check_choice,
     check_count,
@@ -26,7 +26,7 @@ from bayleaf.data.tables.frames import take_apart
 
 
 class TableEstimator(
-    CallbackSupportMixin,  # type: ignore[misc]
+    TellsCallbacks,
     BaseEstimator,  # type: ignore[misc]
 ):
     """Base of estimators that read tables: parameters, tags, reports on a fit.
@@ -101,17 +101,6 @@ class TableEstimator(
         check_count("max_table_cells", self.max_table_cells, 1)
         check_count("verbose", int(self.verbose), 0)
         check_jobs(self.n_jobs)
-
-    @contextlib.contextmanager
-    def _told_to_callbacks(
-        self, X: Any, y: Any, sample_weight: Any, method: str = "fit"
-    ) -> Iterator[None]:
-        """Tell scikit-learn's callbacks that a fit begins and that it has ended."""
-        context = self._init_callback_context(task_name=method)
-        facts = {"sample_weight": sample_weight}
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=facts)
-        yield
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=facts)
 
     @contextlib.contextmanager
     def _stage(self, what: str) -> Iterator[None]:

@@ -24,6 +24,16 @@ _NO_ARROW_TYPE = (
 )
 
 
+def take_rows(table: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of an array, a data frame or a list of rows, in the same form."""
+    if isinstance(table, np.ndarray):
+        return table[rows]
+    if isinstance(table, list | tuple):
+        return [table[row] for row in rows.tolist()]
+    frame = nw.from_native(table, eager_only=True)
+    return frame[rows.tolist()].to_native()
+
+
 def take_apart(table: Any) -> Matrix | list[Column]:
     """Split a data frame, array or list of rows into its columns.
 
