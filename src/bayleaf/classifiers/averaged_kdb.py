@@ -59,6 +59,9 @@ from bayleaf.wording import name_list
 # Left-out log-probabilities that are held at most: 0.8 GB.
 _MAX_EVIDENCE = 200_000_000
 
+# Classes that one left-out row may stand for while weights are learned.
+_CLASSES_A_ROW = 10
+
 
 class AveragedKDBClassifier(BayesianClassifier):
     """Weighted average of sampled KDB networks; the most accurate model here.
@@ -173,6 +176,7 @@ class AveragedKDBClassifier(BayesianClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
+        self._refuse_many_classes(domain)
         # Threads of the linear algebra would stand in the way of those of `n_jobs`.
         with _linear_algebra().limit(limits=1, user_api="blas"):
             tasks: list[Callable[[], Any]] = [
@@ -199,6 +203,22 @@ class AveragedKDBClassifier(BayesianClassifier):
             model = model.with_class_prior(self._class_prior(counts, self.smoothing_))
         log_loss = float(self._loo_score or 0.0)
         return Learned(model, -log_loss * float(logs.weights.sum()))
+
+    def _refuse_many_classes(self, domain: Domain) -> None:
+        """Raise if too few rows could be left out to weigh the terms of all classes."""
+        n_features, n_classes = len(domain) - 1, domain.cards[-1]
+        n_rows = self._most_left_out(n_features)
+        if n_rows * _CLASSES_A_ROW < n_classes:
+            raise ValueError(
+                f"{n_classes} classes and {n_features} features leave room for "
+                f"{n_rows} rows to learn weights from; take fewer classes, lower "
+                "max_parents, or use another classifier"
+            )
+
+    def _most_left_out(self, n_features: int) -> int:
+        """Rows whose log-probabilities, by class and term, are held at a time."""
+        n_pieces = n_features * (self.max_parents + 1)
+        return max(1, _MAX_EVIDENCE // (len(self.classes_) * (1 + n_pieces)))
 
     def _left_out_temperature(self) -> float | None:
         # Learned weights are calibrated already.
@@ -302,8 +322,7 @@ class AveragedKDBClassifier(BayesianClassifier):
     def _left_out_rows(self, codes: Codes, rng: np.random.Generator) -> LeftOutRows:
         """Distinct training rows in random order, as many as weights are learned on."""
         rows, weights = shuffled_distinct_rows(codes, rng)
-        n_pieces = (codes.n_variables - 1) * (self.max_parents + 1)
-        most = max(1, _MAX_EVIDENCE // (len(self.classes_) * (1 + n_pieces)))
+        most = self._most_left_out(codes.n_variables - 1)
         rows, weights = rows[: self.max_rows][:most], weights[: self.max_rows][:most]
         chosen = codes.rows(rows)
         columns = [chosen.column(i) for i in range(chosen.n_variables)]

@@ -21,6 +21,8 @@ _MANY_CELLS = 1_000_000
 _MOST_DISTURBED = 60
 # Disturbed eliminations times nodes: about a second's work.
 _DISTURBED_NODES = 20_000
+# Cubes of numbers of neighbours, summed over eliminations: some seconds' work.
+_MOST_WORK = 20_000_000
 _NOISE = (1.0, 2.0)
 # Cells that are propagated in the time of one elimination of a few hundred nodes.
 _TRIAL_CELLS = 2_000_000
@@ -98,15 +100,43 @@ def small_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionFor
     """
     best: JunctionForest | None = None
     least = math.inf
+    work = 0
     for priority in _priorities(_DISTURBED_NODES // max(len(cards), 1)):
-        if best is not None and priority not in _PLAIN and least <= _MANY_CELLS:
+        is_enough = least <= _MANY_CELLS or work > _MOST_WORK
+        if best is not None and priority not in _PLAIN and is_enough:
             break
-        forest = _forest(*eliminate(neighbours, cards, priority))
+        order, later = eliminate(neighbours, cards, priority)
+        # About what joining the neighbours of every node takes.
+        work += sum(around.bit_count() ** 3 for around in later)
+        forest = _forest(order, later)
         cells = sum(forest.table_cells(cards))
         if cells < least:
             best, least = forest, cells
     assert best is not None
     return best
+
+
+def hopeless_clique(
+    neighbours: Sequence[int], cards: Sequence[int], most_cells: float
+) -> tuple[int, ...]:
+    """A clique of more cells than allowed, if both plain priorities lead to one.
+
+    Each elimination ends with its first such clique, long before its last node.
+
+    Returns
+    -------
+    tuple of int
+        The smaller of the two cliques; empty if one priority stays within the limit.
+    """
+    found: list[tuple[int, ...]] = []
+    for priority in reversed(_PLAIN):
+        order, later = eliminate(neighbours, cards, priority, most_cells)
+        last = order[-1] if order else 0
+        clique = tuple(bits(later[last] | 1 << last)) if order else ()
+        if prod(cards[node] for node in clique) <= most_cells:
+            return ()
+        found.append(clique)
+    return min(found, key=lambda clique: prod(cards[node] for node in clique))
 
 
 def plain_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionForest:
@@ -217,6 +247,7 @@ def eliminate(
     neighbours: Sequence[int],
     cards: Sequence[int],
     priority: Priority = _fill_first,
+    most_cells: float = math.inf,
 ) -> tuple[list[int], list[int]]:
     """Eliminate all nodes greedily.
 
@@ -229,6 +260,8 @@ def eliminate(
     priority : callable
         From the number of fill edges and the logarithm of the resulting table's cells;
         the least goes first, ties to the lowest index.
+    most_cells : float, default=inf
+        The first clique with more cells than this is the last.
 
     Returns
     -------
@@ -241,6 +274,7 @@ def eliminate(
     fill = [_missing_edges(graph, node) for node in range(len(graph))]
     # Rounded, because the order in which logarithms are added must not break ties.
     weight = [log(card) for card in cards]
+    most = log(most_cells) + 1e-9
 
     def entry(node: int) -> tuple[tuple[float, float], int]:
         cells = weight[node] + sum(weight[other] for other in bits(graph[node]))
@@ -260,6 +294,8 @@ def eliminate(
         gone[node] = True
         order.append(node)
         later[node] = graph[node]
+        if weight[node] + sum(weight[v] for v in bits(graph[node])) > most:
+            break
         for other in bits(_remove(graph, fill, node)):
             current[other] = entry(other)
             heapq.heappush(heap, current[other])

@@ -196,6 +196,7 @@ class NetworkTrees:
             return
         rank = {node: i for i, node in enumerate(self.network.dag.order)}
         waiting = [sorted(targets, key=rank.__getitem__)]
+        is_tried = False
         while waiting:
             group = waiting.pop()
             try:
@@ -203,6 +204,11 @@ class NetworkTrees:
             except ValueError:
                 if len(group) < 2:
                     raise
+                if not is_tried:
+                    # What fails for one target fails for all, so begin with the one
+                    # that has most variables before it.
+                    is_tried = True
+                    self.part(evidence, [*together, group[-1]])
                 half = len(group) // 2
                 waiting += [group[half:], group[:half]]
                 continue

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from math import prod
 
 from bayleaf.counts.source import Family
-from bayleaf.cpds.table import TableCPD
 from bayleaf.graph.triangulation import (
     JunctionForest,
+    hopeless_clique,
     married,
-    plain_forest,
     small_forest,
 )
 from bayleaf.inference.factorisation import Factorisation
@@ -39,11 +38,9 @@ def bounded_forest(
         If a clique is larger, naming its variables.
     """
     neighbours = married(product.families, len(product.cards))
-    if not all(isinstance(cpd, TableCPD) for cpd in network.cpds):
-        # Tables that nobody wrote down can be so wide that a thorough search would
-        # take long, only to be refused.
-        quick = plain_forest(neighbours, product.cards).cliques
-        _check_sizes(network, product, quick, limit, HOPELESS)
+    # A thorough search takes long, and longest where it will find nothing.
+    clique = hopeless_clique(neighbours, product.cards, limit * HOPELESS)
+    _check_sizes(network, product, [clique], limit)
     forest = small_forest(neighbours, product.cards)
     _check_sizes(network, product, forest.cliques, limit)
     return forest
@@ -54,12 +51,11 @@ def _check_sizes(
     product: Product,
     cliques: Iterable[Family],
     limit: int,
-    factor: int = 1,
 ) -> None:
-    """Raise if a clique exceeds the limit by some factor, naming its variables."""
+    """Raise if a clique exceeds the limit, naming its variables."""
     for clique in cliques:
         cells = prod(product.cards[v] for v in clique)
-        if cells > limit * factor:
+        if cells > limit:
             own = product.own_variables(clique)
             names = name_list([str(network.domain[v].name) for v in own])
             raise ValueError(

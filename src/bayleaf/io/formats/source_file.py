@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bayleaf.io.bounded import read_at_most
 from bayleaf.io.errors import ModelFileError
 
 # Larger files are refused before they are read.
@@ -55,7 +56,7 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
     """
     try:
         with Path(path).open("rb") as file:
-            content = file.read(max_bytes + 1)
+            content = read_at_most(file, max_bytes + 1)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
     except IsADirectoryError as error:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.atomic import replacing
+from bayleaf.io.bounded import read_at_most
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native import archive
 from bayleaf.io.native.archive import Array, ArrayReader
@@ -191,7 +192,7 @@ def _content(path: Path, max_bytes: int) -> bytes:
     try:
         with path.open("rb") as stream:
             # A pipe or device does not tell its size.
-            content = stream.read(max_bytes + 1)
+            content = read_at_most(stream, max_bytes + 1)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
     except PermissionError as error:
