@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence, Sized
 from dataclasses import fields
@@ -10,6 +12,14 @@ from typing import Any
 
 # Longer texts are cut in the middle.
 MOST_CHARACTERS = 300
+# Controls, line ends, what turns the direction of text, and what takes no room. Joiners
+# stay, as some scripts and emoji are not written without.
+_OBEYED = (
+    "\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f"
+)
+_HIDDEN = re.compile(f"[\n{_OBEYED}]")
+_HIDDEN_IN_LINES = re.compile(f"[{_OBEYED}]")
 # Characters without a look of their own, and those that turn the direction of others.
 _UNSEEN = {"Cc", "Cs", "Cn", "Co", "Cf"}
 # What the representation of an object may take: a few lines of a terminal.
@@ -25,6 +35,7 @@ def format_number(value: float) -> str:
 
 def stated(name: object, label: str) -> str:
     """Say that a variable has a state, such as ``age > 54.5`` or ``sex = male``."""
+    name, label = visible(str(name)), visible(label)
     if label.startswith(("<= ", "> ")):
         return f"{name} {label}"
     if label.startswith("(") and label.endswith("]"):
@@ -32,10 +43,36 @@ def stated(name: object, label: str) -> str:
     return f"{name} = {label}"
 
 
+def visible(text: str) -> str:
+    r"""A text with escapes for characters that a terminal obeys, line ends included.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[31m\nb"))
+    a\x1b[31m\nb
+    """
+    return _HIDDEN.sub(_escaped, text)
+
+
+def visible_lines(text: str) -> str:
+    """The same as `visible`, except that line ends stay."""
+    return _HIDDEN_IN_LINES.sub(_escaped, text)
+
+
+def visible_json(text: str) -> str:
+    """A JSON text of the same meaning in which every character can be seen."""
+    return _HIDDEN_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """One character as Python writes it."""
+    return ascii(found[0])[1:-1]
+
+
 def shown_name(name: object) -> str:
     """A name as it is; in quotes if it would not be seen without, such as ``' a'``."""
     text = str(name)
-    return text if text and text == text.strip() else repr(text)
+    return visible(text) if text and text == text.strip() else repr(text)
 
 
 def name_list(names: Sequence[object], *, limit: int = 8) -> str:

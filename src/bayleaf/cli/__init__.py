@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import bayleaf
 from bayleaf.cli.exit_codes import BAD_INPUT
+from bayleaf.cli.streams import run_shown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,6 +27,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     is_program = arguments is None
     words = list(sys.argv[1:] if arguments is None else arguments)
+    return run_shown(
+        lambda: _answer(words, is_program=is_program), is_program=is_program
+    )
+
+
+def _answer(words: list[str], *, is_program: bool) -> int:
+    """Carry out what words ask for and return the exit code."""
     if words == ["--version"]:
         # Answered before anything heavy is imported.
         print(f"bayleaf {bayleaf.__version__}")

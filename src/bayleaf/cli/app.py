@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sys
 import threading
@@ -27,7 +26,7 @@ from bayleaf.cli.commands.query import query
 from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
-from bayleaf.cli.exit_codes import BAD_INPUT, INTERRUPTED
+from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.native.library import NativeCoreError
 
 # Paths of files are seldom longer; a column name may be.
@@ -70,16 +69,12 @@ def run(words: Sequence[str]) -> int:
     except CycloptsError as error:
         return _refuse(str(error))
     except BrokenPipeError:
-        # The reader of our output has gone; nothing more can be reported.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        # Whoever holds the streams knows what to do.
+        raise
     except OSError as error:
         return _refuse(_sentence_of(error))
     except (ValueError, TypeError, NativeCoreError) as error:
         return _refuse(str(error))
-    except KeyboardInterrupt:
-        print("bayleaf: interrupted", file=sys.stderr)
-        return INTERRUPTED
     return result if isinstance(result, int) else 0
 
 
@@ -92,7 +87,11 @@ def _stopping_tidily() -> Iterator[None]:
         return
     # SIGHUP, a closed terminal, does not exist everywhere.
     kinds = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
-    former = {kind: signal.signal(kind, _stop) for kind in kinds if kind is not None}
+    former = {kind: signal.getsignal(kind) for kind in kinds if kind is not None}
+    # What was started to outlive its terminal, as by nohup, must do so.
+    former = {k: handler for k, handler in former.items() if handler != signal.SIG_IGN}
+    for kind in former:
+        signal.signal(kind, _stop)
     try:
         yield
     finally:
@@ -108,11 +107,6 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def _refuse(message: str) -> int:
     """Print one sentence on standard error and give the exit code for bad input."""
     sentence = " ".join(map(_shortened, message.split()))
-    # Names of columns may hold what turns the text around or moves the cursor.
-    sentence = "".join(
-        character if character.isprintable() else ascii(character)[1:-1]
-        for character in sentence
-    )
     print(f"bayleaf: {sentence}", file=sys.stderr)
     return BAD_INPUT
 

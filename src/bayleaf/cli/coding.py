@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bayleaf.cli.arrow_arrays import dictionary_codes
+from bayleaf.cli.arrow_arrays import as_number, dictionary_codes
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.table_encoder import EncodedTable
@@ -91,7 +91,7 @@ def _read_text(cells: _TextCells, missing_values: frozenset[str]) -> Column:
 
 def _finite(cells: _TextCells, text: str) -> float:
     """A cell's text as a finite number, or as NaN where it says so."""
-    value = _as_number(text)
+    value = as_number(text)
     if value is None or np.isinf(value):
         raise cells.refusal(text)
     return value
@@ -108,7 +108,7 @@ def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
         if text is None or text in spelled:
             found.append(None if text is None else spelled[text])
         elif has_text or not states:
-            number = _as_number(text)
+            number = as_number(text)
             known = number is not None and number in spelled.values()
             found.append(number if known else text)
         else:
@@ -116,15 +116,6 @@ def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
             value = _finite(cells, text)
             found.append(None if np.isnan(value) else value)
     return found
-
-
-def _as_number(text: str) -> float | None:
-    """The number that a text spells, or None."""
-    try:
-        # Python takes 1_000 for a number; in a table it is none.
-        return None if "_" in text else float(text)
-    except ValueError:
-        return None
 
 
 def _renamed(column: Column, variable: Variable) -> Column:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayleaf.wording import near_names
+from bayleaf.wording import near_names, visible_json
 
 # A file's name, or a lone hyphen for a standard stream.
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -332,7 +332,8 @@ def print_json(value: Any) -> None:
     """Print a value as JSON on standard output."""
     import json
 
-    print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+    print(visible_json(text))
 
 
 def _plain(value: Any) -> Any:

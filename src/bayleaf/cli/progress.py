@@ -7,6 +7,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
+from bayleaf.wording import visible
+
 # Commands that are done within this time show nothing.
 _PATIENCE_SECONDS = 1.0
 
@@ -20,15 +22,18 @@ def progress() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda text: None
         return
-    from rich.console import Console
+    from rich.text import Text
 
-    status = Console(stderr=True).status("")
+    from bayleaf.cli.console import ShownConsole
+
+    status = ShownConsole(stderr=True).status("")
     # A long step reports nothing meanwhile, so the display is started by the clock.
     timer = threading.Timer(_PATIENCE_SECONDS, status.start)
     timer.daemon = True
     timer.start()
     try:
-        yield status.update
+        # As text, since brackets in a plain string would be taken for markup.
+        yield lambda text: status.update(Text(visible(text)))
     finally:
         timer.cancel()
         timer.join()

@@ -171,6 +171,8 @@ def _check_readable(source: str) -> None:
 def _open_csv(source: str) -> IO[bytes]:
     """A CSV source as a stream of bytes, unpacked if it is compressed."""
     if source == "-":
+        if sys.stdin is None:
+            raise ValueError("cannot read standard input: it is closed; name a file")
         return sys.stdin.buffer
     _check_readable(source)
     stream: IO[bytes] = io.BufferedReader(pa.input_stream(source, compression="detect"))

@@ -182,13 +182,12 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
 
 def print_comparison(found: Comparison, data: str, target: str) -> None:
     """Print the tables of a comparison and what their marks mean."""
-    from rich.console import Console
-
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.result_table import print_tables, title_of
 
     where = "standard input" if data == "-" else Path(data).name
     title = f"{target} of {where}: {title_of(found)}"
-    print_tables(found, Console(), title)
+    print_tables(found, ShownConsole(), title)
 
 
 def points_of(
@@ -205,8 +204,7 @@ def points_of(
 
 def print_points(found: Comparison, result: CrossValidation, positive: int = 1) -> None:
     """Print what thresholds between two classes lead to for one model."""
-    from rich.console import Console
-
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.operating_points import class_names, implied_threshold
     from bayleaf.evaluation.result_table import points_table
 
@@ -214,8 +212,9 @@ def print_points(found: Comparison, result: CrossValidation, positive: int = 1) 
     points = points_of(found, result, positive)
     name = class_names(found.classes)[positive]
     title = f"{result.name}: predict {name} above the threshold"
-    Console().print()
-    Console().print(points_table(points, title, implied))
+    console = ShownConsole()
+    console.print()
+    console.print(points_table(points, title, implied))
 
 
 def _separate(models: str) -> list[str]:

@@ -22,16 +22,16 @@ def demo(
         File for the report.
     """
     import narwhals as nw
-    from rich.console import Console
 
     from bayleaf.classifiers import CLASSIFIERS, HNBClassifier
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.datasets import load_heart, load_mushroom
     from bayleaf.evaluation import compare
     from bayleaf.evaluation.result_table import print_tables, title_of
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
-    console = Console()
+    console = ShownConsole()
     folds, seed = 5, 0
     for table in (load_heart(), load_mushroom()):
         found = compare(

@@ -217,9 +217,9 @@ def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
 
 def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
     """Print the probability table of one variable."""
-    from rich.console import Console
     from rich.table import Table
 
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.describe.drawing import table_rows
 
     header, rows = table_rows(model, name)
@@ -232,5 +232,5 @@ def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
         shown.add_column(column, overflow="fold")
     for row in rows:
         shown.add_row(*(f"{c:.4f}" if isinstance(c, float) else str(c) for c in row))
-    Console().print(shown)
+    ShownConsole().print(shown)
     return 0

@@ -26,6 +26,7 @@ def predict(
     ] = "-",
     na: Strings = (),
     probabilities: bool = True,
+    safe_csv: bool = True,
 ) -> int:
     """Predict the class of each row of a table.
 
@@ -46,6 +47,9 @@ def predict(
         Cell that counts as empty, such as ?; may be repeated.
     probabilities
         Whether to add the probabilities.
+    safe_csv
+        Whether CSV has an apostrophe before a predicted label that a spreadsheet
+        would take for a formula, such as =1+1.
     """
     from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.output import writing
@@ -56,7 +60,10 @@ def predict(
     predictor = read_model(model).predictor
     unknown: Counter[str | int] = Counter()
     n_rows = 0
-    with writing(output) as writer, progress() as show:
+    with (
+        writing(output, ["prediction"] if safe_csv else []) as writer,
+        progress() as show,
+    ):
         for batch in read_batches(data):
             encoded = encode_batch(
                 predictor,

@@ -30,6 +30,7 @@ def sample(
     output: Annotated[
         str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
     ] = "-",
+    safe_csv: bool = True,
 ) -> int:
     """Draw rows from a network, all of them in keeping with the evidence.
 
@@ -50,13 +51,17 @@ def sample(
         Seed of the draws.
     output
         CSV or Parquet file to write; - for CSV on standard output.
+    safe_csv
+        Whether CSV has an apostrophe before a name or state that a spreadsheet would
+        take for a formula, such as =1+1.
     """
     from bayleaf.cli.networks import evidence_from, open_network
     from bayleaf.cli.output import writing
 
     network = open_network(model)
     evidence = evidence_from(network, given, likelihood)
-    with writing(output) as writer:
+    names = [str(name) for name in network.domain.names]
+    with writing(output, names if safe_csv else []) as writer:
         table = network.sample(rows, evidence, random_state=seed)
         for batch in table.to_batches():
             writer.write(batch)
