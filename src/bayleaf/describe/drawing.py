@@ -6,7 +6,7 @@ import itertools
 
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import wrapped
-from bayleaf.wording import near_names, stated
+from bayleaf.wording import near_names, shown_name, stated
 
 
 def structure_text(model: ClassModel) -> str:
@@ -20,9 +20,11 @@ def structure_text(model: ClassModel) -> str:
     for parent, child in model.arcs:
         weight = model.arc_weights.get((parent, child))
         told = "" if weight is None else f" ({weight:.2f})"
-        parents[child].append(f"{names[parent]}{told}")
+        parents[child].append(f"{shown_name(names[parent])}{told}")
     lines = [
-        f"{', '.join(above)} -> {names[child]}" if above else f"{names[child]}"
+        f"{', '.join(above)} -> {shown_name(names[child])}"
+        if above
+        else shown_name(names[child])
         for child, above in sorted(parents.items(), key=lambda item: len(item[1]) > 0)
     ]
     return "\n".join(

@@ -15,6 +15,7 @@ from rich.text import Text
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.operating_points import class_names
 from bayleaf.io.atomic import replacing
+from bayleaf.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,7 +181,7 @@ def legend(comparison: ComparedScores) -> list[str]:
     if comparison.loss is not None:
         lines.append("cost/row: mean cost of predicting for least expected cost")
     if comparison.threshold is not None:
-        second = class_names(comparison.classes)[1]
+        second = visible(class_names(comparison.classes)[1])
         lines.append(
             f"the loss says: predict {second} where its probability is above "
             f"{comparison.threshold:.3f}"

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.states import StateReader, distinct_labels
-from bayleaf.wording import brief, counted, format_number, near_names, plain, stated
+from bayleaf.wording import (
+    brief,
+    counted,
+    format_number,
+    near_names,
+    plain,
+    shown_name,
+    stated,
+    visible,
+)
 
 _BAR = 30
 # Posteriors that a representation shows.
@@ -85,9 +94,10 @@ class Posterior:
         return brief(self, _likeliest(self), counted(len(self), "state"))
 
     def __str__(self) -> str:
-        width = max(len(label) for label in self.to_dict())
-        lines = [str(self.variable.name)]
-        for label, probability in self.to_dict().items():
+        labels = [visible(label) for label in self.to_dict()]
+        width = max(map(len, labels))
+        lines = [shown_name(self.variable.name)]
+        for label, probability in zip(labels, self.probabilities, strict=True):
             bar = "#" * round(_BAR * probability)
             lines.append(f"  {label:<{width}}  {probability:.6f}  {bar}".rstrip())
         return "\n".join(lines)

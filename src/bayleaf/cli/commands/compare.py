@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
 from bayleaf.io.atomic import check_writable
+from bayleaf.wording import visible
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.compare import Comparison
@@ -186,7 +187,7 @@ def print_comparison(found: Comparison, data: str, target: str) -> None:
     from bayleaf.evaluation.result_table import print_tables, title_of
 
     where = "standard input" if data == "-" else Path(data).name
-    title = f"{target} of {where}: {title_of(found)}"
+    title = visible(f"{target} of {where}: {title_of(found)}")
     print_tables(found, ShownConsole(), title)
 
 
@@ -211,7 +212,7 @@ def print_points(found: Comparison, result: CrossValidation, positive: int = 1) 
     implied = None if found.loss is None else implied_threshold(found.loss, positive)
     points = points_of(found, result, positive)
     name = class_names(found.classes)[positive]
-    title = f"{result.name}: predict {name} above the threshold"
+    title = f"{result.name}: predict {visible(name)} above the threshold"
     console = ShownConsole()
     console.print()
     console.print(points_table(points, title, implied))

@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.cli.options import Source, Strings, print_json
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, shown_name, visible
 
 if TYPE_CHECKING:
     from bayleaf.data.domain import Variable
@@ -244,9 +244,9 @@ def _variable(column: Column, values: list[Any], tree: ValueHierarchy) -> Variab
 
 def _lines(report: dict[str, Any]) -> list[str]:
     """A report as a person reads it."""
-    name = report["column"]
+    name = shown_name(report["column"])
     if "error" in report:
-        return [f"{name}: does not fit", f"  {report['error']}"]
+        return [f"{name}: does not fit", f"  {visible(report['error'])}"]
     cuts = report["cuts"]
     told = f"{cuts}" if cuts <= _MANY_CUTS else f"about 2^{cuts.bit_length() - 1}"
     lines = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from bayleaf.cli.options import Source, print_json
-from bayleaf.wording import name_list, near_names
+from bayleaf.wording import name_list, near_names, visible
 
 if TYPE_CHECKING:
     from bayleaf.models.class_model import ClassModel
@@ -229,8 +229,10 @@ def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
     shown = Table()
     for column in header:
         # A name is broken over lines, not cut off, where the terminal is narrow.
-        shown.add_column(column, overflow="fold")
+        shown.add_column(visible(column), overflow="fold")
     for row in rows:
-        shown.add_row(*(f"{c:.4f}" if isinstance(c, float) else str(c) for c in row))
+        shown.add_row(
+            *(f"{c:.4f}" if isinstance(c, float) else visible(c) for c in row)
+        )
     ShownConsole().print(shown)
     return 0
