@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import Any
 
 from cyclopts import App, CycloptsError
 
@@ -65,7 +66,7 @@ def run(words: Sequence[str]) -> int:
     """Run a command; input that cannot be used ends in one sentence and exit code 2."""
     try:
         with _stopping_tidily():
-            result = app(list(words))
+            result = app(list(words), console=_LateConsole())  # type: ignore[arg-type]
     except CycloptsError as error:
         return _refuse(str(error))
     except BrokenPipeError:
@@ -76,6 +77,15 @@ def run(words: Sequence[str]) -> int:
     except (ValueError, TypeError, NativeCoreError) as error:
         return _refuse(str(error))
     return result if isinstance(result, int) else 0
+
+
+class _LateConsole:
+    """The console of help pages, made when one is printed: its import takes long."""
+
+    def __getattr__(self, name: str) -> Any:
+        from bayleaf.cli.console import ShownConsole
+
+        return getattr(ShownConsole(), name)
 
 
 @contextlib.contextmanager
