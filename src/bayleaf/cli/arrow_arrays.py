@@ -6,11 +6,18 @@ most commands do.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+
+def arrow_file(path: str | Path, mode: str = "rb") -> pa.OSFile:
+    """A file opened by Arrow, whose own way with names refuses some bytes in them."""
+    return pa.OSFile(os.fsencode(path), mode)
 
 
 def dictionary_codes(array: pa.DictionaryArray) -> NDArray[np.int32]:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from bayleaf.cli.arrow_arrays import as_number, changed_texts
+from bayleaf.cli.arrow_arrays import arrow_file, as_number, changed_texts
 from bayleaf.cli.tables import is_parquet
 from bayleaf.io.atomic import replacing
 
@@ -67,6 +67,7 @@ class TableWriter:
         self._parquet = parquet
         self._guarded = () if parquet else guarded
         self._writer: Any = None
+        self._file: pa.OSFile | None = None
 
     def __enter__(self) -> TableWriter:
         return self
@@ -89,9 +90,9 @@ class TableWriter:
         if self._parquet:
             import pyarrow.parquet as pa_parquet
 
-            return pa_parquet.ParquetWriter(self._path, schema)
+            return pa_parquet.ParquetWriter(self._opened(), schema)
         if self._path is not None:
-            return pa_csv.CSVWriter(self._path, schema)
+            return pa_csv.CSVWriter(self._opened(), schema)
         if sys.stdout.isatty():
             return _OnTerminal()
         # Programs read the cells as they are.
@@ -107,9 +108,17 @@ class TableWriter:
         names = [without_formula(n) if n in self._guarded else n for n in names]
         return pa.RecordBatch.from_arrays(columns, names=names)
 
+    def _opened(self) -> pa.OSFile:
+        """The file; what is given to Arrow open is not closed by it."""
+        assert self._path is not None
+        self._file = arrow_file(self._path, "wb")
+        return self._file
+
     def __exit__(self, *_: object) -> None:
         if self._writer is not None:
             self._writer.close()
+        if self._file is not None:
+            self._file.close()
         if self._path is None:
             sys.stdout.flush()
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.wording import visible
+
 
 def demo(
     *,
@@ -66,4 +68,4 @@ def _write_report(model: Any, table: Any, output: Path, folds: int) -> None:
     except ImportError as error:
         print(f"\nNo report: {error}.")
         return
-    print(f"\nA report on this model, to open in a browser: {output.resolve()}")
+    print(f"\nA report on this model, to open in a browser: {visible(str(output))}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bayleaf.cli.exit_codes import INTERRUPTED
+from bayleaf.wording import visible
 
 if TYPE_CHECKING:
     from bayleaf.reproduction.runner import Reproduction
@@ -93,13 +94,13 @@ def _carry_out(run: Reproduction, jobs: int) -> None:
     kept = len(run.wanted) - n_open
     print(
         f"{run.paper}: {len(run.wanted)} cells, {kept} of them kept from "
-        f"{run.store.table} and {run.store.folder}",
+        f"{visible(str(run.store.table))} and {visible(str(run.store.folder))}",
         file=sys.stderr,
     )
     with _telling() as show:
         run.run(jobs, show)
     comparisons = write(run)
-    print(f"{run.output / run.paper}.md: {verdict_sentence(comparisons)}")
+    print(f"{visible(str(run.output / run.paper))}.md: {verdict_sentence(comparisons)}")
 
 
 def _list_missing(runs: list[Reproduction]) -> None:
