@@ -25,6 +25,7 @@ _UNSEEN = {"Cc", "Cs", "Cn", "Co", "Cf"}
 # What the representation of an object may take: a few lines of a terminal.
 _MOST_OF_A_REPR = 360
 _MOST_OF_A_NAME = 40
+_MOST_OF_A_QUOTE = 80
 _NAMES_IN_A_REPR = 3
 
 
@@ -80,6 +81,11 @@ def name_list(names: Sequence[object], *, limit: int = 8) -> str:
     shown = ", ".join(shown_name(name) for name in names[:limit])
     hidden = len(names) - limit
     return f"{shown} and {hidden} more" if hidden > 0 else shown
+
+
+def quoted(value: object) -> str:
+    """A value in quotes, as messages name it, cut in the middle if it is long."""
+    return plain(repr(value), _MOST_OF_A_QUOTE)
 
 
 def counted(number: int, noun: str) -> str:

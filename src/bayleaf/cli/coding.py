@@ -15,6 +15,7 @@ from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import Column, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.predictor import Predictor
+from bayleaf.wording import quoted
 
 
 def encode_batch(
@@ -66,9 +67,9 @@ class _TextCells(NamedTuple):
         truth = any(isinstance(state, bool) for state in self.variable.states)
         wanted = "true or false" if truth else "a number"
         return ValueError(
-            f"column {self.variable.name!r} holds {text!r} where {wanted} belongs "
-            f"(row {row} below the header); correct the cell, or name it with --na if "
-            "it means empty"
+            f"column {quoted(self.variable.name)} holds {quoted(text)} where {wanted} "
+            f"belongs (row {row} below the header); correct the cell, or name it with "
+            "--na if it means empty"
         )
 
 

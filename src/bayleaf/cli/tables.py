@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from bayleaf.cli.arrow_arrays import arrow_file
-from bayleaf.wording import name_list, near_names, shown_name
+from bayleaf.wording import name_list, near_names, quoted, shown_name
 
 # Rows of a Parquet batch, and bytes of a CSV block, held in memory at once.
 BATCH_ROWS = 1 << 16
@@ -138,7 +138,7 @@ def check_columns(schema: pa.Schema, source: str) -> None:
     for column in schema:
         if pa.types.is_binary(column.type):
             raise ValueError(
-                f"column {column.name!r} of {_shown(source)} is no UTF-8 text; "
+                f"column {quoted(column.name)} of {_shown(source)} is no UTF-8 text; "
                 "save the file as UTF-8"
             )
 

@@ -6,7 +6,7 @@ import itertools
 
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import wrapped
-from bayleaf.wording import near_names, shown_name, stated
+from bayleaf.wording import near_names, quoted, shown_name, stated
 
 
 def structure_text(model: ClassModel) -> str:
@@ -83,7 +83,9 @@ def table_rows(
     """
     by_text = {str(known): index for index, known in enumerate(model.domain.names)}
     if name not in by_text:
-        raise ValueError(f"there is no variable {name!r}; {near_names(name, by_text)}")
+        raise ValueError(
+            f"there is no variable {quoted(name)}; {near_names(name, by_text)}"
+        )
     child = by_text[name]
     parents, table = model.table(child)
     variables = [model.domain[parent] for parent in parents]

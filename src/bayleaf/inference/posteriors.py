@@ -18,6 +18,7 @@ from bayleaf.wording import (
     format_number,
     near_names,
     plain,
+    quoted,
     shown_name,
     stated,
     visible,
@@ -169,7 +170,9 @@ class Posteriors(Mapping[str | int, Posterior]):
             return self._posteriors[name]
         except KeyError:
             near = near_names(str(name), map(str, self._posteriors))
-            raise KeyError(f"no posterior of {name!r} was asked for; {near}") from None
+            raise KeyError(
+                f"no posterior of {quoted(name)} was asked for; {near}"
+            ) from None
 
     def __iter__(self) -> Iterator[str | int]:
         return iter(self._posteriors)

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
 from bayleaf.io.atomic import check_writable
-from bayleaf.wording import visible
+from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.compare import Comparison
@@ -176,7 +176,7 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
     if len(names) != 2 or called not in names:
         raise ValueError(
             f"--positive must be one of two classes, but the target has "
-            f"{name_list(names)} and --positive is {positive!r}"
+            f"{name_list(names)} and --positive is {quoted(positive)}"
         )
     return names.index(called)
 
@@ -223,7 +223,8 @@ def _separate(models: str) -> list[str]:
     names = [name.strip() for name in models.split(",")]
     if not all(names):
         raise ValueError(
-            f"--models must be names joined by commas, such as nb,tan, got {models!r}"
+            f"--models must be names joined by commas, such as nb,tan, got "
+            f"{quoted(models)}"
         )
     return names
 
@@ -236,9 +237,11 @@ def _built(names: Sequence[str], options: ModelOptions) -> dict[str, Any]:
     for name in names:
         if name not in CLASSIFIERS:
             raise ValueError(
-                f"--models must be among {', '.join(CLASSIFIERS)}, got {name!r}; "
+                f"--models must be among {', '.join(CLASSIFIERS)}, got {quoted(name)}; "
                 f"{near_names(name, CLASSIFIERS)}"
             )
         if names.count(name) > 1:
-            raise ValueError(f"--models names {name!r} twice; name each model once")
+            raise ValueError(
+                f"--models names {quoted(name)} twice; name each model once"
+            )
     return options.build_all(names)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.options import Source, Strings
+from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -105,7 +106,7 @@ def _scored(
     taken = [name for name in added if name in batch.schema.names]
     if taken:
         raise ValueError(
-            f"the input has a column {taken[0]!r} already; rename it so that the "
+            f"the input has a column {quoted(taken[0])} already; rename it so that the "
             "prediction can be added"
         )
     return pa.RecordBatch.from_arrays(

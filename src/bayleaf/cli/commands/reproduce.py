@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bayleaf.cli.exit_codes import INTERRUPTED
-from bayleaf.wording import visible
+from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.reproduction.runner import Reproduction
@@ -61,8 +61,8 @@ def reproduce(
     keys = PAPERS if paper == "all" else (paper,)
     if not set(keys) <= set(PAPERS):
         raise ValueError(
-            f"the paper must be one of {', '.join(PAPERS)} or all, got {paper!r}; "
-            f"{near_names(paper, (*PAPERS, 'all'))}"
+            f"the paper must be one of {', '.join(PAPERS)} or all, got "
+            f"{quoted(paper)}; {near_names(paper, (*PAPERS, 'all'))}"
         )
     if jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")

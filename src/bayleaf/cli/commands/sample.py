@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter, Token
 
 from bayleaf.cli.options import Strings
+from bayleaf.wording import quoted
 
 
 def _whole(kind: type, tokens: Sequence[Token]) -> int:
@@ -17,7 +18,7 @@ def _whole(kind: type, tokens: Sequence[Token]) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no whole number") from None
+        raise ValueError(f"{quoted(text)} is no whole number") from None
 
 
 def sample(

@@ -17,6 +17,7 @@ from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.sampling.draws import draw_rows
 from bayleaf.inference.sampling.evidence_draws import evidence_draws
+from bayleaf.wording import quoted
 
 # A terabyte and more; asking for it is a slip.
 _MOST_CELLS = 1 << 40
@@ -53,7 +54,7 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
     whole = isinstance(n, numbers.Integral) and not isinstance(n, bool)
     if not whole or n < 1:
         raise ValueError(
-            f"the number of rows must be an integer of at least 1, got {n!r}"
+            f"the number of rows must be an integer of at least 1, got {quoted(n)}"
         )
     rng = random_generator(random_state)
     network = trees.network
