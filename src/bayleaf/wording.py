@@ -76,9 +76,9 @@ def shown_name(name: object) -> str:
     return visible(text) if text and text == text.strip() else repr(text)
 
 
-def name_list(names: Sequence[object], *, limit: int = 8) -> str:
-    """Join names with commas, cutting a long list short and saying so."""
-    shown = ", ".join(shown_name(name) for name in names[:limit])
+def name_list(names: Sequence[object], *, limit: int = 5) -> str:
+    """Join names with commas, cutting long names and a long list, and saying so."""
+    shown = ", ".join(_short(name) for name in names[:limit])
     hidden = len(names) - limit
     return f"{shown} and {hidden} more" if hidden > 0 else shown
 
@@ -86,6 +86,11 @@ def name_list(names: Sequence[object], *, limit: int = 8) -> str:
 def quoted(value: object) -> str:
     """A value in quotes, as messages name it, cut in the middle if it is long."""
     return plain(repr(value), _MOST_OF_A_QUOTE)
+
+
+def _short(name: object) -> str:
+    """A name in a list of several."""
+    return plain(shown_name(name), _MOST_OF_A_NAME)
 
 
 def counted(number: int, noun: str) -> str:
@@ -139,10 +144,7 @@ def brief(thing: object, *facts: object) -> str:
 
 def brief_names(names: Sequence[object]) -> str:
     """The first few names of a list and how many more there are."""
-    first = names[:_NAMES_IN_A_REPR]
-    shown = ", ".join(plain(shown_name(name), _MOST_OF_A_NAME) for name in first)
-    hidden = len(names) - len(first)
-    return f"{shown} and {hidden} more" if hidden else shown
+    return name_list(names, limit=_NAMES_IN_A_REPR)
 
 
 def brief_fields(thing: Any) -> str:
@@ -176,5 +178,5 @@ def near_names(name: str, known: Iterable[str]) -> str:
         match = difflib.get_close_matches(str(name).lower(), lowered, n=3, cutoff=0.6)
         close = [lowered[key] for key in match]
     if close:
-        return f"did you mean {' or '.join(shown_name(name) for name in close)}?"
+        return f"did you mean {' or '.join(map(_short, close))}?"
     return f"there are: {name_list(choices)}"
