@@ -27,6 +27,7 @@ _MOST_OF_A_REPR = 360
 _MOST_OF_A_NAME = 40
 _MOST_OF_A_QUOTE = 80
 _NAMES_IN_A_REPR = 3
+_MOST_COMPARED = 60
 
 
 def format_number(value: float) -> str:
@@ -113,14 +114,17 @@ def plain(value: Any, most: int = MOST_CHARACTERS) -> str:
     >>> plain("abcdefgh", 5)
     'ab…gh'
     """
-    text = str(value)
-    if len(text) > most:
-        half = (most - 1) // 2
-        text = f"{text[:half]}…{text[-half:]}"
+    text = cut(str(value), most)
     return "".join(
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _UNSEEN else c
         for c in text.replace("\n", " ").replace("\t", " ")
     )
+
+
+def cut(text: str, most: int) -> str:
+    """A text without its middle where it is longer than `most` characters."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
 
 
 def brief(thing: object, *facts: object) -> str:
@@ -172,11 +176,14 @@ def _brief(value: Any) -> str:
 def near_names(name: str, known: Iterable[str]) -> str:
     """Suggest names close to a mistyped one, as a clause, or list what there is."""
     choices = [str(choice) for choice in known]
-    close = difflib.get_close_matches(str(name), choices, n=3, cutoff=0.6)
+    # Comparing takes as long as both names together, so long ones are cut.
+    wanted = cut(str(name), _MOST_COMPARED)
+    texts = {cut(choice, _MOST_COMPARED): choice for choice in choices}
+    close = difflib.get_close_matches(wanted, texts, n=3, cutoff=0.6)
     if not close:
-        lowered = {choice.lower(): choice for choice in choices}
-        match = difflib.get_close_matches(str(name).lower(), lowered, n=3, cutoff=0.6)
-        close = [lowered[key] for key in match]
+        texts = {text.lower(): choice for text, choice in texts.items()}
+        close = difflib.get_close_matches(wanted.lower(), texts, n=3, cutoff=0.6)
+    close = [texts[text] for text in close]
     if close:
         return f"did you mean {' or '.join(map(_short, close))}?"
     return f"there are: {name_list(choices)}"

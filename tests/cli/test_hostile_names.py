@@ -13,7 +13,7 @@ import tty
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
@@ -265,3 +265,50 @@ def test_json_means_what_the_names_are(
 ) -> None:
     seen = watched(printing(files)["query json"])
     assert set(json.loads(seen.text)["posteriors"]) > set(files.columns[1:])
+
+
+@pytest.mark.parametrize("name", ["x" * 10_000, "two words " * 1000, "\n\x1b" * 5000])
+def test_errors_are_short_however_long_a_name_is(
+    name: str, files: Files, run: Callable[..., Any]
+) -> None:
+    table, model, network = files.table, files.models["nb"], files.models["network"]
+    target = ["--target", files.columns[-1], "-o", str(files.folder / "m.json")]
+    calls = [
+        [name],
+        ["fit", table, "--target", name, "-o", target[-1]],
+        ["fit", table, *target, "--drop", name],
+        ["fit", table, *target, "--weight", name],
+        ["fit", table, *target, "--model", name],
+        ["fit", table, *target, "--smoothing", name],
+        ["fit", table, *target, "--seed", name],
+        ["fit", table, *target, "--architecture", name, "--model", "mixture"],
+        ["fit", table, *target, "--categorical", name],
+        ["fit", table, *target, f"--{name}"],
+        ["predict", name, table],
+        ["predict", model, name],
+        ["explain", model, table, "--against", name],
+        ["explain", model, table, "--row", name],
+        ["explain", model, table, "--immutable", name, "--counterfactuals", "1"],
+        ["query", network, "--given", name],
+        ["query", network, "--given", f"{name}=a"],
+        ["query", network, "--given", f"{files.columns[0]}={name}"],
+        ["query", network, "--likelihood", f"{files.columns[0]}={name}:1"],
+        ["query", network, "--target", name],
+        ["inspect", model, "--table", name],
+        ["inspect", files.models["auto"], "--shape", name],
+        ["inspect", network, "--hierarchy", name],
+        ["compare", table, *target[:2], "--models", name],
+        ["compare", table, *target[:2], "--baseline", name, "--models", "nb,tan"],
+        ["evaluate", table, *target[:2], "--positive", name, "--model", "nb"],
+        ["sample", network, "-n", name],
+        ["report", model, table, "--target", name],
+        ["reproduce", name],
+        ["hierarchy", name],
+        ["hierarchy", "learn", table, "--column", name],
+    ]
+    for words in calls:
+        done = run(*words)
+        assert (done.code, done.out) == (2, ""), words[:2]
+        assert len(done.err) < 520, done.err
+        assert done.err.count("\n") == 1, done.err
+        assert not UNSEEN.search(done.err.removesuffix("\n"))

@@ -29,9 +29,11 @@ from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
 from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.native.library import NativeCoreError
+from bayleaf.wording import cut, visible_lines
 
 # Paths of files are seldom longer; a column name may be.
-_LONGEST_WORD = 250
+_LONGEST_WORD = 120
+_LONGEST_SENTENCE = 500
 
 app = App(
     name="bayleaf",
@@ -116,14 +118,10 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def _refuse(message: str) -> int:
     """Print one sentence on standard error and give the exit code for bad input."""
-    sentence = " ".join(map(_shortened, message.split()))
+    words = (cut(word, _LONGEST_WORD) for word in visible_lines(message).split())
+    sentence = cut(" ".join(words), _LONGEST_SENTENCE)
     print(f"bayleaf: {sentence}", file=sys.stderr)
     return BAD_INPUT
-
-
-def _shortened(word: str) -> str:
-    """A word of a sentence, or the beginning of one that would hide the sentence."""
-    return word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..."
 
 
 def _sentence_of(error: OSError) -> str:

@@ -22,7 +22,7 @@ from bayleaf.explain.row_probability import (
 from bayleaf.explain.single_changes import Direction, single_changes
 from bayleaf.explain.subject import predictor_of, row_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.wording import brief, counted, quoted, shown_name, stated
+from bayleaf.wording import brief, counted, name_list, quoted, shown_name, stated
 
 # Changed rows that are scored before the search is refused.
 MAX_CANDIDATES = 20_000_000
@@ -243,7 +243,8 @@ def _target(predictor: Predictor, target: Any, chosen: int) -> int:
     labels: list[Any] = predictor.classes.tolist()
     if target not in labels:
         raise ValueError(
-            f"target must be one of the classes {labels}, got {quoted(target)}"
+            f"target must be one of the classes {name_list(labels)}, got "
+            f"{quoted(target)}"
         )
     if labels.index(target) == chosen:
         raise ValueError(

@@ -18,7 +18,7 @@ from bayleaf.evaluation.metrics import (
     roc_areas,
 )
 from bayleaf.plot import style
-from bayleaf.wording import quoted
+from bayleaf.wording import name_list, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -373,7 +373,8 @@ def _positives(labels: list[Any], positive: Any, n_models: int) -> list[int]:
     if positive is not None:
         if positive not in labels:
             raise ValueError(
-                f"positive must be one of the classes {labels}, got {quoted(positive)}"
+                f"positive must be one of the classes {name_list(labels)}, got "
+                f"{quoted(positive)}"
             )
         return [labels.index(positive)]
     if len(labels) == 2:
