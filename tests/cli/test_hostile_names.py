@@ -267,7 +267,9 @@ def test_json_means_what_the_names_are(
     assert set(json.loads(seen.text)["posteriors"]) > set(files.columns[1:])
 
 
-@pytest.mark.parametrize("name", ["x" * 10_000, "two words " * 1000, "\n\x1b" * 5000])
+@pytest.mark.parametrize(
+    "name", ["x" * 10_000, "two words " * 1000, "\udcff" * 99, "\n\x1b" * 5000]
+)
 def test_errors_are_short_however_long_a_name_is(
     name: str, files: Files, run: Callable[..., Any]
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.ranges import has_range_leaves, states_of_ranges
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.wording import name_list, near_names, quoted
+from bayleaf.wording import name_list, near_names, quoted, visible_json
 
 Name = str | int
 PathLike = str | os.PathLike[str]
@@ -77,7 +77,7 @@ def read_hierarchy(path: PathLike, column: Name) -> ValueHierarchy:
 def hierarchies_text(hierarchies: Mapping[Any, ValueHierarchy]) -> str:
     """Value hierarchies as the text of a file that `read_hierarchies` reads."""
     values = {str(name): tree.to_nested() for name, tree in hierarchies.items()}
-    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+    return visible_json(json.dumps(values, indent=1, ensure_ascii=False)) + "\n"
 
 
 def resolve_hierarchies(

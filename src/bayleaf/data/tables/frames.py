@@ -17,6 +17,7 @@ from bayleaf.wording import name_list, quoted
 
 # What Arrow raises for a column whose cells have no common type.
 _NO_ARROW_TYPE = (
+    UnicodeEncodeError,
     pa.ArrowInvalid,
     pa.ArrowTypeError,
     pa.ArrowNotImplementedError,
@@ -145,9 +146,8 @@ def _as_array(values: Any) -> NDArray[Any]:
         cells: NDArray[Any] = np.array(values.data, dtype=object)
         cells[np.ma.getmaskarray(values)] = None
         return cells
-    if isinstance(values, np.ndarray):
-        return values
     if hasattr(values, "__array__"):
+        # Slices of np.matrix would keep two dimensions; this is a plain array.
         return np.asarray(values)
     try:
         array = np.asarray(values)

@@ -98,7 +98,14 @@ def _decoded(variable: Variable, codes: NDArray[Any]) -> pa.Array:
     if not _of_one_kind(known_states) or _is_beyond_arrow(known_states):
         states = [variable.label(code) for code in range(len(states))]
     null_code = len(states) - variable.has_missing_state
-    known = pa.array(states[:null_code])
+    try:
+        known = pa.array(states[:null_code])
+        str(variable.name).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"variable {quoted(variable.name)} or a state of it is no Unicode text; "
+            "rename it before rows are drawn"
+        ) from error
     absent = codes >= null_code
     indices = pa.array(
         codes if codes.dtype != np.uint8 or null_code > 127 else codes.view(np.int8),

@@ -15,6 +15,7 @@ from bayleaf.io.native import archive
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
 from bayleaf.io.native.version_2 import arrays_beside, upgraded
+from bayleaf.wording import visible_json
 
 SCHEMA_VERSION = 3
 MAX_BYTES = 1 << 30
@@ -53,6 +54,7 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
     large = sum(array.size for array in arrays) > archive.MAX_INLINE
     stand_in = archive.stand_ins(archived=large)
     text = json.dumps(document, allow_nan=False, ensure_ascii=False, default=stand_in)
+    text = visible_json(text)
     text += "\n"
     with replacing(path) as temporary:
         if large:
