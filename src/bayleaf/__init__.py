@@ -49,7 +49,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_PUBLIC[name]), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'bayleaf' has no attribute {name!r}")
+    from bayleaf.wording import quoted
+
+    raise AttributeError(f"module 'bayleaf' has no attribute {quoted(name)}")
 
 
 def __dir__() -> list[str]:

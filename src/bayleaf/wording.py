@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence, Sized
 from dataclasses import fields
@@ -10,13 +12,22 @@ from typing import Any
 
 # Longer texts are cut in the middle.
 MOST_CHARACTERS = 300
+# Controls, line ends, what turns the direction of text, and what takes no room. Joiners
+# stay, as some scripts and emoji are not written without.
+_OBEYED = (
+    "\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f"
+)
+_HIDDEN = re.compile(f"[\n{_OBEYED}]")
+_HIDDEN_IN_LINES = re.compile(f"[{_OBEYED}]")
 # Characters without a look of their own, and those that turn the direction of others.
 _UNSEEN = {"Cc", "Cs", "Cn", "Co", "Cf"}
-_LINE_ENDS = tuple("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 # What the representation of an object may take: a few lines of a terminal.
 _MOST_OF_A_REPR = 360
 _MOST_OF_A_NAME = 40
+_MOST_OF_A_QUOTE = 80
 _NAMES_IN_A_REPR = 3
+_MOST_COMPARED = 60
 
 
 def format_number(value: float) -> str:
@@ -26,7 +37,7 @@ def format_number(value: float) -> str:
 
 def stated(name: object, label: str) -> str:
     """Say that a variable has a state, such as ``age > 54.5`` or ``sex = male``."""
-    name = one_line(name)
+    name, label = visible(str(name)), visible(label)
     if label.startswith(("<= ", "> ")):
         return f"{name} {label}"
     if label.startswith("(") and label.endswith("]"):
@@ -34,25 +45,53 @@ def stated(name: object, label: str) -> str:
     return f"{name} = {label}"
 
 
+def visible(text: str) -> str:
+    r"""A text with escapes for characters that a terminal obeys, line ends included.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[31m\nb"))
+    a\x1b[31m\nb
+    """
+    return _HIDDEN.sub(_escaped, text)
+
+
+def visible_lines(text: str) -> str:
+    """The same as `visible`, except that line ends stay."""
+    return _HIDDEN_IN_LINES.sub(_escaped, text)
+
+
+def visible_json(text: str) -> str:
+    """A JSON text of the same meaning in which every character can be seen."""
+    return _HIDDEN_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """One character as Python writes it."""
+    return ascii(found[0])[1:-1]
+
+
 def shown_name(name: object) -> str:
     """A name as it is; in quotes if it would not be seen without, such as ``' a'``."""
     text = str(name)
-    return one_line(text) if text and text == text.strip() else repr(text)
+    return visible(text) if text and text == text.strip() else repr(text)
 
 
-def one_line(value: object) -> str:
-    """A name or state as it is, with escapes for what would begin a new line."""
-    text = str(value)
-    if len(text.splitlines()) <= 1 and not text.endswith(_LINE_ENDS):
-        return text
-    return "".join(ascii(c)[1:-1] if c in _LINE_ENDS else c for c in text)
-
-
-def name_list(names: Sequence[object], *, limit: int = 8) -> str:
-    """Join names with commas, cutting a long list short and saying so."""
-    shown = ", ".join(shown_name(name) for name in names[:limit])
+def name_list(names: Sequence[object], *, limit: int = 5) -> str:
+    """Join names with commas, cutting long names and a long list, and saying so."""
+    shown = ", ".join(_short(name) for name in names[:limit])
     hidden = len(names) - limit
     return f"{shown} and {hidden} more" if hidden > 0 else shown
+
+
+def quoted(value: object) -> str:
+    """A value in quotes, as messages name it, cut in the middle if it is long."""
+    return plain(repr(value), _MOST_OF_A_QUOTE)
+
+
+def _short(name: object) -> str:
+    """A name in a list of several."""
+    return plain(shown_name(name), _MOST_OF_A_NAME)
 
 
 def counted(number: int, noun: str) -> str:
@@ -75,14 +114,17 @@ def plain(value: Any, most: int = MOST_CHARACTERS) -> str:
     >>> plain("abcdefgh", 5)
     'ab…gh'
     """
-    text = str(value)
-    if len(text) > most:
-        half = (most - 1) // 2
-        text = f"{text[:half]}…{text[-half:]}"
+    text = cut(str(value), most)
     return "".join(
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _UNSEEN else c
         for c in text.replace("\n", " ").replace("\t", " ")
     )
+
+
+def cut(text: str, most: int) -> str:
+    """A text without its middle where it is longer than `most` characters."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
 
 
 def brief(thing: object, *facts: object) -> str:
@@ -106,10 +148,7 @@ def brief(thing: object, *facts: object) -> str:
 
 def brief_names(names: Sequence[object]) -> str:
     """The first few names of a list and how many more there are."""
-    first = names[:_NAMES_IN_A_REPR]
-    shown = ", ".join(plain(shown_name(name), _MOST_OF_A_NAME) for name in first)
-    hidden = len(names) - len(first)
-    return f"{shown} and {hidden} more" if hidden else shown
+    return name_list(names, limit=_NAMES_IN_A_REPR)
 
 
 def brief_fields(thing: Any) -> str:
@@ -137,11 +176,14 @@ def _brief(value: Any) -> str:
 def near_names(name: str, known: Iterable[str]) -> str:
     """Suggest names close to a mistyped one, as a clause, or list what there is."""
     choices = [str(choice) for choice in known]
-    close = difflib.get_close_matches(str(name), choices, n=3, cutoff=0.6)
+    # Comparing takes as long as both names together, so long ones are cut.
+    wanted = cut(str(name), _MOST_COMPARED)
+    texts = {cut(choice, _MOST_COMPARED): choice for choice in choices}
+    close = difflib.get_close_matches(wanted, texts, n=3, cutoff=0.6)
     if not close:
-        lowered = {choice.lower(): choice for choice in choices}
-        match = difflib.get_close_matches(str(name).lower(), lowered, n=3, cutoff=0.6)
-        close = [lowered[key] for key in match]
+        texts = {text.lower(): choice for text, choice in texts.items()}
+        close = difflib.get_close_matches(wanted.lower(), texts, n=3, cutoff=0.6)
+    close = [texts[text] for text in close]
     if close:
-        return f"did you mean {' or '.join(shown_name(name) for name in close)}?"
+        return f"did you mean {' or '.join(map(_short, close))}?"
     return f"there are: {name_list(choices)}"

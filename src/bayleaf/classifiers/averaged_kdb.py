@@ -54,7 +54,7 @@ from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.left_out.weights import LogProbabilities, learn_weights
 from bayleaf.search.orders.noisy_kdb import log_information, noisy_parents
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
 
 # Left-out log-probabilities that are held at most: 0.8 GB.
 _MAX_EVIDENCE = 200_000_000
@@ -258,7 +258,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         names = model.domain.names[:-1]
         if feature not in names:
             raise ValueError(
-                f"there is no feature {feature!r}; the features are {name_list(names)}"
+                f"there is no feature {quoted(feature)}; the features are "
+                f"{name_list(names)}"
             )
         labels = tuple(self.classes_.tolist())
         return model.feature_shape(names.index(feature), labels)

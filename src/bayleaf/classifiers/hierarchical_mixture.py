@@ -48,6 +48,7 @@ from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.mixtures.tables import Banks, mixture_log_posteriors
 from bayleaf.models.mixtures.text import mixture_text
 from bayleaf.search.left_out.temperature import best_temperature
+from bayleaf.wording import quoted
 
 # Folds that calibration holds out in turn.
 _N_FOLDS = 5
@@ -282,7 +283,7 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         cells = self.n_mixtures * n_columns * (1 + sum(cards))
         if cells > self.max_table_cells:
             raise ValueError(
-                f"architecture={self.architecture!r} with n_mixtures="
+                f"architecture={quoted(self.architecture)} with n_mixtures="
                 f"{self.n_mixtures} needs tables of {cells:.3g} cells, more than "
                 f"max_table_cells={self.max_table_cells}; take fewer or smaller "
                 "levels, or raise it"
@@ -320,7 +321,8 @@ class HierarchicalMixtureNBClassifier(BayesianClassifier):
         """
         if self.expert is not None:
             raise TypeError(
-                f"a model file has no place for experts such as {self.expert!r}, which "
+                f"a model file has no place for experts such as "
+                f"{quoted(self.expert)}, which "
                 "are of any kind; pickle the classifier, or leave expert=None"
             )
         super().save(path)

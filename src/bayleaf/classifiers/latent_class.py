@@ -31,6 +31,7 @@ from bayleaf.latent.latent_class_size import (
 )
 from bayleaf.models.latent_class import LatentClassModel
 from bayleaf.search.left_out.temperature import best_temperature
+from bayleaf.wording import quoted
 
 
 class LatentClassNBClassifier(BayesianClassifier):
@@ -187,7 +188,7 @@ class LatentClassNBClassifier(BayesianClassifier):
             cells = class_variable.n_states * n_components * feature.n_states
             if cells > self.max_table_cells:
                 raise ValueError(
-                    f"the table of feature {feature.name!r} with {n_components} "
+                    f"the table of feature {quoted(feature.name)} with {n_components} "
                     f"components would have {cells:.3g} cells, more than "
                     f"max_table_cells={self.max_table_cells}; use fewer components or "
                     "coarser columns"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import bayleaf
 from bayleaf.cli.exit_codes import BAD_INPUT
+from bayleaf.cli.streams import run_shown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,9 +27,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     is_program = arguments is None
     words = list(sys.argv[1:] if arguments is None else arguments)
+    return run_shown(
+        lambda: _answer(words, is_program=is_program), is_program=is_program
+    )
+
+
+def _answer(words: list[str], *, is_program: bool) -> int:
+    """Carry out what words ask for and return the exit code."""
     if words == ["--version"]:
         # Answered before anything heavy is imported.
-        return _print_line(f"bayleaf {bayleaf.__version__}")
+        print(f"bayleaf {bayleaf.__version__}")
+        return 0
     if sorted(words) == ["--verbose", "--version"]:
         return _print_versions()
     if is_program:
@@ -48,28 +57,14 @@ def _print_versions() -> int:
 
     from bayleaf.native.library import LEVELS, level
 
+    print(f"bayleaf {bayleaf.__version__}")
     try:
         used = level()
     except ImportError as error:
         print(f"bayleaf: {error}", file=sys.stderr)
         return BAD_INPUT
-    return _print_line(
-        f"bayleaf {bayleaf.__version__}\n"
-        f"native core: {used} (of {', '.join(LEVELS)})\n"
+    print(f"native core: {used} (of {', '.join(LEVELS)})")
+    print(
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     )
-
-
-def _print_line(text: str) -> int:
-    """Print lines, whoever reads them; the exit code."""
-    from bayleaf.cli.streams import flush_output
-
-    try:
-        print(text)
-        flush_output()
-    except BrokenPipeError:
-        return 0
-    except OSError as error:
-        print(f"bayleaf: cannot write: {error.strerror}", file=sys.stderr)
-        return BAD_INPUT
     return 0

@@ -27,14 +27,13 @@ from bayleaf.cli.commands.query import query
 from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
-from bayleaf.cli.exit_codes import BAD_INPUT, INTERRUPTED
-from bayleaf.cli.streams import flush_output, forget_output, raw_stream, safe_streams
+from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.native.library import NativeCoreError
+from bayleaf.wording import cut, visible_lines
 
 # Paths of files are seldom longer; a column name may be.
-_LONGEST_WORD = 250
-
-_HELP = {"--help", "-h"}
+_LONGEST_WORD = 120
+_LONGEST_SENTENCE = 500
 
 app = App(
     name="bayleaf",
@@ -70,47 +69,28 @@ app.register_install_completion_command(
 
 def run(words: Sequence[str]) -> int:
     """Run a command; input that cannot be used ends in one sentence and exit code 2."""
-    with safe_streams():
-        try:
-            code = _run(words)
-            flush_output()
-        except BrokenPipeError:
-            # The reader of our output has gone; nothing more can be reported.
-            forget_output()
-            return 0
-        except OSError as error:
-            return _refuse(_sentence_of(error))
-        except KeyboardInterrupt:
-            return INTERRUPTED
-    return code
-
-
-def _run(words: Sequence[str]) -> int:
-    """Run a command; what becomes of its errors, apart from those of its output."""
-    if not words or _HELP.intersection(words):
-        app.console = _console()
     try:
         with _stopping_tidily():
-            result = app(list(words))
+            result = app(list(words), console=_LateConsole())  # type: ignore[arg-type]
     except CycloptsError as error:
         return _refuse(str(error))
     except BrokenPipeError:
+        # Whoever holds the streams knows what to do.
         raise
     except OSError as error:
         return _refuse(_sentence_of(error))
     except (ValueError, TypeError, NativeCoreError) as error:
         return _refuse(str(error))
-    except KeyboardInterrupt:
-        print("bayleaf: interrupted", file=sys.stderr)
-        return INTERRUPTED
     return result if isinstance(result, int) else 0
 
 
-def _console() -> Any:
-    """Where help goes, which names nothing of tables and may be coloured."""
-    from rich.console import Console
+class _LateConsole:
+    """The console of help pages, made when one is printed: its import takes long."""
 
-    return Console(file=raw_stream(sys.stdout) or sys.stdout)
+    def __getattr__(self, name: str) -> Any:
+        from bayleaf.cli.console import ShownConsole
+
+        return getattr(ShownConsole(), name)
 
 
 @contextlib.contextmanager
@@ -122,11 +102,11 @@ def _stopping_tidily() -> Iterator[None]:
         return
     # SIGHUP, a closed terminal, does not exist everywhere.
     kinds = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
-    former = {}
-    for kind in kinds:
-        # What our parent had us ignore, as nohup does, stays ignored.
-        if kind is not None and signal.getsignal(kind) is not signal.SIG_IGN:
-            former[kind] = signal.signal(kind, _stop)
+    former = {kind: signal.getsignal(kind) for kind in kinds if kind is not None}
+    # What was started to outlive its terminal, as by nohup, must do so.
+    former = {k: handler for k, handler in former.items() if handler != signal.SIG_IGN}
+    for kind in former:
+        signal.signal(kind, _stop)
     try:
         yield
     finally:
@@ -141,15 +121,10 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def _refuse(message: str) -> int:
     """Print one sentence on standard error and give the exit code for bad input."""
-    sentence = " ".join(map(_shortened, message.split()))
-    with contextlib.suppress(OSError, ValueError):
-        print(f"bayleaf: {sentence}", file=sys.stderr, flush=True)
+    words = (cut(word, _LONGEST_WORD) for word in visible_lines(message).split())
+    sentence = cut(" ".join(words), _LONGEST_SENTENCE)
+    print(f"bayleaf: {sentence}", file=sys.stderr)
     return BAD_INPUT
-
-
-def _shortened(word: str) -> str:
-    """A word of a sentence, or the beginning of one that would hide the sentence."""
-    return word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..."
 
 
 def _sentence_of(error: OSError) -> str:

@@ -6,11 +6,18 @@ most commands do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+
+def arrow_file(path: str | Path, mode: str = "rb") -> pa.OSFile:
+    """A file opened by Arrow, whose own way with names refuses some bytes in them."""
+    return pa.OSFile(os.fsencode(path), mode)
 
 
 def dictionary_codes(array: pa.DictionaryArray) -> NDArray[np.int32]:
@@ -35,6 +42,23 @@ def number_array(values: NDArray[np.int64] | NDArray[np.float64]) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [None, buffer])
 
 
+def changed_texts(column: pa.Array, change: Callable[[str], str]) -> pa.Array:
+    """A column with another text in each cell of text; other columns as they are."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        column = column.dictionary_encode()
+    elif not pa.types.is_dictionary(kind):
+        return column
+    texts = column.dictionary.to_pylist()
+    changed = [change(text) if isinstance(text, str) else text for text in texts]
+    if changed == texts:
+        return column.dictionary_decode()
+    dictionary = pa.array(changed, column.dictionary.type)
+    return pa.DictionaryArray.from_arrays(
+        column.indices, dictionary
+    ).dictionary_decode()
+
+
 def text_array(texts: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
     """The text of each row, by its code, as an Arrow array.
 
@@ -56,3 +80,12 @@ def text_array(texts: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
     return pa.StringArray.from_buffers(
         len(codes), pa.py_buffer(offsets), pa.py_buffer(content)
     )
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text spells, or None."""
+    try:
+        # Python takes 1_000 for a number; in a table it is none.
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bayleaf.cli.arrow_arrays import dictionary_codes
+from bayleaf.cli.arrow_arrays import as_number, dictionary_codes
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.tables.columns import Column, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.predictor import Predictor
+from bayleaf.wording import quoted
 
 
 def encode_batch(
@@ -66,9 +67,9 @@ class _TextCells(NamedTuple):
         truth = any(isinstance(state, bool) for state in self.variable.states)
         wanted = "true or false" if truth else "a number"
         return ValueError(
-            f"column {self.variable.name!r} holds {text!r} where {wanted} belongs "
-            f"(row {row} below the header); correct the cell, or name it with --na if "
-            "it means empty"
+            f"column {quoted(self.variable.name)} holds {quoted(text)} where {wanted} "
+            f"belongs (row {row} below the header); correct the cell, or name it with "
+            "--na if it means empty"
         )
 
 
@@ -91,7 +92,7 @@ def _read_text(cells: _TextCells, missing_values: frozenset[str]) -> Column:
 
 def _finite(cells: _TextCells, text: str) -> float:
     """A cell's text as a finite number, or as NaN where it says so."""
-    value = _as_number(text)
+    value = as_number(text)
     if value is None or np.isinf(value):
         raise cells.refusal(text)
     return value
@@ -108,7 +109,7 @@ def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
         if text is None or text in spelled:
             found.append(None if text is None else spelled[text])
         elif has_text or not states:
-            number = _as_number(text)
+            number = as_number(text)
             known = number is not None and number in spelled.values()
             found.append(number if known else text)
         else:
@@ -116,15 +117,6 @@ def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
             value = _finite(cells, text)
             found.append(None if np.isnan(value) else value)
     return found
-
-
-def _as_number(text: str) -> float | None:
-    """The number that a text spells, or None."""
-    try:
-        # Python takes 1_000 for a number; in a table it is none.
-        return None if "_" in text else float(text)
-    except ValueError:
-        return None
 
 
 def _renamed(column: Column, variable: Variable) -> Column:

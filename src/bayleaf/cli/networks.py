@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayleaf.wording import quoted
+
 if TYPE_CHECKING:
     from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -54,7 +56,7 @@ def _split(network: BayesianNetwork, text: str, option: str) -> tuple[str | int,
     names = {str(name): name for name in network.domain.names}
     places = [place for place, sign in enumerate(text) if sign == "="]
     if not places:
-        raise ValueError(f"{option} {text!r} should have the form name=state")
+        raise ValueError(f"{option} {quoted(text)} should have the form name=state")
     for place in places:
         if text[:place] in names:
             return names[text[:place]], text[place + 1 :]
@@ -88,13 +90,14 @@ def _weights(text: str, value: str) -> dict[str, float]:
     for part in value.split(","):
         state, colon, number = part.rpartition(":")
         if state in weights:
-            raise ValueError(f"--likelihood {text!r} weighs state {state} twice")
+            raise ValueError(f"--likelihood {quoted(text)} weighs state {state} twice")
         try:
             weights[state] = float(number)
         except ValueError:
             colon = ""
         if not colon:
             raise ValueError(
-                f"--likelihood {text!r} should have the form name=state:0.8,state:0.2"
+                f"--likelihood {quoted(text)} should have the form "
+                "name=state:0.8,state:0.2"
             )
     return weights

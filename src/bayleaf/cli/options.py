@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayleaf.wording import near_names
+from bayleaf.wording import near_names, quoted, visible_json
 
 # A file's name, or a lone hyphen for a standard stream.
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -226,8 +226,8 @@ class ModelOptions:
         if model not in CLASSIFIERS:
             hint = near_names(model, CLASSIFIERS)
             raise ValueError(
-                f"--model must be one of {', '.join(CLASSIFIERS)}, got {model!r}; "
-                f"{hint}"
+                f"--model must be one of {', '.join(CLASSIFIERS)}, got "
+                f"{quoted(model)}; {hint}"
             )
         return self._built(CLASSIFIERS[model], f"the {model} model", shared_only)
 
@@ -310,7 +310,7 @@ def _edge(option: str, text: str) -> tuple[str, str]:
     if not (arrow and parent.strip() and child.strip()):
         raise ValueError(
             f"--{option.replace('_', '-')} should have the form parent->child, got "
-            f"{text!r}"
+            f"{quoted(text)}"
         )
     return parent.strip(), child.strip()
 
@@ -323,7 +323,7 @@ def _architecture(text: str) -> tuple[int, ...] | str:
     if not all(width.isascii() and width.isdigit() for width in widths):
         raise ValueError(
             "--architecture must be numbers of children joined by hyphens, such as "
-            f"2-2, got {text!r}"
+            f"2-2, got {quoted(text)}"
         )
     return tuple(map(int, widths))
 
@@ -332,7 +332,8 @@ def print_json(value: Any) -> None:
     """Print a value as JSON on standard output."""
     import json
 
-    print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+    print(visible_json(text))
 
 
 def _plain(value: Any) -> Any:

@@ -7,8 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-from bayleaf.cli.streams import raw_stream
-from bayleaf.wording import plain
+from bayleaf.wording import visible
 
 # Commands that are done within this time show nothing.
 _PATIENCE_SECONDS = 1.0
@@ -20,20 +19,21 @@ def progress() -> Iterator[Callable[[str], None]]:
 
     Nothing is shown in the first second, nor where standard error is no terminal.
     """
-    terminal = raw_stream(sys.stderr)
-    if terminal is None or not terminal.isatty():
+    if not sys.stderr.isatty():
         yield lambda text: None
         return
-    from rich.console import Console
     from rich.text import Text
 
-    status = Console(file=terminal).status("")
+    from bayleaf.cli.console import ShownConsole
+
+    status = ShownConsole(stderr=True).status("")
     # A long step reports nothing meanwhile, so the display is started by the clock.
     timer = threading.Timer(_PATIENCE_SECONDS, status.start)
     timer.daemon = True
     timer.start()
     try:
-        yield lambda text: status.update(Text(plain(text)))
+        # As text, since brackets in a plain string would be taken for markup.
+        yield lambda text: status.update(Text(visible(text)))
     finally:
         timer.cancel()
         timer.join()

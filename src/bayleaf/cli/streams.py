@@ -1,155 +1,185 @@
-"""Standard streams that show names from tables and files, and obey none of them."""
+"""Standard streams that show what they are given, whatever characters it holds."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
-import unicodedata
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TextIO
 
-# Joiners of letters, as Persian and emoji need them.
-_JOINERS = frozenset("\u200c\u200d")
+from bayleaf.cli.exit_codes import BAD_INPUT, INTERRUPTED
+from bayleaf.wording import visible_lines
 
-
-def seen(text: str) -> str:
-    r"""Text with escapes for what moves the cursor, rings, or turns the direction.
-
-    Line ends and tabs stay.
-
-    Examples
-    --------
-    >>> print(seen("a" + chr(27) + "[31mb"))
-    a\x1b[31mb
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if _is_safe(c) else ascii(c)[1:-1] for c in text)
+# Standard input, output and error are files 0, 1 and 2.
+_LAST_STANDARD_FILE = 2
 
 
-def _is_safe(character: str) -> bool:
-    """Whether a terminal only shows a character."""
-    return (
-        character.isprintable()
-        or character in "\n\t"
-        or character in _JOINERS
-        or unicodedata.category(character) == "Zs"
-    )
-
-
-class SafeStream(io.TextIOBase):
-    """A text stream that writes to another one what can be `seen`.
+class ShownText(io.TextIOBase):
+    """A text stream that writes escapes for what a terminal would obey.
 
     Parameters
     ----------
-    raw : text stream or None
-        The other one; None where the program was started without it.
+    stream : TextIO or None
+        Where the text goes; None where the program was started without it.
+    name : str
+        What messages call the stream.
+    styled : bool, default=False
+        Leave the text as it is: it has been made visible, then styled.
     """
 
-    def __init__(self, raw: Any) -> None:
-        self.raw = raw
+    def __init__(
+        self, stream: TextIO | None, name: str, *, styled: bool = False
+    ) -> None:
+        self._stream = stream
+        self._name = name
+        self._styled = styled
 
-    def write(self, text: str) -> int:
-        """Write text with escapes; the number of its characters."""
-        if self.raw is not None:
-            self.raw.write(seen(text))
-        return len(text)
-
-    def writable(self) -> bool:
-        """That one may write."""
-        return True
-
-    def flush(self) -> None:
-        """Flush the other stream."""
-        if self.raw is not None:
-            self.raw.flush()
-
-    def fileno(self) -> int:
-        """The other stream's number."""
-        if self.raw is None:
-            raise OSError("the stream is closed")
-        return int(self.raw.fileno())
+    def with_styles(self) -> ShownText:
+        """The same stream for text that holds colours beside visible characters."""
+        return ShownText(self._stream, self._name, styled=True)
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The other stream's encoding."""
-        return str(getattr(self.raw, "encoding", None) or "utf-8")
+        """The encoding of the stream below."""
+        return getattr(self._stream, "encoding", None) or "utf-8"
+
+    @property
+    def buffer(self) -> io.BufferedIOBase:
+        """The bytes below, for tables that are read by programs."""
+        with self._named():
+            return self._present().buffer  # type: ignore[return-value]
+
+    def write(self, text: str) -> int:
+        """Write text, an escape in place of each character that cannot be seen."""
+        shown = text if self._styled else visible_lines(text)
+        try:
+            shown.encode(self.encoding)
+        except UnicodeEncodeError:
+            escaped = shown.encode(self.encoding, "backslashreplace")
+            shown = escaped.decode(self.encoding)
+        with self._named():
+            self._present().write(shown)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write out what is kept."""
+        if self._stream is not None:
+            with self._named():
+                self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Whether a person looks at the stream."""
+        return self._stream is not None and self._stream.isatty()
+
+    def fileno(self) -> int:
+        """The number of the file below."""
+        return self._present().fileno()
+
+    def drop(self) -> None:
+        """Send what cannot be written nowhere, so that nothing tries again."""
+        if self._stream is None:
+            return
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def _present(self) -> TextIO:
+        """The stream below; an error where there is none."""
+        if self._stream is None:
+            raise OSError(errno.EBADF, "it is closed")
+        return self._stream
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the stream in an error; that its reader has gone is no error."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OSError(f"cannot write to {self._name}: {error.strerror}") from error
 
 
-class TerminalBytes(io.RawIOBase):
-    """Takes bytes of UTF-8 text for a stream of text, such as a terminal."""
+class ShownMessages(ShownText):
+    """Standard error: where a message cannot be written, the exit code must do."""
 
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
+    def with_styles(self) -> ShownText:
+        """The same stream for text that holds colours beside visible characters."""
+        return ShownMessages(self._stream, self._name, styled=True)
 
-    def writable(self) -> bool:
-        """That one may write."""
-        return True
+    def write(self, text: str) -> int:
+        """Write text; if that fails, nothing more is written."""
+        try:
+            super().write(text)
+        except OSError:
+            self.drop()
+        return len(text)
 
-    def write(self, content: Any) -> int:
-        """Write a piece of text; the number of its bytes."""
-        content = bytes(content)
-        self.stream.write(content.decode("utf-8", "replace").replace("\r\n", "\n"))
-        return len(content)
+    def flush(self) -> None:
+        """Write out what is kept."""
+        try:
+            super().flush()
+        except OSError:
+            self.drop()
 
 
-def binary_output() -> Any:
-    """Where tables for standard output go: as they are, or safe for a terminal.
+def run_shown(command: Callable[[], int], *, is_program: bool) -> int:
+    """Run a command whose standard streams show what they are given.
 
-    Raises
-    ------
-    OSError
-        If the program has no standard output.
+    Parameters
+    ----------
+    command : callable
+        Returns an exit code.
+    is_program : bool
+        Whether the process ends with the command; its streams then stay replaced, so
+        that no other part of Python writes past them.
+
+    Returns
+    -------
+    int
+        The exit code, also of a command that could not write its output.
     """
-    raw = raw_stream(sys.stdout)
-    if raw is None:
-        raise OSError("standard output is closed; name a file with --output")
-    if raw.isatty() or not hasattr(raw, "buffer"):
-        return TerminalBytes(sys.stdout)
-    return raw.buffer
-
-
-def raw_stream(stream: Any) -> Any:
-    """The stream behind a safe one, for what may move the cursor."""
-    return stream.raw if isinstance(stream, SafeStream) else stream
-
-
-@contextlib.contextmanager
-def safe_streams() -> Iterator[None]:
-    """Let everything that is printed meanwhile be safe for a terminal."""
+    if is_program:
+        _fill_closed_files()
     former = sys.stdout, sys.stderr
-    for stream in former:
-        with contextlib.suppress(AttributeError, OSError, ValueError):
-            # No letter of a name is a reason to fail.
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    sys.stdout, sys.stderr = (SafeStream(raw_stream(s)) for s in former)
+    out = ShownText(former[0], "standard output")
+    sys.stdout, sys.stderr = out, ShownMessages(former[1], "standard error")
     try:
-        yield
+        return _finished(command, out)
     finally:
-        sys.stdout, sys.stderr = former
+        sys.stderr.flush()
+        if not is_program:
+            sys.stdout, sys.stderr = former
 
 
-def flush_output() -> None:
-    """Write what waits for standard output.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; nothing waits any more.
-    """
+def _finished(command: Callable[[], int], out: ShownText) -> int:
+    """The exit code of a command, once all that it printed is written."""
+    code = 0
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except (OSError, ValueError):
-        forget_output()
-        raise
+        code = command()
+        out.flush()
+    except BrokenPipeError:
+        # The reader of our output has gone and needs no more.
+        out.drop()
+    except OSError as error:
+        out.drop()
+        print(f"bayleaf: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("bayleaf: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return code
 
 
-def forget_output() -> None:
-    """Let what waits for standard output go nowhere, so that no exit complains."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, raw_stream(sys.stdout).fileno())
-        os.close(nowhere)
+def _fill_closed_files() -> None:
+    """Give closed standard streams a file, lest the next one opened becomes one."""
+    number = os.open(os.devnull, os.O_RDWR)
+    while number <= _LAST_STANDARD_FILE:
+        number = os.open(os.devnull, os.O_RDWR)
+    os.close(number)

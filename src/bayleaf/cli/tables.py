@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,11 +15,14 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from bayleaf.wording import name_list, near_names
+from bayleaf.cli.arrow_arrays import arrow_file
+from bayleaf.wording import name_list, near_names, quoted, shown_name
 
 # Rows of a Parquet batch, and bytes of a CSV block, held in memory at once.
 BATCH_ROWS = 1 << 16
 BLOCK_BYTES = 1 << 22
+# What files that end so are packed with.
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 # A header of more lines than this has surely lost a closing quote.
 _MOST_HEADER_LINES = 100
 
@@ -133,7 +138,7 @@ def check_columns(schema: pa.Schema, source: str) -> None:
     for column in schema:
         if pa.types.is_binary(column.type):
             raise ValueError(
-                f"column {column.name!r} of {_shown(source)} is no UTF-8 text; "
+                f"column {quoted(column.name)} of {_shown(source)} is no UTF-8 text; "
                 "save the file as UTF-8"
             )
 
@@ -154,26 +159,32 @@ def _open_parquet(source: str) -> Any:
 
     _check_readable(source)
     try:
-        return pa_parquet.ParquetFile(source)
+        return pa_parquet.ParquetFile(arrow_file(source))
     except pa.ArrowInvalid as error:
         raise ValueError(f"{source} is no Parquet file: {error}") from error
 
 
 def _check_readable(source: str) -> None:
     """Raise if a path is a folder or there is no such file."""
-    path = Path(source)
-    if path.is_dir():
-        raise IsADirectoryError(f"cannot read {source}: it is a folder")
-    if not path.exists():
-        raise FileNotFoundError(f"cannot read {source}: there is no such file")
+    try:
+        mode = os.stat(source or ".").st_mode
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"cannot read {shown_name(source)}: there is no such file"
+        ) from None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"cannot read {shown_name(source)}: it is a folder")
 
 
 def _open_csv(source: str) -> IO[bytes]:
     """A CSV source as a stream of bytes, unpacked if it is compressed."""
     if source == "-":
+        if sys.stdin is None:
+            raise ValueError("cannot read standard input: it is closed; name a file")
         return sys.stdin.buffer
-    _check_readable(source)
-    stream: IO[bytes] = io.BufferedReader(pa.input_stream(source, compression="detect"))
+    codec = _PACKED.get(Path(source).suffix)
+    content = pa.input_stream(arrow_file(source), compression=codec)
+    stream: IO[bytes] = io.BufferedReader(content)
     return stream
 
 
@@ -188,6 +199,8 @@ def _csv_bytes(source: str) -> bytes:
 @contextlib.contextmanager
 def _unpacking(source: str) -> Iterator[None]:
     """Name the file in an error of its decompression."""
+    if source != "-":
+        _check_readable(source)
     try:
         yield
     except OSError as error:

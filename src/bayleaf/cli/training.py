@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.cli.tables import read_table, select_columns
+from bayleaf.wording import quoted
 
 
 class TrainingColumns(NamedTuple):
@@ -39,8 +40,8 @@ def training_table(
     """
     if target in drop:
         raise ValueError(
-            f"--drop leaves out the target column {target!r}; drop another column or "
-            "name another target"
+            f"--drop leaves out the target column {quoted(target)}; drop another "
+            "column or name another target"
         )
     table = read_table(source, missing_values)
     special = [target, *drop, *([weight] if weight else [])]
@@ -49,8 +50,8 @@ def training_table(
     if labels.null_count:
         first = next(i for i, cell in enumerate(labels) if not cell.is_valid)
         raise ValueError(
-            f"the target column {target!r} is empty in {labels.null_count} rows (the "
-            f"first is row {first + 1} below the header); remove those rows"
+            f"the target column {quoted(target)} is empty in {labels.null_count} rows "
+            f"(the first is row {first + 1} below the header); remove those rows"
         )
     features = table.drop_columns(list(dict.fromkeys(special)))
     if not features.num_columns:
@@ -94,10 +95,12 @@ def row_weights(table: pa.Table, column: str | None) -> NDArray[np.float64] | No
     try:
         cells = table.column(column).cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValueError(f"the weight column {column!r} must hold numbers") from error
+        raise ValueError(
+            f"the weight column {quoted(column)} must hold numbers"
+        ) from error
     if cells.null_count:
         raise ValueError(
-            f"the weight column {column!r} has {cells.null_count} empty cells; "
+            f"the weight column {quoted(column)} has {cells.null_count} empty cells; "
             "give every row a weight"
         )
     return np.asarray(cells.to_numpy())

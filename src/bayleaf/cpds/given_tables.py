@@ -8,6 +8,8 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayleaf.wording import quoted
+
 # How far a given distribution may be from summing to one.
 SUM_TOLERANCE = 1e-5
 # Larger counts would leave the range of numbers when summed up.
@@ -22,26 +24,26 @@ def checked_table(
         values = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"the table of variable {name!r} holds something that is no number, or "
-            "rows of different lengths"
+            f"the table of variable {quoted(name)} holds something that is no number, "
+            "or rows of different lengths"
         ) from None
     if values.shape not in (shape, (prod(shape),)):
         raise ValueError(
-            f"the table of variable {name!r} has shape {values.shape}, but its parents "
-            f"and states ask for {shape}"
+            f"the table of variable {quoted(name)} has shape {values.shape}, but its "
+            f"parents and states ask for {shape}"
         )
     values = values.reshape(shape)
     # Comparisons that NaN fails as well.
     if not (values >= 0).all() or not np.isfinite(values).all():
         raise ValueError(
-            f"the table of variable {name!r} holds a negative number or NaN, or one "
-            "that is not finite; give probabilities"
+            f"the table of variable {quoted(name)} holds a negative number or NaN, or "
+            "one that is not finite; give probabilities"
         )
     sums = values.sum(axis=-1)
     if not (np.abs(sums - 1.0) <= SUM_TOLERANCE).all():
         where = np.unravel_index(np.argmax(np.abs(sums - 1.0)), sums.shape)
         raise ValueError(
-            f"the table of variable {name!r} sums to {sums[where]:.6g} at parent "
+            f"the table of variable {quoted(name)} sums to {sums[where]:.6g} at parent "
             f"configuration {tuple(map(int, where))}; every distribution sums to 1"
         )
     return values
@@ -58,8 +60,8 @@ def spread_experience(
     # Comparisons that NaN fails as well.
     if not ((spread >= 0) & (spread <= MOST_EXPERIENCE)).all():
         raise ValueError(
-            f"the experience of variable {name!r} must be a number of at least 0 and "
-            f"at most {MOST_EXPERIENCE:.0e}, or an array of them of shape {shape}"
+            f"the experience of variable {quoted(name)} must be a number of at least 0 "
+            f"and at most {MOST_EXPERIENCE:.0e}, or an array of them of shape {shape}"
         )
     return spread
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.occupied import OccupiedCounts
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
-from bayleaf.wording import brief_fields
+from bayleaf.wording import brief_fields, quoted
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ def pseudo_weights(rule: Smoothing) -> tuple[float, float, float]:
         return 0.0, 0.0, float(rule.m)
     raise ValueError(
         "averaged KDB knows the smoothing rules Lidstone, Dirichlet and MEstimate, "
-        f"got {rule!r}; choose one of these"
+        f"got {quoted(rule)}; choose one of these"
     )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.wording import brief_fields
+from bayleaf.wording import brief_fields, quoted
 
 Table = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ class CellSmoothing(Smoothing, Protocol):
 def _positive(name: str, value: float) -> None:
     """Raise unless a strength is a positive finite number."""
     if not (isinstance(value, numbers.Real) and math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a number > 0, got {value!r}")
+        raise ValueError(f"{name} must be a number > 0, got {quoted(value)}")
 
 
 @dataclass(frozen=True)
@@ -329,12 +329,12 @@ def resolve_smoothing(smoothing: str | Smoothing) -> Smoothing:
         if smoothing not in _BY_NAME:
             raise ValueError(
                 f"smoothing must be one of {', '.join(_BY_NAME)} or a rule such as "
-                f"Lidstone(0.5), got {smoothing!r}"
+                f"Lidstone(0.5), got {quoted(smoothing)}"
             )
         return _BY_NAME[smoothing]
     if not hasattr(smoothing, "estimate") or isinstance(smoothing, type):
         raise TypeError(
             f"smoothing must be a name ({', '.join(_BY_NAME)}) or a rule such as "
-            f"Lidstone(0.5), got {smoothing!r}"
+            f"Lidstone(0.5), got {quoted(smoothing)}"
         )
     return smoothing

@@ -17,7 +17,7 @@ from bayleaf.wording import (
     counted,
     format_number,
     name_list,
-    one_line,
+    quoted,
     shown_name,
 )
 
@@ -62,27 +62,28 @@ class Variable:
 
     def __post_init__(self) -> None:
         if len(set(self.states)) != len(self.states):
-            raise ValueError(f"variable {self.name!r} lists a state twice")
+            raise ValueError(f"variable {quoted(self.name)} lists a state twice")
         if len(self.states) > MAX_STATES:
             raise ValueError(
-                f"variable {self.name!r} has too many states: {len(self.states)}"
+                f"variable {quoted(self.name)} has too many states: {len(self.states)}"
             )
         if self.hierarchy is not None:
             check_covers(self.hierarchy, self.name, self.states)
         if self.kind == "numeric":
             if any(b <= a for a, b in itertools.pairwise(self.cut_points)):
                 raise ValueError(
-                    f"the cut points of variable {self.name!r} must increase"
+                    f"the cut points of variable {quoted(self.name)} must increase"
                 )
             if self.n_known_states != len(self.cut_points) + 1:
                 raise ValueError(
-                    f"variable {self.name!r} has {len(self.cut_points)} cut points "
-                    f"but {len(self.states)} states; it needs one state more than cuts"
+                    f"variable {quoted(self.name)} has {len(self.cut_points)} cut "
+                    f"points but {len(self.states)} states; it needs one state more "
+                    "than cuts"
                 )
         elif self.kind != "nominal":
             raise ValueError(
-                f"kind of variable {self.name!r} must be 'nominal' or 'numeric', "
-                f"got {self.kind!r}"
+                f"kind of variable {quoted(self.name)} must be 'nominal' or 'numeric', "
+                f"got {quoted(self.kind)}"
             )
 
     def check_content(self) -> None:
@@ -91,8 +92,8 @@ class Variable:
         for state in (*self.states, *nodes):
             if not isinstance(state, str | int | float | np.generic | None):
                 raise TypeError(
-                    f"state {state!r} of variable {self.name!r} has no place in a "
-                    "model file; use text or numbers"
+                    f"state {quoted(state)} of variable {quoted(self.name)} has no "
+                    "place in a model file; use text or numbers"
                 )
 
     @property
@@ -125,7 +126,7 @@ class Variable:
         if code >= self.n_states or self.states[code] is None:
             return "missing"
         state = self.states[code]
-        return format_number(state) if isinstance(state, float) else one_line(state)
+        return format_number(state) if isinstance(state, float) else str(state)
 
     def __repr__(self) -> str:
         labels = [self.label(code) for code in range(self.n_states)]
@@ -195,7 +196,7 @@ class Domain:
         except KeyError:
             known = name_list([str(variable.name) for variable in self.variables])
             raise KeyError(
-                f"there is no variable {name!r}; the variables are {known}"
+                f"there is no variable {quoted(name)}; the variables are {known}"
             ) from None
 
     @property

@@ -12,6 +12,7 @@ from bayleaf.wording import (
     counted,
     name_list,
     near_names,
+    quoted,
     shown_name,
 )
 
@@ -203,7 +204,7 @@ class ValueHierarchy:
         if name not in self._index:
             known = [str(node) for node in self.nodes]
             raise KeyError(
-                f"the value hierarchy has no node {name!r}; "
+                f"the value hierarchy has no node {quoted(name)}; "
                 f"{near_names(str(name), known)}"
             )
         return self._index[name]
@@ -213,8 +214,8 @@ def _items(name: Hashable, below: Any) -> Iterator[tuple[Hashable, Any]]:
     """Names and contents of what stands below an inner node; states contain None."""
     if isinstance(below, str) or not isinstance(below, Mapping | Sequence) or not below:
         raise ValueError(
-            f"node {name!r} of the value hierarchy needs a list of states or a mapping "
-            f"of nodes below it, got {below!r:.40}"
+            f"node {quoted(name)} of the value hierarchy needs a list of states or a "
+            f"mapping of nodes below it, got {below!r:.40}"
         )
     if isinstance(below, Mapping):
         yield from below.items()
@@ -226,7 +227,7 @@ def _items(name: Hashable, below: Any) -> Iterator[tuple[Hashable, Any]]:
             yield item, None
         else:
             raise ValueError(
-                f"a list below node {name!r} of the value hierarchy holds "
+                f"a list below node {quoted(name)} of the value hierarchy holds "
                 f"{item!r:.40}; name states or give a mapping"
             )
 
@@ -236,12 +237,12 @@ def _used_twice(nodes: Sequence[Hashable], parents: Sequence[int]) -> str:
     first: dict[Hashable, int] = {}
     second = next(i for i, name in enumerate(nodes) if first.setdefault(name, i) != i)
     places = [
-        f"below {nodes[parents[i]]!r}" if i else "as the root"
+        f"below {quoted(nodes[parents[i]])}" if i else "as the root"
         for i in (first[nodes[second]], second)
     ]
     return (
-        f"the value hierarchy uses the name {nodes[second]!r} twice, {places[0]} and "
-        f"{places[1]}; give every node a name of its own"
+        f"the value hierarchy uses the name {quoted(nodes[second])} twice, {places[0]} "
+        f"and {places[1]}; give every node a name of its own"
     )
 
 
@@ -255,7 +256,7 @@ def check_covers(
     if absent or extra:
         problem = "lacks" if absent else "has no such state as"
         raise ValueError(
-            f"the value hierarchy of variable {name!r} does not fit: the "
+            f"the value hierarchy of variable {quoted(name)} does not fit: the "
             f"{'hierarchy' if absent else 'variable'} {problem} "
             f"{name_list(absent or extra)}"
         )

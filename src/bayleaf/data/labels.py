@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.data.tables.columns import Matrix, ValueColumn
 from bayleaf.data.tables.frames import is_missing_cell, value_column
 from bayleaf.data.tables.matrix import learn_matrix
+from bayleaf.wording import quoted
 
 
 def encode_labels(target: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -135,7 +136,7 @@ def _refuse_fractions(labels: list[Hashable]) -> None:
         if isinstance(label, numbers.Real) and label != int(label):
             raise ValueError(
                 "Unknown label type: continuous. The target holds numbers such as "
-                f"{label!r}; cut it into classes first"
+                f"{quoted(label)}; cut it into classes first"
             )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bayleaf.wording import quoted
+
 
 def random_generator(random_state: Any) -> np.random.Generator:
     """The generator that a `random_state` stands for.
@@ -29,5 +31,6 @@ def random_generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     raise ValueError(
         "random_state must be None, an integer of at least 0, a "
-        f"numpy.random.Generator or a numpy.random.RandomState, got {random_state!r}"
+        f"numpy.random.Generator or a numpy.random.RandomState, got "
+        f"{quoted(random_state)}"
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.random_state import random_generator
 from bayleaf.datasets.table import Table
+from bayleaf.wording import quoted
 
 LICENCE = "none needed: generated from the published definition"
 
@@ -71,7 +72,7 @@ def make_monks(
     """
     whole = isinstance(problem, numbers.Integral) and not isinstance(problem, bool)
     if not whole or problem not in (1, 2, 3):
-        raise ValueError(f"problem must be 1, 2 or 3, got {problem!r}")
+        raise ValueError(f"problem must be 1, 2 or 3, got {quoted(problem)}")
     rng = random_generator(random_state)
     settings = np.array(
         list(itertools.product(*(range(1, n + 1) for n in _MONKS_STATES)))
@@ -191,7 +192,7 @@ def make_led7(
     """
     _check_n_samples(n_samples, None)
     if not isinstance(noise, numbers.Real) or not 0.0 <= noise <= 1.0:
-        raise ValueError(f"noise must be between 0 and 1, got {noise!r}")
+        raise ValueError(f"noise must be between 0 and 1, got {quoted(noise)}")
     rng = random_generator(random_state)
     digits = rng.integers(0, 10, n_samples)
     wrong = rng.random((n_samples, 7)) < noise
@@ -211,7 +212,8 @@ def _check_n_samples(n_samples: Any, largest: int | None) -> None:
     if not whole or n_samples < 1 or (largest is not None and n_samples > largest):
         upper = f" and at most {largest}" if largest is not None else ""
         raise ValueError(
-            f"n_samples must be an integer of at least 1{upper}, got {n_samples!r}"
+            f"n_samples must be an integer of at least 1{upper}, got "
+            f"{quoted(n_samples)}"
         )
 
 

@@ -17,7 +17,7 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
-from bayleaf.wording import brief, brief_names, counted
+from bayleaf.wording import brief, brief_names, counted, quoted
 
 Name = str | int
 _MOST_LINES = 40
@@ -108,7 +108,9 @@ class ArcStrength:
             If the threshold is not between 0 and 1.
         """
         if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold must be between 0 and 1, got {threshold!r}")
+            raise ValueError(
+                f"threshold must be between 0 and 1, got {quoted(threshold)}"
+            )
         index = {name: i for i, name in enumerate(self.names)}
         parents: list[set[int]] = [set() for _ in self.names]
         for arc in self.arcs:

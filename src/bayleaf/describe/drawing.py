@@ -6,7 +6,7 @@ import itertools
 
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import wrapped
-from bayleaf.wording import near_names, one_line, stated
+from bayleaf.wording import near_names, quoted, shown_name, stated
 
 
 def structure_text(model: ClassModel) -> str:
@@ -15,14 +15,16 @@ def structure_text(model: ClassModel) -> str:
     Parents that have weights stand by falling weight. Beyond 80 columns a line goes on
     in the next one, indented.
     """
-    names = [one_line(name) for name in model.domain.names]
+    names = model.domain.names
     parents: dict[int, list[str]] = {child: [] for child in range(len(names))}
     for parent, child in model.arcs:
         weight = model.arc_weights.get((parent, child))
         told = "" if weight is None else f" ({weight:.2f})"
-        parents[child].append(f"{names[parent]}{told}")
+        parents[child].append(f"{shown_name(names[parent])}{told}")
     lines = [
-        f"{', '.join(above)} -> {names[child]}" if above else f"{names[child]}"
+        f"{', '.join(above)} -> {shown_name(names[child])}"
+        if above
+        else shown_name(names[child])
         for child, above in sorted(parents.items(), key=lambda item: len(item[1]) > 0)
     ]
     return "\n".join(
@@ -81,7 +83,9 @@ def table_rows(
     """
     by_text = {str(known): index for index, known in enumerate(model.domain.names)}
     if name not in by_text:
-        raise ValueError(f"there is no variable {name!r}; {near_names(name, by_text)}")
+        raise ValueError(
+            f"there is no variable {quoted(name)}; {near_names(name, by_text)}"
+        )
     child = by_text[name]
     parents, table = model.table(child)
     variables = [model.domain[parent] for parent in parents]

@@ -13,7 +13,7 @@ from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.texts.network_text import head_text, hierarchy_node
-from bayleaf.wording import format_number, name_list, shown_name
+from bayleaf.wording import format_number, name_list, shown_name, visible
 
 # Longer texts are cut, and say so.
 _MOST_LINES = 200
@@ -59,9 +59,9 @@ def group_name(variable: Variable, states: Sequence[int]) -> str:
         otherwise the states in braces.
     """
     if len(states) == 1:
-        return variable.label(states[0])
+        return visible(variable.label(states[0]))
     node = hierarchy_node(variable, states)
-    return f"{{{_members(variable, states)}}}" if node is None else node
+    return f"{{{_members(variable, states)}}}" if node is None else visible(node)
 
 
 def _members(variable: Variable, states: Sequence[int]) -> str:
@@ -131,7 +131,7 @@ def _add_groups(lines: list[str], domain: Domain, cpd: GroupedTableCPD) -> None:
 def _distribution(variable: Variable, probabilities: NDArray[np.float64]) -> str:
     """States with their probabilities."""
     shown = [
-        f"{variable.label(code)} {format_number(round(float(value), 4))}"
+        f"{visible(variable.label(code))} {format_number(round(float(value), 4))}"
         for code, value in enumerate(probabilities)
     ]
     hidden = len(shown) - _MOST_STATES

@@ -9,7 +9,7 @@ from typing import Any
 
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.html_summary import arc_text, facts_html
-from bayleaf.wording import brief, brief_names, counted, one_line, plain
+from bayleaf.wording import brief, brief_names, counted, plain, shown_name, visible
 
 Name = str | int
 Pairs = tuple[tuple[Name, Any], ...]
@@ -108,10 +108,12 @@ class Summary:
         )
 
     def __str__(self) -> str:
-        priors = ", ".join(f"{one_line(c)} {prior:.3f}" for c, prior in self.classes)
+        priors = ", ".join(
+            f"{visible(str(label))} {prior:.3f}" for label, prior in self.classes
+        )
         lines = [
             self.model,
-            f"  class            {one_line(self.target)}: {priors}",
+            f"  class            {shown_name(self.target)}: {priors}",
             f"  features         {self.n_features}",
             f"  dependence arcs  {self.n_arcs} among features",
             f"  free parameters  {self.n_parameters}",
@@ -121,7 +123,7 @@ class Summary:
         if self.temperature != 1.0:
             lines.append(f"  temperature      {self.temperature:.4g}")
         lines += section("arcs among features", [f"{a} -> {b}" for a, b in self.arcs])
-        lines += [f"  {remark}" for remark in self.remarks]
+        lines += [f"  {visible(remark)}" for remark in self.remarks]
         notes, unknown = column_lists(self.notes, self.unknown)
         lines += section(*notes) + section(*unknown, most=len(self.unknown))
         return "\n".join(shown for line in lines for shown in _folded(line))
@@ -129,12 +131,11 @@ class Summary:
 
 def section(title: str, items: Sequence[str], most: int = 20) -> list[str]:
     """A title and the first items below it; nothing where there are none."""
-    items = [one_line(item) for item in items]
     if not items:
         return []
     hidden = len(items) - most
     more = [f"    and {hidden} more"] if hidden > 0 else []
-    return [f"  {title}", *(f"    {item}" for item in items[:most]), *more]
+    return [f"  {title}", *(f"    {visible(item)}" for item in items[:most]), *more]
 
 
 def column_lists(

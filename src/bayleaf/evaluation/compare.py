@@ -16,7 +16,7 @@ from bayleaf.evaluation import result_table
 from bayleaf.evaluation.compared_scores import BEST, ComparedScores
 from bayleaf.evaluation.cross_validation import Progress, cross_validate
 from bayleaf.evaluation.operating_points import LossMatrix, implied_threshold
-from bayleaf.wording import brief, brief_names, counted, near_names
+from bayleaf.wording import brief, brief_names, counted, near_names, quoted
 
 DEFAULT_MODELS = ("nb", "tan", "kdb", "hnb", "auto")
 
@@ -138,7 +138,8 @@ def compare(
     estimators = named_models(models, random_state)
     if baseline != BEST and baseline not in estimators:
         raise ValueError(
-            f"baseline must be {BEST!r} or one of the models, got {baseline!r}; "
+            f"baseline must be {quoted(BEST)} or one of the models, got "
+            f"{quoted(baseline)}; "
             f"{near_names(baseline, estimators)}"
         )
     classes, codes = encode_labels(y)
@@ -191,15 +192,16 @@ def named_models(models: Any, random_state: int) -> dict[str, Any]:
         models = [models]
     if not isinstance(models, Iterable):
         raise TypeError(
-            f"models must be names or classifiers in a list or mapping, got {models!r}"
+            f"models must be names or classifiers in a list or mapping, got "
+            f"{quoted(models)}"
         )
     given = models.items() if isinstance(models, Mapping) else _with_names(models)
     found: dict[str, Any] = {}
     for name, model in given:
         if name in found:
             raise ValueError(
-                f"two models are called {name!r}; give a mapping with names of their "
-                "own"
+                f"two models are called {quoted(name)}; give a mapping with names of "
+                "their own"
             )
         found[name] = _estimator(model, random_state)
     if not found:
@@ -221,12 +223,12 @@ def _estimator(model: Any, random_state: int) -> Any:
         if model not in CLASSIFIERS:
             raise ValueError(
                 f"models must be among {', '.join(CLASSIFIERS)} or be classifiers, got "
-                f"{model!r}; {near_names(model, CLASSIFIERS)}"
+                f"{quoted(model)}; {near_names(model, CLASSIFIERS)}"
             )
         return CLASSIFIERS[model](random_state=random_state)
     if isinstance(model, type) or not hasattr(model, "fit"):
         raise TypeError(
-            f"models must be names or classifiers, got {model!r}; make an instance of "
-            "a class"
+            f"models must be names or classifiers, got {quoted(model)}; make an "
+            "instance of a class"
         )
     return model

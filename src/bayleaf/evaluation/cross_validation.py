@@ -19,6 +19,7 @@ from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores, score_predictions
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.wording import quoted
 
 Rows = NDArray[np.intp]
 Progress = Callable[[str], None]
@@ -143,7 +144,7 @@ def _check_whole_numbers(**values: Any) -> None:
     """Raise unless all values are whole numbers."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise TypeError(f"{name} must be a whole number, got {value!r}")
+            raise TypeError(f"{name} must be a whole number, got {quoted(value)}")
 
 
 def _checked_table(X: Any, n_rows: int) -> Any:
@@ -271,8 +272,8 @@ def _places(name: str, labels: Any, classes: NDArray[Any]) -> Rows:
     strange = [label for label in given if label not in index]
     if strange:
         raise ValueError(
-            f"{name} predicts {strange[0]!r}, which is no class of the target; let it "
-            "predict the labels that it was fitted with"
+            f"{name} predicts {quoted(strange[0])}, which is no class of the target; "
+            "let it predict the labels that it was fitted with"
         )
     return np.array([index[label] for label in given], dtype=np.intp)
 

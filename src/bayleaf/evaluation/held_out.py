@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.evaluation.metrics import Scores, expected_calibration_error
 from bayleaf.evaluation.statistics import Floats
-from bayleaf.wording import brief, brief_fields, counted, near_names
+from bayleaf.wording import brief, brief_fields, counted, near_names, quoted
 
 # Scores that are shares of, or means over, the rows of a fold.
 SCORES = (
@@ -84,7 +84,7 @@ class CrossValidation:
         """
         if score not in _FIGURES:
             raise ValueError(
-                f"there is no score {score!r}; {near_names(score, _FIGURES)}"
+                f"there is no score {quoted(score)}; {near_names(score, _FIGURES)}"
             )
         found = [getattr(fold, score) for fold in self.folds]
         return np.array([value for value in found if value is not None], dtype=float)

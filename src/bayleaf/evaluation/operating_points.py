@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.statistics import Floats
-from bayleaf.wording import brief_fields, name_list
+from bayleaf.wording import brief_fields, name_list, quoted
 
 # Thresholds that a table shows beside the one that the costs imply.
 USUAL_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -132,26 +132,29 @@ def _checked_names(path: str | Path, rows: list[list[str]]) -> tuple[str, ...]:
     ragged = [row for row in rows if len(row) != len(rows[0])]
     if ragged:
         raise ValueError(
-            f"the row of {ragged[0][0]!r} in {path} has {len(ragged[0]) - 1} costs, "
-            f"but there are {len(columns)} classes"
+            f"the row of {quoted(ragged[0][0])} in {path} has {len(ragged[0]) - 1} "
+            f"costs, but there are {len(columns)} classes"
         )
     return columns
 
 
 def _cost(path: str | Path, predicted: str, true: str, cell: str) -> float:
     """One cell of a loss file as a number."""
-    where = f"the cost of predicting {predicted!r} where {true!r} is true in {path}"
+    where = (
+        f"the cost of predicting {quoted(predicted)} where {quoted(true)} is true in "
+        f"{path}"
+    )
     try:
         # Python's own notation 1_0 is no number in a table.
         cost = float(cell.replace("_", "?"))
     except ValueError:
-        raise ValueError(f"{where} must be a number, got {cell!r}") from None
+        raise ValueError(f"{where} must be a number, got {quoted(cell)}") from None
     if not (math.isfinite(cost) and cost >= 0):
-        raise ValueError(f"{where} must be finite and at least 0, got {cell!r}")
+        raise ValueError(f"{where} must be finite and at least 0, got {quoted(cell)}")
     if predicted == true and cost:
         raise ValueError(
-            f"{where} must be 0, as the prediction is right, got {cell!r}; subtract "
-            "that from its column"
+            f"{where} must be 0, as the prediction is right, got {quoted(cell)}; "
+            "subtract that from its column"
         )
     return cost
 
@@ -259,7 +262,7 @@ def operating_points(
             f"thresholds part two classes, but the target has {proba.shape[1]}"
         )
     if positive not in (0, 1):
-        raise ValueError(f"positive must be 0 or 1, got {positive!r}")
+        raise ValueError(f"positive must be 0 or 1, got {quoted(positive)}")
     if len(np.unique(truth)) < 2:
         raise ValueError("thresholds need held-out rows of both classes")
     chosen = set(USUAL_THRESHOLDS if thresholds is None else thresholds)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.operating_points import class_names
 from bayleaf.io.atomic import replacing
+from bayleaf.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,8 @@ def terminal_tables(
     for heading in (*(column.heading for column in plain), *_FIGURES):
         further.add_column(heading, justify="right", no_wrap=True)
     for result in comparison.results:
-        name = escape(result.name)
+        # As text, since brackets in a plain string would be taken for markup.
+        name = Text(result.name)
         scores.add_row(
             name, *(_marked(comparison, result, column) for column in spread)
         )
@@ -108,7 +110,7 @@ def _table(title: str | None) -> Table:
 def _bare_table(title: str | None) -> Table:
     """A table without columns and with a line below its head only."""
     return Table(
-        title=None if title is None else escape(title),
+        title=None if title is None else Text(title, style="table.title"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,
@@ -179,7 +181,7 @@ def legend(comparison: ComparedScores) -> list[str]:
     if comparison.loss is not None:
         lines.append("cost/row: mean cost of predicting for least expected cost")
     if comparison.threshold is not None:
-        second = class_names(comparison.classes)[1]
+        second = visible(class_names(comparison.classes)[1])
         lines.append(
             f"the loss says: predict {second} where its probability is above "
             f"{comparison.threshold:.3f}"

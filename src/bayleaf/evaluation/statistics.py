@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
+from bayleaf.wording import quoted
+
 Floats = NDArray[np.float64]
 # Squares of larger scores could overflow.
 _LARGEST_SCORE = 1e100
@@ -82,7 +84,7 @@ def corrected_t_test(
     if not 0 < n_train < math.inf or not 0 <= n_test < math.inf:
         raise ValueError(
             f"n_train must be above 0, n_test at least 0 and both finite, got "
-            f"{n_train!r} and {n_test!r}"
+            f"{quoted(n_train)} and {quoted(n_test)}"
         )
     difference = a - b
     factor = 1 / len(difference) + n_test / n_train

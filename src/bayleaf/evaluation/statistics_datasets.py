@@ -16,7 +16,7 @@ from bayleaf.evaluation.statistics import (
     paired_scores,
     scores_of,
 )
-from bayleaf.wording import brief_fields
+from bayleaf.wording import brief_fields, quoted
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def nemenyi_critical_difference(
             f"{n_models} and {n_datasets}"
         )
     if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level!r}")
+        raise ValueError(f"level must lie between 0 and 1, got {quoted(level)}")
     quantile = float(studentized_range.ppf(1 - level, n_models, math.inf))
     scale = math.sqrt(n_models * (n_models + 1) / (6 * n_datasets))
     return quantile / math.sqrt(2) * scale

@@ -22,7 +22,7 @@ from bayleaf.explain.row_probability import (
 from bayleaf.explain.single_changes import Direction, single_changes
 from bayleaf.explain.subject import predictor_of, row_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.wording import brief, counted, shown_name, stated
+from bayleaf.wording import brief, counted, name_list, quoted, shown_name, stated
 
 # Changed rows that are scored before the search is refused.
 MAX_CANDIDATES = 20_000_000
@@ -201,11 +201,11 @@ def counterfactuals(
     codes = row_of(model, row)
     for name, count in (("n", n), ("max_changes", max_changes)):
         if not isinstance(count, Integral) or count < 1:
-            raise ValueError(f"{name} must be a whole number >= 1, got {count!r}")
+            raise ValueError(f"{name} must be a whole number >= 1, got {quoted(count)}")
     if isinstance(immutable, str):
         raise ValueError(
-            f"immutable must be a list of features, got the text {immutable!r}; give "
-            f"[{immutable!r}]"
+            f"immutable must be a list of features, got the text {quoted(immutable)}; "
+            f"give [{quoted(immutable)}]"
         )
     chosen = int(predictor.choose(predictor.proba(codes))[0])
     wanted = None if target is None else _target(predictor, target, chosen)
@@ -242,9 +242,14 @@ def _target(predictor: Predictor, target: Any, chosen: int) -> int:
     """Position of the class to reach."""
     labels: list[Any] = predictor.classes.tolist()
     if target not in labels:
-        raise ValueError(f"target must be one of the classes {labels}, got {target!r}")
+        raise ValueError(
+            f"target must be one of the classes {name_list(labels)}, got "
+            f"{quoted(target)}"
+        )
     if labels.index(target) == chosen:
-        raise ValueError(f"the row is predicted as {target!r} already; name another")
+        raise ValueError(
+            f"the row is predicted as {quoted(target)} already; name another"
+        )
     return labels.index(target)
 
 

@@ -15,7 +15,7 @@ from bayleaf.explain.subject import predictor_of, rows_of
 from bayleaf.models.class_model import calibrated_log_proba
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.support_counts import SupportCounts
-from bayleaf.wording import brief, counted
+from bayleaf.wording import brief, counted, quoted
 
 Floats = NDArray[np.float64]
 
@@ -167,9 +167,9 @@ def credible_intervals(
     logarithms to first order.
     """
     if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level!r}")
+        raise ValueError(f"level must lie between 0 and 1, got {quoted(level)}")
     if n_draws < 2:
-        raise ValueError(f"n_draws must be at least 2, got {n_draws!r}")
+        raise ValueError(f"n_draws must be at least 2, got {quoted(n_draws)}")
     predictor, codes = predictor_of(model), rows_of(model, X)
     support = support_of(model)
     rng = random_generator(random_state)

@@ -17,7 +17,7 @@ from bayleaf.explain.left_out_features import left_out_losses
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.search.left_out.leave_one_out import loss_sums
-from bayleaf.wording import brief, brief_names, counted, shown_name
+from bayleaf.wording import brief, brief_names, counted, name_list, quoted, shown_name
 
 Floats = NDArray[np.float64]
 
@@ -178,7 +178,8 @@ def _class_codes(predictor: Predictor, y: Any, n_rows: int) -> NDArray[np.intp]:
     for label in labels:
         if label not in place:
             raise ValueError(
-                f"y holds {label!r}, which is none of the classes {list(place)}"
+                f"y holds {quoted(label)}, which is none of the classes "
+                f"{name_list(list(place))}"
             )
     return np.array([place[label] for label in labels], dtype=np.intp)
 

@@ -13,6 +13,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.explain.subject import is_absent
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.models.predictor import Predictor
+from bayleaf.wording import quoted
 
 Direction = Literal["up", "down"]
 Indices = NDArray[np.intp]
@@ -89,8 +90,8 @@ def _order(variable: Variable, way: str) -> list[float]:
     """Places of the states, larger in the direction that is allowed."""
     if way not in ("up", "down"):
         raise ValueError(
-            f"the direction of feature {variable.name!r} must be 'up' or 'down', "
-            f"got {way!r}"
+            f"the direction of feature {quoted(variable.name)} must be 'up' or 'down', "
+            f"got {quoted(way)}"
         )
     sign = 1.0 if way == "up" else -1.0
     known = variable.known_states
@@ -99,6 +100,6 @@ def _order(variable: Variable, way: str) -> list[float]:
     if all(isinstance(s, int | float | np.number) for s in known):
         return [sign * float(state) for state in known]  # type: ignore[arg-type]
     raise ValueError(
-        f"feature {variable.name!r} has no order, so that it cannot go {way}; name the "
-        "states that it may take in allowed"
+        f"feature {quoted(variable.name)} has no order, so that it cannot go {way}; "
+        "name the states that it may take in allowed"
     )

@@ -12,7 +12,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.tables.frames import is_missing_cell
 from bayleaf.inference.states import StateReader
 from bayleaf.models.predictor import Predictor
-from bayleaf.wording import near_names
+from bayleaf.wording import near_names, quoted
 
 
 def predictor_of(model: Any) -> Predictor:
@@ -98,7 +98,8 @@ def _row_by_name(domain: Domain, row: Mapping[Any, Any]) -> Codes:
     for name in row:
         if str(name) not in known:
             raise ValueError(
-                f"there is no feature {name!r}; {near_names(str(name), sorted(known))}"
+                f"there is no feature {quoted(name)}; "
+                f"{near_names(str(name), sorted(known))}"
             )
     given = {str(name): value for name, value in row.items()}
     columns = []

@@ -17,6 +17,7 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
+from bayleaf.wording import quoted
 
 Content = dict[str, Any]
 
@@ -88,8 +89,8 @@ def variable_content(variable: Variable, role: str) -> Content:
     """
     if not variable.n_states:
         raise ValueError(
-            f"variable {variable.name!r} has no states, so that the explorer cannot "
-            "show it; leave the column out"
+            f"variable {quoted(variable.name)} has no states, so that the explorer "
+            "cannot show it; leave the column out"
         )
     labels = [variable.label(code) for code in range(variable.n_states)]
     content: Content = {"name": str(variable.name), "states": labels, "role": role}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.frames import is_missing_cell
 from bayleaf.inference.states import StateReader, find_variable
-from bayleaf.wording import format_number, name_list, stated
+from bayleaf.wording import format_number, name_list, quoted, stated
 
 Likelihood = NDArray[np.float64]
 Likelihoods = dict[int, Likelihood]
@@ -226,7 +226,9 @@ def read_evidence(domain: Domain, evidence: Mapping[Any, Any] | None) -> Evidenc
         position = find_variable(domain, name)
         variable = domain[position]
         if position in items:
-            raise ValueError(f"the evidence names variable {variable.name!r} twice")
+            raise ValueError(
+                f"the evidence names variable {quoted(variable.name)} twice"
+            )
         # What most evidence is, hundreds of items at a time.
         is_plain = isinstance(value, _PLAIN)
         state = variable.state_index.get(value) if is_plain else None
@@ -278,7 +280,7 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
         likelihood[list(codes)] = float(not negated)
     if not likelihood.any():
         raise ValueError(
-            f"the evidence on variable {variable.name!r} leaves no state; "
+            f"the evidence on variable {quoted(variable.name)} leaves no state; "
             "leave at least one possible"
         )
     return likelihood, _text_of(reader, states, likelihood, negated)
@@ -309,7 +311,7 @@ def _from_mapping(reader: StateReader, value: Mapping[Any, Any]) -> list[Any]:
             raise reader.unknown(state)
         if likelihood[code] is not None:
             raise ValueError(
-                f"the evidence on variable {variable.name!r} weighs state "
+                f"the evidence on variable {quoted(variable.name)} weighs state "
                 f"{variable.label(code)} twice"
             )
         likelihood[code] = weight
@@ -318,7 +320,7 @@ def _from_mapping(reader: StateReader, value: Mapping[Any, Any]) -> list[Any]:
     ]
     if absent:
         raise ValueError(
-            f"the evidence on variable {variable.name!r} gives no likelihood for "
+            f"the evidence on variable {quoted(variable.name)} gives no likelihood for "
             f"{name_list(absent)}; give one for every state, 0 to rule it out"
         )
     return likelihood
@@ -328,7 +330,7 @@ def _from_array(variable: Variable, value: NDArray[Any]) -> NDArray[Any]:
     """Likelihoods of an array, if it has one for each state."""
     if value.shape != (variable.n_states,):
         raise ValueError(
-            f"the likelihood array for variable {variable.name!r} has shape "
+            f"the likelihood array for variable {quoted(variable.name)} has shape "
             f"{value.shape}; give one number for each of its {variable.n_states} states"
         )
     return value
@@ -340,14 +342,14 @@ def _checked(variable: Variable, weights: Any) -> tuple[Likelihood, str]:
         likelihood = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"the likelihoods for variable {variable.name!r} must be numbers, "
-            f"got {list(weights)!r}"
+            f"the likelihoods for variable {quoted(variable.name)} must be numbers, "
+            f"got {quoted(list(weights))}"
         ) from error
     usable = np.isfinite(likelihood).all() and (likelihood >= 0).all()
     if not (usable and likelihood.any()):
         raise ValueError(
-            f"the likelihoods for variable {variable.name!r} must be finite and not "
-            f"negative, at least one above 0; got {likelihood.tolist()}"
+            f"the likelihoods for variable {quoted(variable.name)} must be finite and "
+            f"not negative, at least one above 0; got {likelihood.tolist()}"
         )
     shown = [
         f"{variable.label(code)} {format_number(weight)}"

@@ -9,6 +9,7 @@ from bayleaf.cpds.contexts import with_known_parents
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG
+from bayleaf.wording import quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +48,9 @@ class Factorisation:
             shape = tuple(cards[member] for member in family)
             if cpd.family != family or cpd.cards != shape:
                 raise ValueError(
-                    f"the table of variable {variable.name!r} has shape {cpd.cards} "
-                    f"over {cpd.family}, but the graph asks for {shape} over {family}"
+                    f"the table of variable {quoted(variable.name)} has shape "
+                    f"{cpd.cards} over {cpd.family}, but the graph asks for {shape} "
+                    f"over {family}"
                 )
 
 

@@ -18,6 +18,7 @@ from bayleaf.inference.evidence import Evidence, ImpossibleEvidenceError
 from bayleaf.inference.factorisation import Factorisation, cut_network
 from bayleaf.inference.junction_tree.findings import Findings
 from bayleaf.inference.junction_tree.tree import JunctionTree, Propagation
+from bayleaf.wording import quoted
 
 # Parts of a network that are kept for the next question.
 _KEPT_PARTS = 32
@@ -122,7 +123,7 @@ class NetworkTrees:
         if not whole or max_table_cells < 1:
             raise ValueError(
                 "max_table_cells must be an integer of at least 1, got "
-                f"{max_table_cells!r}"
+                f"{quoted(max_table_cells)}"
             )
         self.network = network
         self.domain = network.domain

@@ -17,9 +17,11 @@ from bayleaf.wording import (
     counted,
     format_number,
     near_names,
-    one_line,
     plain,
+    quoted,
+    shown_name,
     stated,
+    visible,
 )
 
 _BAR = 30
@@ -93,9 +95,10 @@ class Posterior:
         return brief(self, _likeliest(self), counted(len(self), "state"))
 
     def __str__(self) -> str:
-        width = max(len(label) for label in self.to_dict())
-        lines = [one_line(self.variable.name)]
-        for label, probability in self.to_dict().items():
+        labels = [visible(label) for label in self.to_dict()]
+        width = max(map(len, labels))
+        lines = [shown_name(self.variable.name)]
+        for label, probability in zip(labels, self.probabilities, strict=True):
             bar = "#" * round(_BAR * probability)
             lines.append(f"  {label:<{width}}  {probability:.6f}  {bar}".rstrip())
         return "\n".join(lines)
@@ -167,7 +170,9 @@ class Posteriors(Mapping[str | int, Posterior]):
             return self._posteriors[name]
         except KeyError:
             near = near_names(str(name), map(str, self._posteriors))
-            raise KeyError(f"no posterior of {name!r} was asked for; {near}") from None
+            raise KeyError(
+                f"no posterior of {quoted(name)} was asked for; {near}"
+            ) from None
 
     def __iter__(self) -> Iterator[str | int]:
         return iter(self._posteriors)

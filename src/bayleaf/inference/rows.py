@@ -20,7 +20,7 @@ from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenc
 from bayleaf.inference.junction_tree import rows as tree_rows
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.states import StateReader, find_variable
-from bayleaf.wording import name_list, near_names
+from bayleaf.wording import name_list, near_names, quoted
 
 Unknown = Literal["error", "missing"]
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ def read_rows(
         is another word.
     """
     if unknown not in ("error", "missing"):
-        raise ValueError(f"unknown must be 'error' or 'missing', got {unknown!r}")
+        raise ValueError(f"unknown must be 'error' or 'missing', got {quoted(unknown)}")
     if isinstance(table, Codes):
         if table.cards != domain.cards:
             raise ValueError("the codes are not those of this network's variables")
@@ -196,15 +196,15 @@ def _matched(
             continue
         if str(column.name) not in known:
             raise ValueError(
-                f"the table has a column {column.name!r}, which is no variable of the "
-                f"network; {near_names(str(column.name), known)} (ignore= leaves "
-                "columns out)"
+                f"the table has a column {quoted(column.name)}, which is no variable "
+                f"of the network; {near_names(str(column.name), known)} (ignore= "
+                "leaves columns out)"
             )
         position = find_variable(domain, column.name)
         if position in seen:
             raise ValueError(
-                f"columns {seen[position]!r} and {column.name!r} both mean variable "
-                f"{domain[position].name!r}; leave one out with ignore="
+                f"columns {quoted(seen[position])} and {quoted(column.name)} both mean "
+                f"variable {quoted(domain[position].name)}; leave one out with ignore="
             )
         seen[position] = column.name
         yield position, column
@@ -254,7 +254,7 @@ def _cells(values: Any, name: Any) -> Any:
     """The cells of a column, if it has some; else an error that names it."""
     if isinstance(values, str | bytes | Mapping) or np.ndim(values) == 0:
         raise TypeError(
-            f"column {name!r} must be a list, an array or a series of cells, got "
+            f"column {quoted(name)} must be a list, an array or a series of cells, got "
             f"{type(values).__name__}"
         )
     return values
@@ -324,7 +324,7 @@ def _codes(
             found[place] = code
         elif unknown == "error":
             raise ValueError(
-                f"column {column.name!r}: {reader.unknown(values.values[place])} "
+                f"column {quoted(column.name)}: {reader.unknown(values.values[place])} "
                 "(unknown='missing' takes such values as missing)"
             )
     # The last entry is that of a missing cell, whose index is -1.

@@ -18,7 +18,7 @@ from bayleaf.inference.evidence import Evidence, Likelihood
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.parts import NetworkTrees, Part
 from bayleaf.inference.states import find_variable, known_state
-from bayleaf.wording import brief, format_number, name_list
+from bayleaf.wording import brief, format_number, name_list, quoted
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ class Sensitivity:
             If `x` is no probability, or the evidence is impossible with it.
         """
         if not isinstance(x, numbers.Real) or not 0.0 <= x <= 1.0:
-            raise ValueError(f"a table entry must be between 0 and 1, got {x!r}")
+            raise ValueError(f"a table entry must be between 0 and 1, got {quoted(x)}")
         below = self.gamma * x + self.delta
         if below <= 0.0:
             raise ValueError(
@@ -132,7 +132,7 @@ def read_event(domain: Domain, target: Mapping[Any, Any]) -> tuple[int, int]:
     if not isinstance(target, Mapping) or len(target) != 1:
         raise ValueError(
             "target must name one variable and one state of it, such as "
-            f"{{'cancer': 'yes'}}; got {target!r}"
+            f"{{'cancer': 'yes'}}; got {quoted(target)}"
         )
     name, value = next(iter(target.items()))
     position = find_variable(domain, name)
@@ -168,7 +168,7 @@ def read_entry(
     if states.keys() != set(parents):
         names = name_list([domain[parent].name for parent in parents])
         raise ValueError(
-            f"given must hold one state for each parent of {domain[child].name!r}"
+            f"given must hold one state for each parent of {quoted(domain[child].name)}"
             + (f": {names}" if parents else ", which has none")
         )
     row = tuple(states[parent] for parent in parents)
@@ -212,8 +212,8 @@ def sensitivity(
     variable = trees.domain[entry.node]
     if variable.n_states == 1:
         raise ValueError(
-            f"variable {variable.name!r} has one state only, so that no entry of its "
-            "table can change"
+            f"variable {quoted(variable.name)} has one state only, so that no entry of "
+            "its table can change"
         )
     if np.isneginf(trees.log_probability(evidence)):
         raise trees.impossible(evidence)
@@ -332,9 +332,10 @@ def _with_row(
     cpd = network.cpds[entry.node]
     if prod(cpd.cards) > limit:
         raise ValueError(
-            f"changing an entry of 0 or 1 needs the full table of variable "
-            f"{network.domain[entry.node].name!r}, whose {prod(cpd.cards):.3g} cells "
-            f"are more than max_table_cells={limit}; raise it, or take another entry"
+            "changing an entry of 0 or 1 needs the full table of variable "
+            f"{quoted(network.domain[entry.node].name)}, whose {prod(cpd.cards):.3g} "
+            f"cells are more than max_table_cells={limit}; raise it, or take another "
+            "entry"
         )
     table = np.array(cpd.probabilities)
     table[entry.row] = row

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.wording import format_number, name_list, near_names
+from bayleaf.wording import format_number, name_list, near_names, quoted
 
 
 def find_variable(domain: Domain, name: Any) -> int:
@@ -31,7 +31,9 @@ def find_variable(domain: Domain, name: Any) -> int:
     written = [str(known) for known in domain.names]
     if str(name) in written:
         return written.index(str(name))
-    raise ValueError(f"there is no variable {name!r}; {near_names(str(name), written)}")
+    raise ValueError(
+        f"there is no variable {quoted(name)}; {near_names(str(name), written)}"
+    )
 
 
 class StateReader:
@@ -97,7 +99,9 @@ class StateReader:
             known = f"it has {len(labels)} states; {near_names(str(value), labels)}"
         else:
             known = f"its states are {name_list(labels)}"
-        return ValueError(f"variable {name!r} has no state {value!r}; {known}")
+        return ValueError(
+            f"variable {quoted(name)} has no state {quoted(value)}; {known}"
+        )
 
     def labels(self) -> list[str]:
         """The states as a reader sees them, in order."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+# The name of the temporary file, too, may have no more than 255 bytes.
+_MOST_OF_A_NAME = 40
 
 
 @contextlib.contextmanager
@@ -20,6 +24,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     OSError
         If the folder does not exist or cannot be written.
     """
+    check_writable(path)
     # A link stays a link: what it points to is replaced.
     target = Path(path).resolve()
     check_writable(target)
@@ -29,7 +34,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
         return
     try:
         handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+            dir=target.parent,
+            prefix=f".{target.name[:_MOST_OF_A_NAME]}.",
+            suffix=".part",
         )
     except OSError as error:
         raise OSError(f"cannot write {target}: {error.strerror}") from error
@@ -52,9 +59,16 @@ def check_writable(path: str | Path) -> None:
     Raises
     ------
     OSError
-        If the path is a folder, or its folder is missing or may not be written.
+        If the path is a folder or a link to itself, or its folder is missing or may
+        not be written.
     """
     target = Path(path)
+    try:
+        target.stat()
+    except OSError as error:
+        # A missing file is written; what a link that leads to itself names never is.
+        if error.errno == errno.ELOOP:
+            raise OSError(f"cannot write {target}: its link leads to itself") from error
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
     if not target.parent.is_dir():

@@ -12,6 +12,7 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.latent.ascent import Progress, climb
 from bayleaf.latent.mixture_likelihood import MixtureLikelihood
+from bayleaf.wording import quoted
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,13 @@ class BatchOptions:
             real = isinstance(value, numbers.Real) and math.isfinite(value)
             if not (real and (value > 0 or (name == "tol" and value == 0))):
                 least = "of at least" if name == "tol" else "above"
-                raise ValueError(f"{name} must be a number {least} 0, got {value!r}")
+                raise ValueError(
+                    f"{name} must be a number {least} 0, got {quoted(value)}"
+                )
         if not isinstance(self.max_iter, numbers.Integral) or self.max_iter < 0:
             raise ValueError(
-                f"max_iter must be an integer of at least 0, got {self.max_iter!r}"
+                f"max_iter must be an integer of at least 0, got "
+                f"{quoted(self.max_iter)}"
             )
 
 

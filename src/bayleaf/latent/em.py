@@ -24,7 +24,7 @@ from bayleaf.inference.junction_tree.rows import expected_counts
 from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.inference.rows import read_rows, read_weights
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.wording import brief_fields
+from bayleaf.wording import brief_fields, quoted
 
 Progress = Callable[[int, float], object]
 Table = NDArray[np.float64]
@@ -141,14 +141,14 @@ def _check(tol: float, max_iter: int, n_restarts: int) -> None:
     """Raise unless the parameters make sense."""
     is_number = isinstance(tol, numbers.Real)
     if not (is_number and math.isfinite(tol) and tol >= 0):
-        raise ValueError(f"tol must be a number of at least 0, got {tol!r}")
+        raise ValueError(f"tol must be a number of at least 0, got {quoted(tol)}")
     for name, value, least in (
         ("max_iter", max_iter, 1),
         ("n_restarts", n_restarts, 1),
     ):
         if not isinstance(value, numbers.Integral) or value < least:
             raise ValueError(
-                f"{name} must be an integer of at least {least}, got {value!r}"
+                f"{name} must be an integer of at least {least}, got {quoted(value)}"
             )
 
 

@@ -17,6 +17,7 @@ from bayleaf.latent.mixture_likelihood import MixtureLikelihood
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.mixtures.tables import Banks, log_gate_weights
+from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ def check_expert(expert: Any) -> None:
     """
     from sklearn.utils.validation import has_fit_parameter
 
-    what = f"expert must be a classifier such as KDBClassifier(), got {expert!r}"
+    what = f"expert must be a classifier such as KDBClassifier(), got {quoted(expert)}"
     if isinstance(expert, type) or not hasattr(expert, "fit"):
         raise TypeError(what)
     if not hasattr(expert, "predict_proba"):

@@ -16,6 +16,7 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.models.mixtures.tables import Banks
 from bayleaf.native.mixtures import learn_pass
+from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], object]
@@ -267,7 +268,7 @@ def _most_factors(
         deepest = float(np.log(highest)) - math.log(options.gamma)
     if not deepest < _LOWEST_LOG:
         raise ValueError(
-            f"gamma={options.gamma!r} is too small beside rows of total weight "
+            f"gamma={quoted(options.gamma)} is too small beside rows of total weight "
             f"{weights.sum():.3g} in {options.n_passes} passes; raise gamma or divide "
             "all weights by one number"
         )

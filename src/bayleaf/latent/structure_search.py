@@ -22,7 +22,7 @@ from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import Constraints, ProgressCallback, SearchResult
 from bayleaf.search.tables.climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
-from bayleaf.wording import near_names
+from bayleaf.wording import near_names, quoted
 
 Name = str | int
 # Where the hierarchies of values come from, beside None.
@@ -111,7 +111,7 @@ def named_edges(
     for name in (name for edge in edges for name in edge):
         if name not in index:
             raise ValueError(
-                f"{parameter} names {name!r}, which is no column; "
+                f"{parameter} names {quoted(name)}, which is no column; "
                 f"{near_names(str(name), map(str, names))}"
             )
     return frozenset((index[parent], index[child]) for parent, child in edges)

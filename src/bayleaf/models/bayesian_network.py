@@ -25,7 +25,15 @@ from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
-from bayleaf.wording import brief, brief_names, counted, name_list, near_names, plain
+from bayleaf.wording import (
+    brief,
+    brief_names,
+    counted,
+    name_list,
+    near_names,
+    plain,
+    quoted,
+)
 
 Name = str | int
 
@@ -112,7 +120,7 @@ class BayesianNetwork(Factorisation, Inference):
         cpds = []
         for name, family in zip(domain.names, dag.families, strict=True):
             if name not in tables:
-                raise ValueError(f"variable {name!r} has no table; give P of it")
+                raise ValueError(f"variable {quoted(name)} has no table; give P of it")
             shape = tuple(domain.cards[member] for member in family)
             cpds.append(TableCPD(family, checked_table(tables[name], shape, name)))
         return cls(domain, dag, tuple(cpds))
@@ -120,7 +128,7 @@ class BayesianNetwork(Factorisation, Inference):
     def check_content(self) -> None:
         """Raise ValueError unless all tables hold distributions."""
         for variable, cpd in zip(self.domain, self.cpds, strict=True):
-            what = f"the table of variable {variable.name!r}"
+            what = f"the table of variable {quoted(variable.name)}"
             check_distributions(cpd.distributions, what)
 
     @property
@@ -186,7 +194,7 @@ class BayesianNetwork(Factorisation, Inference):
         if isinstance(names, str | int):
             names = [names]
         if not isinstance(names, Iterable):
-            raise TypeError(f"variables must be a name or several, got {names!r}")
+            raise TypeError(f"variables must be a name or several, got {quoted(names)}")
         return [self.position(name) for name in names]
 
     @property
@@ -253,8 +261,8 @@ class BayesianNetwork(Factorisation, Inference):
             cpd = cpds[node]
             if not isinstance(cpd, TableCPD):
                 raise ValueError(
-                    f"variable {name!r} has a {type(cpd).__name__}; only tables have "
-                    "experience counts"
+                    f"variable {quoted(name)} has a {type(cpd).__name__}; only tables "
+                    "have experience counts"
                 )
             spread = spread_experience(counts, cpd.cards[:-1], name)
             cpds[node] = replace(cpd, experience=spread)
@@ -321,24 +329,28 @@ def _variable(name: Any, states: Any) -> Variable:
     """A variable with states that can be told apart, found again and written down."""
     plain = name.item() if isinstance(name, np.generic) else name
     if isinstance(plain, bool) or not isinstance(plain, str | int):
-        raise TypeError(f"a variable's name must be text or an integer, got {name!r}")
+        raise TypeError(
+            f"a variable's name must be text or an integer, got {quoted(name)}"
+        )
     if isinstance(states, Mapping) or not isinstance(states, Iterable):
         raise TypeError(
-            f"the states of variable {plain!r} must be a list, got "
+            f"the states of variable {quoted(plain)} must be a list, got "
             f"{type(states).__name__}"
         )
     listed = tuple(s.item() if isinstance(s, np.generic) else s for s in states)
     if not listed:
-        raise ValueError(f"variable {plain!r} has no states; give it at least one")
+        raise ValueError(
+            f"variable {quoted(plain)} has no states; give it at least one"
+        )
     for state in listed:
         if not isinstance(state, Hashable) or state != state:
             raise ValueError(
-                f"variable {plain!r} cannot have the state {state!r}; use text or "
-                "numbers other than NaN"
+                f"variable {quoted(plain)} cannot have the state {quoted(state)}; use "
+                "text or numbers other than NaN"
             )
     if None in listed[:-1]:
         raise ValueError(
-            f"variable {plain!r} has None before its last state; None stands for "
+            f"variable {quoted(plain)} has None before its last state; None stands for "
             "missing cells, so put it last"
         )
     return Variable(plain, listed)
@@ -348,17 +360,19 @@ def _dag(domain: Domain, parents: Mapping[Name, Sequence[Name]]) -> DAG:
     """The graph of parents by name, with errors that name variables."""
     members = []
     for name in domain.names:
-        role = f"{name!r} has the parent"
+        role = f"{quoted(name)} has the parent"
         listed = parents.get(name, ())
         if isinstance(listed, str | int):
             listed = [listed]
         if not isinstance(listed, Iterable):
-            raise TypeError(f"the parents of {name!r} must be a list, got {listed!r}")
+            raise TypeError(
+                f"the parents of {quoted(name)} must be a list, got {quoted(listed)}"
+            )
         chosen = [_position(domain, p, role) for p in listed]
         twice = [p for p in chosen if chosen.count(p) > 1]
         if twice:
             parent = domain.names[twice[0]]
-            raise ValueError(f"{name!r} lists the parent {parent!r} twice")
+            raise ValueError(f"{quoted(name)} lists the parent {quoted(parent)} twice")
         members.append(tuple(chosen))
     try:
         return DAG(tuple(members))
@@ -374,5 +388,5 @@ def _position(domain: Domain, name: Name, role: str) -> int:
     except (KeyError, TypeError):
         near = near_names(str(name), map(str, domain.names))
         raise ValueError(
-            f"{role} {name!r}, but there is no such variable; {near}"
+            f"{role} {quoted(name)}, but there is no such variable; {near}"
         ) from None

@@ -17,7 +17,7 @@ from bayleaf.models.class_model import (
     IncrementalContributions,
     calibrated_log_proba,
 )
-from bayleaf.wording import brief, brief_names, counted, plain, stated
+from bayleaf.wording import brief, brief_names, counted, plain, shown_name, stated
 
 _WIDTH = 80
 
@@ -191,13 +191,13 @@ class Explanation:
         if limit < 0:
             raise ValueError(f"the number of terms to show must be >= 0, got {limit}")
         rival = (
-            f"against {self.against} with {self.against_probability:.3f}"
+            f"against {shown_name(self.against)} with {self.against_probability:.3f}"
             if self.against != self.target
             else "with no other class to compare"
         )
         lines = wrapped(
-            f"row {self.row}: {self.target} with probability {self.probability:.3f}, "
-            f"{rival}",
+            f"row {self.row}: {shown_name(self.target)} with probability "
+            f"{self.probability:.3f}, {rival}",
             "",
         )
         lines.append(
@@ -247,7 +247,7 @@ def _condition(term: Term) -> str:
     """On what else a term depends: parents, what they add, or a rule."""
     if term.rule:
         return f"  by {term.rule}"
-    names = ", ".join(str(name) for name, _ in term.given[:3])
+    names = ", ".join(shown_name(name) for name, _ in term.given[:3])
     more = ", ..." if len(term.given) > 3 else ""
     if term.increments and term.given:
         by_parents = term.contribution - term.alone

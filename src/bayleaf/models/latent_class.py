@@ -28,7 +28,7 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.shipped import ShippedNetwork
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
-from bayleaf.wording import counted
+from bayleaf.wording import counted, quoted
 
 # Log joints of components and classes that are computed together.
 _BLOCK_CELLS = 1 << 22
@@ -91,7 +91,7 @@ class LatentClassModel(ModelKind):
         check_distributions(self.prior, "the class prior")
         check_distributions(self.weights, "the component weights")
         for variable, table in zip(self.domain, self.tables, strict=False):
-            check_distributions(table, f"the table of feature {variable.name!r}")
+            check_distributions(table, f"the table of feature {quoted(variable.name)}")
 
     @property
     def _parts(self) -> str:

@@ -25,6 +25,7 @@ from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.html_summary import NotebookModel
 from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, PicturedGraph
+from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 
@@ -114,7 +115,7 @@ class ModelKind(NotebookModel):
         if variable == len(self.domain) - 1:
             return (), self.class_prior
         place = type(self)._TABLES_ARE  # type: ignore[attr-defined]
-        raise ValueError(f"{self.domain[variable].name!r} {place}")
+        raise ValueError(f"{quoted(self.domain[variable].name)} {place}")
 
     def feature_shape(
         self, feature: int, classes: tuple[Any, ...]

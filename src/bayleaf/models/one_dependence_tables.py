@@ -20,6 +20,7 @@ from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
+from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +56,7 @@ class OneDependenceTables(ModelKind):
         features = range(len(self.domain) - 1)
         for i in features:
             states, missing = self._states(i), self._states(i).stop
-            what = f"the tables of feature {self.domain[i].name!r}"
+            what = f"the tables of feature {quoted(self.domain[i].name)}"
             check_distributions(self.parent_probabilities[:, states], what)
             for j in features:
                 block = self.child_probabilities[:, self._states(j), states]

@@ -16,7 +16,7 @@ from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.class_model import ClassModel, LogScores, calibrated_log_proba
 from bayleaf.models.explanation import Explanation, explain_rows
-from bayleaf.wording import brief
+from bayleaf.wording import brief, name_list, quoted
 
 if TYPE_CHECKING:
     from bayleaf.models.support.support_counts import SupportCounts
@@ -149,7 +149,8 @@ class Predictor:
         labels = self.classes.tolist()
         if label not in labels:
             raise ValueError(
-                f"against must be one of the classes {labels}, got {label!r}"
+                f"against must be one of the classes {name_list(labels)}, got "
+                f"{quoted(label)}"
             )
         runner_up = log_posterior.copy()
         if len(labels) > 1:

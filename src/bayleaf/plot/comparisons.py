@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayleaf.evaluation.statistics import scores_of
 from bayleaf.evaluation.statistics_datasets import mean_ranks, score_table
 from bayleaf.plot import style
-from bayleaf.wording import near_names
+from bayleaf.wording import near_names, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,7 +118,7 @@ def error_scatter(
     names = list(errors)
     if method not in names:
         raise ValueError(
-            f"method must be one of those with errors, got {method!r}; "
+            f"method must be one of those with errors, got {quoted(method)}; "
             f"{near_names(str(method), names)}"
         )
     if len(names) < 2:

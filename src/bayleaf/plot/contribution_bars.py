@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.models.explanation import Explanation
 from bayleaf.plot import style
-from bayleaf.wording import stated
+from bayleaf.wording import quoted, stated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def contributions(
     if limit < 0:
         raise ValueError(f"the number of terms to show must be >= 0, got {limit}")
     if unit not in _UNITS:
-        raise ValueError(f"unit must be 'nats' or 'bits', got {unit!r}")
+        raise ValueError(f"unit must be 'nats' or 'bits', got {quoted(unit)}")
     names, sizes = _bars(explanation, limit)
     values = np.array(sizes) / _UNITS[unit]
     ax = style.axes_for(ax, 5.2, 0.9 + 0.24 * (len(values) + 1))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bayleaf.evaluation.statistics_datasets import RankTest
 from bayleaf.plot import style
+from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +110,7 @@ def _rank_test(
     wrong = [name for name, rank in named.items() if not 1 <= rank <= len(named)]
     if wrong:
         raise ValueError(
-            f"the mean rank of {wrong[0]!r} is {named[wrong[0]]:g}, but ranks of "
+            f"the mean rank of {quoted(wrong[0])} is {named[wrong[0]]:g}, but ranks of "
             f"{len(named)} models lie between 1 and {len(named)}"
         )
     # Neither the statistic nor its probability is drawn.

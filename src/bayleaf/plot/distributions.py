@@ -14,7 +14,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.inference.states import StateReader
 from bayleaf.models.bayesian_network import BayesianNetwork, Name
 from bayleaf.plot import style
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,8 +98,9 @@ def cpt(
             f"; hold some of {name_list(free)} at a state by given=" if free else ""
         )
         raise ValueError(
-            f"the table of {variable!r} has {len(table)} rows and {table.shape[1]} "
-            f"columns, but a picture shows up to {MAX_ROWS} and {MAX_COLUMNS}{remedy}"
+            f"the table of {quoted(variable)} has {len(table)} rows and "
+            f"{table.shape[1]} columns, but a picture shows up to {MAX_ROWS} and "
+            f"{MAX_COLUMNS}{remedy}"
         )
     rows = _row_names(domain, cpd, codes)
     longest = max(map(style.text_width, rows)) / 72
@@ -151,11 +152,11 @@ def _codes_shown(domain: Domain, cpd: CPD, given: dict[Name, Any]) -> list[list[
         shown.append([code])
     if given:
         raise ValueError(
-            f"given holds {next(iter(given))!r}, which is no parent of "
-            f"{domain[cpd.child].name!r}; "
+            f"given holds {quoted(next(iter(given)))}, which is no parent of "
+            f"{quoted(domain[cpd.child].name)}; "
             f"its parents are {name_list([domain[p].name for p in cpd.parents])}"
             if cpd.parents
-            else f"{domain[cpd.child].name!r} has no parents that could be given"
+            else f"{quoted(domain[cpd.child].name)} has no parents that could be given"
         )
     return shown
 

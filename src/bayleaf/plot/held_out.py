@@ -18,6 +18,7 @@ from bayleaf.evaluation.metrics import (
     roc_areas,
 )
 from bayleaf.plot import style
+from bayleaf.wording import name_list, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -348,8 +349,8 @@ def _class_indices(
     strange = [label for label in truth.tolist() if label not in position]
     if strange:
         raise ValueError(
-            f"truth holds {strange[0]!r}, which is none of the classes of proba; name "
-            "the class of every column in classes"
+            f"truth holds {quoted(strange[0])}, which is none of the classes of proba; "
+            "name the class of every column in classes"
         )
     return np.array([position[label] for label in truth.tolist()], dtype=np.intp)
 
@@ -372,7 +373,8 @@ def _positives(labels: list[Any], positive: Any, n_models: int) -> list[int]:
     if positive is not None:
         if positive not in labels:
             raise ValueError(
-                f"positive must be one of the classes {labels}, got {positive!r}"
+                f"positive must be one of the classes {name_list(labels)}, got "
+                f"{quoted(positive)}"
             )
         return [labels.index(positive)]
     if len(labels) == 2:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Variable
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.plot import style
-from bayleaf.wording import counted, near_names
+from bayleaf.wording import counted, near_names, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +66,7 @@ def latent_partition(model: Any, latent: str, *, ax: Axes | None = None) -> Axes
     if latent not in reports:
         names = list(reports)
         remedy = near_names(str(latent), names) if names else "the model has none"
-        raise ValueError(f"there is no latent variable {latent!r}; {remedy}")
+        raise ValueError(f"there is no latent variable {quoted(latent)}; {remedy}")
     chosen = reports[latent]
     states = chosen.cells
     ax = style.axes_for(ax, 1.9 + 0.42 * states.shape[1], 1.2 + 0.28 * len(states))

@@ -11,6 +11,7 @@ from bayleaf.models.bayesian_network import Name
 from bayleaf.models.texts.network_text import hierarchy_node
 from bayleaf.plot import style
 from bayleaf.plot.distributions import head_of, network_of
+from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,13 +83,13 @@ def tree_cpd(network: Any, variable: Name, *, ax: Axes | None = None) -> Axes:
     cpd = found.cpd(variable)
     if not isinstance(cpd, TreeCPD):
         raise ValueError(
-            f"variable {variable!r} has a {type(cpd).__name__}, no tree; "
+            f"variable {quoted(variable)} has a {type(cpd).__name__}, no tree; "
             "bayleaf.plot.cpt draws it as a table"
         )
     if cpd.n_leaves > MAX_LEAVES:
         raise ValueError(
-            f"the tree of {variable!r} has {cpd.n_leaves} leaves, but a picture shows "
-            f"up to {MAX_LEAVES}; its network's describe writes it as text"
+            f"the tree of {quoted(variable)} has {cpd.n_leaves} leaves, but a picture "
+            f"shows up to {MAX_LEAVES}; its network's describe writes it as text"
         )
     root, leaves = _placed_tree(found.domain, cpd)
     depth = max(leaf.depth for leaf in leaves)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayleaf.scores.local_score import Counts, ParametersOnly, Scores, Unit
+from bayleaf.wording import quoted
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class BDeu(ParametersOnly):
         if not 0 < self.equivalent_sample_size < math.inf:
             raise ValueError(
                 "equivalent_sample_size must be a finite number above 0, got "
-                f"{self.equivalent_sample_size!r}"
+                f"{quoted(self.equivalent_sample_size)}"
             )
 
     def rows_score(self, counts: Counts, n_rows: float, total_weight: float) -> Scores:

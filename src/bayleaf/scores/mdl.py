@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayleaf.scores.local_score import Counts, Scores, Unit, log_likelihood
+from bayleaf.wording import quoted
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class MDL:
         if not 0 <= self.penalty_weight < math.inf:
             raise ValueError(
                 "penalty_weight must be a finite number of at least 0, got "
-                f"{self.penalty_weight!r}"
+                f"{quoted(self.penalty_weight)}"
             )
 
     def rows_score(self, counts: Counts, n_rows: float, total_weight: float) -> Scores:

@@ -10,7 +10,7 @@ from bayleaf.scores.bic import BIC
 from bayleaf.scores.k2 import K2
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.scores.mdl import MDL
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
 
 LOCAL_SCORES: dict[str, Callable[[], LocalScore]] = {
     "mdl": MDL,
@@ -52,7 +52,8 @@ def resolve_score(
         return score
     if score not in LOCAL_SCORES:
         raise ValueError(
-            f"local_score must be one of {name_list(list(LOCAL_SCORES))}, got {score!r}"
+            f"local_score must be one of {name_list(list(LOCAL_SCORES))}, got "
+            f"{quoted(score)}"
         )
     if score == "mdl":
         return MDL(penalty_weight)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG, CycleError
-from bayleaf.wording import brief_fields, name_list
+from bayleaf.wording import brief_fields, name_list, quoted
 
 Edge = tuple[int, int]
 MoveKind = Literal[
@@ -86,12 +86,13 @@ class Constraints:
                 )
             if parent == child:
                 raise ValueError(
-                    f"an edge leads from variable {domain[parent].name!r} to itself; "
-                    "name two variables"
+                    f"an edge leads from variable {quoted(domain[parent].name)} to "
+                    "itself; name two variables"
                 )
         for parent, child in sorted(self.required_edges & self.forbidden_edges):
             raise ValueError(
-                f"the edge from {domain[parent].name!r} to {domain[child].name!r} is "
+                f"the edge from {quoted(domain[parent].name)} to "
+                f"{quoted(domain[child].name)} is "
                 "both required and forbidden; take it out of one of them"
             )
         self._check_required(domain)
@@ -109,7 +110,7 @@ class Constraints:
         for child, parents in enumerate(dag.parents):
             if self.max_parents is not None and len(parents) > self.max_parents:
                 raise ValueError(
-                    f"the required edges give variable {domain[child].name!r} "
+                    f"the required edges give variable {quoted(domain[child].name)} "
                     f"{len(parents)} parents, more than max_parents={self.max_parents}"
                 )
 

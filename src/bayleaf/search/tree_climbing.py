@@ -35,6 +35,7 @@ from bayleaf.search.trees.network import TreeNetwork
 from bayleaf.search.trees.proposals import propose_until_tired
 from bayleaf.search.trees.scores import TreeTerms
 from bayleaf.search.trees.task import HierarchySource, TreeTask
+from bayleaf.wording import quoted
 
 TreeSearch = Literal["regrowing", "incremental", "batch"]
 TREE_SEARCHES: tuple[TreeSearch, ...] = get_args(TreeSearch)
@@ -131,7 +132,7 @@ def climb_trees(
     if tree_search not in TREE_SEARCHES:
         raise ValueError(
             f"tree_search must be one of {', '.join(map(repr, TREE_SEARCHES))}, got "
-            f"{tree_search!r}"
+            f"{quoted(tree_search)}"
         )
     numbers = restart_numbers(n_restarts, skipped_restarts)
     constraints = constraints or Constraints()
@@ -173,9 +174,9 @@ def _check_splittable(constraints: Constraints, domain: Domain) -> None:
     for parent, child in sorted(constraints.required_edges):
         if domain[parent].n_states < 2:
             raise ValueError(
-                f"variable {domain[parent].name!r} has a single state, so that no "
-                f"tree of {domain[child].name!r} can split on it; take the edge out of "
-                "required_edges"
+                f"variable {quoted(domain[parent].name)} has a single state, so that "
+                f"no tree of {quoted(domain[child].name)} can split on it; take the "
+                "edge out of required_edges"
             )
 
 

@@ -22,6 +22,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     from bayleaf.latent.conditional_likelihood import ConditionalFit
@@ -106,7 +107,7 @@ class SingleNetworkClassifier(BayesianClassifier):
                 cells *= domain[member].n_states
             if cells > self.max_table_cells:
                 raise ValueError(
-                    f"the table of feature {domain[family[-1]].name!r} with its "
+                    f"the table of feature {quoted(domain[family[-1]].name)} with its "
                     f"{len(family) - 1} parents would have {cells:.3g} cells, more "
                     f"than max_table_cells={self.max_table_cells}; use fewer parents "
                     "or coarser columns"

@@ -15,6 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.learning import Target, learn_encoder
 from bayleaf.data.random_state import random_generator
+from bayleaf.wording import quoted
 
 
 class IncrementalClassifier(BayesianClassifier):
@@ -89,8 +90,8 @@ class IncrementalClassifier(BayesianClassifier):
         ):
             if value:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} needs all rows at once, which "
-                    "partial_fit does not keep; use fit, or another value"
+                    f"{name}={quoted(getattr(self, name))} needs all rows at once, "
+                    "which partial_fit does not keep; use fit, or another value"
                 )
 
     def _check_classes(self, classes: Any, first_call: bool) -> None:

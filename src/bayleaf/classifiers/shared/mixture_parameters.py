@@ -13,6 +13,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_threshold,
 )
 from bayleaf.latent.mixture_experts import check_expert
+from bayleaf.wording import quoted
 
 LEARNING = ONLINE, BATCH = ("online", "batch")
 DENOMINATORS = ("rows_with_value", "all_rows")
@@ -35,8 +36,9 @@ def check_mixture(estimator: Any) -> None:
         check_expert(estimator.expert)
         if estimator.learning != BATCH:
             raise ValueError(
-                f"learning={estimator.learning!r} changes counters row by row, which "
-                f"an expert of another kind has none of; take learning={BATCH!r}"
+                f"learning={quoted(estimator.learning)} changes counters row by row, "
+                "which an expert of another kind has none of; take "
+                f"learning={quoted(BATCH)}"
             )
     check_count("n_mixtures", estimator.n_mixtures, 1)
     check_count("n_passes", estimator.n_passes, 1)
@@ -44,7 +46,7 @@ def check_mixture(estimator: Any) -> None:
         check_threshold(name, getattr(estimator, name), none_too=False)
     if estimator.sigma > _MOST_SIGMA:
         raise ValueError(
-            f"sigma must be at most {_MOST_SIGMA:g}, got {estimator.sigma!r}"
+            f"sigma must be at most {_MOST_SIGMA:g}, got {quoted(estimator.sigma)}"
         )
     if estimator.gamma == 0:
         raise ValueError("gamma must be above 0, so that no probability is zero")
@@ -69,7 +71,7 @@ def checked_architecture(architecture: Any) -> tuple[int, ...]:
     """
     refusal = (
         "architecture must be a tuple of integers >= 1, the number of children of the "
-        f"gates of each level such as (2, 2), or 'auto', got {architecture!r}"
+        f"gates of each level such as (2, 2), or 'auto', got {quoted(architecture)}"
     )
     if not isinstance(architecture, tuple | list):
         raise TypeError(refusal)

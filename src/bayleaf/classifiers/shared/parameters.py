@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.encoder.rules import EncoderRules
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
 
 # The value of a parameter that leave-one-out chooses.
 AUTO = "auto"
@@ -29,8 +29,8 @@ def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> Non
     `or_else` names another value that is allowed, for the message.
     """
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    refusal = f"{name} must be an integer >= {lowest}, got {value!r}"
-    refusal += f"; {or_else!r} is allowed too" if or_else else ""
+    refusal = f"{name} must be an integer >= {lowest}, got {quoted(value)}"
+    refusal += f"; {quoted(or_else)} is allowed too" if or_else else ""
     if not whole:
         raise TypeError(refusal)
     if value < lowest:
@@ -41,7 +41,7 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Raise unless a parameter is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         allowed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be one of {allowed}, got {quoted(value)}")
 
 
 def check_threshold(
@@ -51,8 +51,8 @@ def check_threshold(
     if value is None and none_too:
         return
     none = "None or " if none_too else ""
-    refusal = f"{name} must be {none}a number >= 0, got {value!r}"
-    refusal += f"; {or_else!r} is allowed too" if or_else else ""
+    refusal = f"{name} must be {none}a number >= 0, got {quoted(value)}"
+    refusal += f"; {quoted(or_else)} is allowed too" if or_else else ""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(refusal)
     if not math.isfinite(value) or value < 0:
@@ -61,7 +61,7 @@ def check_threshold(
 
 def check_share(name: str, value: Any) -> None:
     """Raise unless a parameter is a number between 0 and 1, both left out."""
-    refusal = f"{name} must be a number between 0 and 1, got {value!r}"
+    refusal = f"{name} must be a number between 0 and 1, got {quoted(value)}"
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(refusal)
     if not 0.0 < float(value) < 1.0:
@@ -71,7 +71,7 @@ def check_share(name: str, value: Any) -> None:
 def check_flag(name: str, value: Any) -> None:
     """Raise unless a parameter is a truth value."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise TypeError(f"{name} must be True or False, got {quoted(value)}")
 
 
 def check_shared(estimator: Any) -> None:
@@ -86,7 +86,7 @@ def check_jobs(n_jobs: Any) -> None:
     if n_jobs is None:
         return
     if not isinstance(n_jobs, numbers.Integral):
-        raise TypeError(f"n_jobs must be None or an integer, got {n_jobs!r}")
+        raise TypeError(f"n_jobs must be None or an integer, got {quoted(n_jobs)}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; -1 means all cores")
 
@@ -98,12 +98,12 @@ def encoder_rules(estimator: Any) -> EncoderRules:
         if isinstance(declared, str):
             raise TypeError(
                 "categorical_features must be a list of columns, got the string "
-                f"{declared!r}; write [{declared!r}]"
+                f"{quoted(declared)}; write [{quoted(declared)}]"
             )
         if not hasattr(declared, "__iter__"):
             raise TypeError(
                 "categorical_features must be a list of columns or None, got "
-                f"{declared!r}"
+                f"{quoted(declared)}"
             )
         declared = tuple(
             item.item() if isinstance(item, np.generic) else item for item in declared
@@ -190,9 +190,9 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
     if np.diagonal(matrix).any():
         wrong = int(np.flatnonzero(np.diagonal(matrix))[0])
         raise ValueError(
-            f"loss must be 0 where the prediction is right, but class "
-            f"{classes.tolist()[wrong]!r} costs {matrix[wrong, wrong]:g}; subtract "
-            "that from its column"
+            "loss must be 0 where the prediction is right, but class "
+            f"{quoted(classes.tolist()[wrong])} costs {matrix[wrong, wrong]:g}; "
+            "subtract that from its column"
         )
     return matrix
 

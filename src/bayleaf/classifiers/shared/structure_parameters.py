@@ -31,6 +31,7 @@ from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
 from bayleaf.search.hierarchies.clustering import check_linkage
 from bayleaf.search.structure import Constraints, SearchProgress
 from bayleaf.search.tree_climbing import TREE_SEARCHES
+from bayleaf.wording import quoted
 
 TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
 # The names of the nine settings in desJardins, Rathod and Getoor (2008).
@@ -181,7 +182,9 @@ def _seed(random_state: Any) -> int:
 
 def check_edges(name: str, edges: Any) -> None:
     """Raise unless a parameter is a collection of pairs."""
-    refusal = f"{name} must be a list of (parent, child) pairs of names, got {edges!r}"
+    refusal = (
+        f"{name} must be a list of (parent, child) pairs of names, got {quoted(edges)}"
+    )
     if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
         raise TypeError(refusal)
     for edge in edges:
@@ -201,10 +204,11 @@ def _check_belongings(estimator: Any) -> None:
             raise ValueError("merge_leaves=True needs local_structure='tree'")
         if estimator.tree_search != "regrowing":
             raise ValueError(
-                f"tree_search={estimator.tree_search!r} needs local_structure='tree'"
+                f"tree_search={quoted(estimator.tree_search)} needs "
+                "local_structure='tree'"
             )
     if estimator.tree_search == "batch" and estimator.abstraction is not None:
         raise ValueError(
             "tree_search='batch' is defined without abstraction only; leave "
-            f"abstraction={estimator.abstraction!r} out, or take 'incremental'"
+            f"abstraction={quoted(estimator.abstraction)} out, or take 'incremental'"
         )

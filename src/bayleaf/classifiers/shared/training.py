@@ -14,6 +14,7 @@ from bayleaf.classifiers.shared.parameters import numbers_of
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
+from bayleaf.wording import quoted
 
 
 class WeightedRows(NamedTuple):
@@ -105,7 +106,9 @@ def _one_dimensional(y: Any) -> Any:
     shape = getattr(y, "shape", None)
     if shape is None or not isinstance(shape, tuple):
         if not hasattr(y, "__len__"):
-            raise ValueError(f"y should be a 1d array, got {y!r}; pass one label a row")
+            raise ValueError(
+                f"y should be a 1d array, got {quoted(y)}; pass one label a row"
+            )
         return y
     if len(shape) == 2 and shape[1] == 1:
         warnings.warn(

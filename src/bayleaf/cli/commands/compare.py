@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
 from bayleaf.io.atomic import check_writable
+from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.compare import Comparison
@@ -175,20 +176,19 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
     if len(names) != 2 or called not in names:
         raise ValueError(
             f"--positive must be one of two classes, but the target has "
-            f"{name_list(names)} and --positive is {positive!r}"
+            f"{name_list(names)} and --positive is {quoted(positive)}"
         )
     return names.index(called)
 
 
 def print_comparison(found: Comparison, data: str, target: str) -> None:
     """Print the tables of a comparison and what their marks mean."""
-    from rich.console import Console
-
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.result_table import print_tables, title_of
 
     where = "standard input" if data == "-" else Path(data).name
-    title = f"{target} of {where}: {title_of(found)}"
-    print_tables(found, Console(), title)
+    title = visible(f"{target} of {where}: {title_of(found)}")
+    print_tables(found, ShownConsole(), title)
 
 
 def points_of(
@@ -205,17 +205,17 @@ def points_of(
 
 def print_points(found: Comparison, result: CrossValidation, positive: int = 1) -> None:
     """Print what thresholds between two classes lead to for one model."""
-    from rich.console import Console
-
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.evaluation.operating_points import class_names, implied_threshold
     from bayleaf.evaluation.result_table import points_table
 
     implied = None if found.loss is None else implied_threshold(found.loss, positive)
     points = points_of(found, result, positive)
     name = class_names(found.classes)[positive]
-    title = f"{result.name}: predict {name} above the threshold"
-    Console().print()
-    Console().print(points_table(points, title, implied))
+    title = f"{result.name}: predict {visible(name)} above the threshold"
+    console = ShownConsole()
+    console.print()
+    console.print(points_table(points, title, implied))
 
 
 def _separate(models: str) -> list[str]:
@@ -223,7 +223,8 @@ def _separate(models: str) -> list[str]:
     names = [name.strip() for name in models.split(",")]
     if not all(names):
         raise ValueError(
-            f"--models must be names joined by commas, such as nb,tan, got {models!r}"
+            f"--models must be names joined by commas, such as nb,tan, got "
+            f"{quoted(models)}"
         )
     return names
 
@@ -236,9 +237,11 @@ def _built(names: Sequence[str], options: ModelOptions) -> dict[str, Any]:
     for name in names:
         if name not in CLASSIFIERS:
             raise ValueError(
-                f"--models must be among {', '.join(CLASSIFIERS)}, got {name!r}; "
+                f"--models must be among {', '.join(CLASSIFIERS)}, got {quoted(name)}; "
                 f"{near_names(name, CLASSIFIERS)}"
             )
         if names.count(name) > 1:
-            raise ValueError(f"--models names {name!r} twice; name each model once")
+            raise ValueError(
+                f"--models names {quoted(name)} twice; name each model once"
+            )
     return options.build_all(names)

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.wording import visible
+
 
 def demo(
     *,
@@ -22,16 +24,16 @@ def demo(
         File for the report.
     """
     import narwhals as nw
-    from rich.console import Console
 
     from bayleaf.classifiers import CLASSIFIERS, HNBClassifier
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.datasets import load_heart, load_mushroom
     from bayleaf.evaluation import compare
     from bayleaf.evaluation.result_table import print_tables, title_of
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
-    console = Console()
+    console = ShownConsole()
     folds, seed = 5, 0
     for table in (load_heart(), load_mushroom()):
         found = compare(
@@ -66,4 +68,4 @@ def _write_report(model: Any, table: Any, output: Path, folds: int) -> None:
     except ImportError as error:
         print(f"\nNo report: {error}.")
         return
-    print(f"\nA report on this model, to open in a browser: {output.resolve()}")
+    print(f"\nA report on this model, to open in a browser: {visible(str(output))}")

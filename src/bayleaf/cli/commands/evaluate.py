@@ -14,6 +14,7 @@ from bayleaf.cli.commands.compare import (
     print_points,
 )
 from bayleaf.cli.options import EVALUATED, ModelOptions, Source, Strings, print_json
+from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.compare import Comparison
@@ -68,7 +69,9 @@ def evaluate(
     options = options or ModelOptions()
     for name in model:
         if model.count(name) > 1:
-            raise ValueError(f"--model names {name!r} twice; name each model once")
+            raise ValueError(
+                f"--model names {quoted(name)} twice; name each model once"
+            )
     found = compare_models(
         options.build_all(model),
         data,

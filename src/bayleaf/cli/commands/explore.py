@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bayleaf.wording import visible
+
 if TYPE_CHECKING:
     from bayleaf.explorer.page import Explorable
 
@@ -45,7 +47,7 @@ def explore(
     written = _temporary(model.stem) if output is None else output
     with replacing(written) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")
-    print(written)
+    print(visible(str(written)))
     if output is None:
         import webbrowser
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
+from bayleaf.wording import visible
 
 
 def fit(
@@ -82,5 +83,5 @@ def fit(
         print_json(summary.to_dict())
     else:
         print(summary)
-        print(f"written to {output}", file=sys.stderr)
+        print(f"written to {visible(str(output))}", file=sys.stderr)
     return 0

@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.cli.options import Source, Strings, print_json
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:
     from bayleaf.data.domain import Variable
@@ -150,7 +150,8 @@ def _table(
     weights = np.ones(table.num_rows) if given is None else given
     if not (weights >= 0).all() or not np.isfinite(weights).all() or not weights.any():
         raise ValueError(
-            f"the weight column {weight!r} must hold finite numbers >= 0, not all zero"
+            f"the weight column {quoted(weight)} must hold finite numbers >= 0, not "
+            "all zero"
         )
     parts = select_rows(take_apart(features), weights > 0)
     assert isinstance(parts, list)
@@ -176,7 +177,9 @@ def _learned(
     names = [str(part.name) for part in parts]
     for name in wanted:
         if name not in names:
-            raise ValueError(f"there is no column {name!r}; {near_names(name, names)}")
+            raise ValueError(
+                f"there is no column {quoted(name)}; {near_names(name, names)}"
+            )
     encoder, codes = learn_encoder(
         parts, None, weights, resolve_discretizer(discretizer), EncoderRules()
     )
@@ -244,9 +247,9 @@ def _variable(column: Column, values: list[Any], tree: ValueHierarchy) -> Variab
 
 def _lines(report: dict[str, Any]) -> list[str]:
     """A report as a person reads it."""
-    name = report["column"]
+    name = shown_name(report["column"])
     if "error" in report:
-        return [f"{name}: does not fit", f"  {report['error']}"]
+        return [f"{name}: does not fit", f"  {visible(report['error'])}"]
     cuts = report["cuts"]
     told = f"{cuts}" if cuts <= _MANY_CUTS else f"about 2^{cuts.bit_length() - 1}"
     lines = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from bayleaf.cli.options import Source, print_json
-from bayleaf.wording import name_list, near_names
+from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.models.class_model import ClassModel
@@ -111,7 +111,7 @@ def _show_density(
         names = {str(name): name for name in network.domain.names}
         if table not in names:
             raise ValueError(
-                f"there is no variable {table!r}; {near_names(table, names)}"
+                f"there is no variable {quoted(table)}; {near_names(table, names)}"
             )
         text = estimator.describe(names[table])
         if as_json:
@@ -136,13 +136,13 @@ def _show_hierarchy(model: Path, name: str, *, as_json: bool) -> int:
     }
     if name not in variables:
         raise ValueError(
-            f"there is no variable {name!r}; {near_names(name, variables)}"
+            f"there is no variable {quoted(name)}; {near_names(name, variables)}"
         )
     tree = variables[name].hierarchy
     if tree is None:
         having = [text for text, known in variables.items() if known.hierarchy]
         raise ValueError(
-            f"variable {name!r} has no value hierarchy; those that have one: "
+            f"variable {quoted(name)} has no value hierarchy; those that have one: "
             f"{name_list(having) or 'none'}"
         )
     if as_json:
@@ -164,8 +164,8 @@ def _show_importance(
     name = target or str(predictor.model.domain[-1].name)
     if name not in table.column_names:
         raise ValueError(
-            f"{source} has no column {name!r} with the class; name it with --target "
-            f"({near_names(name, table.column_names)})"
+            f"{source} has no column {quoted(name)} with the class; name it with "
+            f"--target ({near_names(name, table.column_names)})"
         )
     batch = table.combine_chunks().to_batches()[0]
     numbers = range(1, table.num_rows + 1)
@@ -204,7 +204,9 @@ def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
     model = predictor.model
     by_text = {str(known): i for i, known in enumerate(model.domain.names[:-1])}
     if name not in by_text:
-        raise ValueError(f"there is no feature {name!r}; {near_names(name, by_text)}")
+        raise ValueError(
+            f"there is no feature {quoted(name)}; {near_names(name, by_text)}"
+        )
     found = model.feature_shape(by_text[name], tuple(predictor.classes.tolist()))
     if found is None:
         raise ValueError("--shape belongs to the auto model; use --table for this one")
@@ -217,9 +219,9 @@ def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
 
 def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
     """Print the probability table of one variable."""
-    from rich.console import Console
     from rich.table import Table
 
+    from bayleaf.cli.console import ShownConsole
     from bayleaf.describe.drawing import table_rows
 
     header, rows = table_rows(model, name)
@@ -229,8 +231,10 @@ def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
     shown = Table()
     for column in header:
         # A name is broken over lines, not cut off, where the terminal is narrow.
-        shown.add_column(column, overflow="fold")
+        shown.add_column(visible(column), overflow="fold")
     for row in rows:
-        shown.add_row(*(f"{c:.4f}" if isinstance(c, float) else str(c) for c in row))
-    Console().print(shown)
+        shown.add_row(
+            *(f"{c:.4f}" if isinstance(c, float) else visible(c) for c in row)
+        )
+    ShownConsole().print(shown)
     return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.options import Source, Strings
+from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,8 +49,8 @@ def predict(
     probabilities
         Whether to add the probabilities.
     safe_csv
-        Put an apostrophe before class labels that a spreadsheet would take for a
-        formula, such as =A1.
+        Whether CSV has an apostrophe before a predicted label that a spreadsheet
+        would take for a formula, such as =1+1.
     """
     from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.output import writing
@@ -58,10 +59,12 @@ def predict(
     from bayleaf.io import read_model
 
     predictor = read_model(model).predictor
-    guarded = ("prediction",) if safe_csv else ()
     unknown: Counter[str | int] = Counter()
     n_rows = 0
-    with writing(output, guarded) as writer, progress() as show:
+    with (
+        writing(output, ["prediction"] if safe_csv else []) as writer,
+        progress() as show,
+    ):
         for batch in read_batches(data):
             encoded = encode_batch(
                 predictor,
@@ -103,7 +106,7 @@ def _scored(
     taken = [name for name in added if name in batch.schema.names]
     if taken:
         raise ValueError(
-            f"the input has a column {taken[0]!r} already; rename it so that the "
+            f"the input has a column {quoted(taken[0])} already; rename it so that the "
             "prediction can be added"
         )
     return pa.RecordBatch.from_arrays(

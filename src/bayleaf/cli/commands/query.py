@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.options import Strings, print_json
-from bayleaf.wording import one_line
+from bayleaf.wording import shown_name
 
 if TYPE_CHECKING:
     from bayleaf.models.bayesian_network import BayesianNetwork
@@ -86,9 +86,10 @@ def _show_most_probable(
             }
         )
         return 0
-    width = max(len(one_line(name)) for name in states)
-    for name, state in states.items():
-        print(f"{one_line(name):<{width}}  {one_line(state)}")
+    names = [shown_name(name) for name in states]
+    width = max(map(len, names))
+    for name, state in zip(names, states.values(), strict=True):
+        print(f"{name:<{width}}  {shown_name(state)}")
     print(f"log probability of all this together: {log_probability:.6g}")
     return 0
 
@@ -105,7 +106,8 @@ def _show_information(
     if as_json:
         print_json({str(name): value for name, value in found.items()})
         return 0
-    width = max((len(one_line(name)) for name in found), default=0)
-    for name, value in found.items():
-        print(f"{one_line(name):<{width}}  {value:.4f} nats")
+    names = [shown_name(name) for name in found]
+    width = max(map(len, names), default=0)
+    for name, value in zip(names, found.values(), strict=True):
+        print(f"{name:<{width}}  {value:.4f} nats")
     return 0

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.options import Source, Strings, print_json
+from bayleaf.wording import visible
 
 DEFAULT_OUTPUT = Path("report.html")
 
@@ -99,7 +100,7 @@ def report(
     if json:
         print_json(summary)
     else:
-        print(output)
+        print(visible(str(output)))
     return 0
 
 

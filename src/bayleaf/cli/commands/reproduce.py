@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from bayleaf.cli.exit_codes import INTERRUPTED
+from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.reproduction.runner import Reproduction
@@ -60,8 +61,8 @@ def reproduce(
     keys = PAPERS if paper == "all" else (paper,)
     if not set(keys) <= set(PAPERS):
         raise ValueError(
-            f"the paper must be one of {', '.join(PAPERS)} or all, got {paper!r}; "
-            f"{near_names(paper, (*PAPERS, 'all'))}"
+            f"the paper must be one of {', '.join(PAPERS)} or all, got "
+            f"{quoted(paper)}; {near_names(paper, (*PAPERS, 'all'))}"
         )
     if jobs < 1:
         raise ValueError(f"--jobs must be at least 1, got {jobs}")
@@ -93,13 +94,13 @@ def _carry_out(run: Reproduction, jobs: int) -> None:
     kept = len(run.wanted) - n_open
     print(
         f"{run.paper}: {len(run.wanted)} cells, {kept} of them kept from "
-        f"{run.store.table} and {run.store.folder}",
+        f"{visible(str(run.store.table))} and {visible(str(run.store.folder))}",
         file=sys.stderr,
     )
     with _telling() as show:
         run.run(jobs, show)
     comparisons = write(run)
-    print(f"{run.output / run.paper}.md: {verdict_sentence(comparisons)}")
+    print(f"{visible(str(run.output / run.paper))}.md: {verdict_sentence(comparisons)}")
 
 
 def _list_missing(runs: list[Reproduction]) -> None:

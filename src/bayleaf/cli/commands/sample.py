@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter, Token
 
 from bayleaf.cli.options import Strings
+from bayleaf.wording import quoted
 
 
 def _whole(kind: type, tokens: Sequence[Token]) -> int:
@@ -17,7 +18,7 @@ def _whole(kind: type, tokens: Sequence[Token]) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no whole number") from None
+        raise ValueError(f"{quoted(text)} is no whole number") from None
 
 
 def sample(
@@ -52,15 +53,16 @@ def sample(
     output
         CSV or Parquet file to write; - for CSV on standard output.
     safe_csv
-        Put an apostrophe before names and states that a spreadsheet would take for a
-        formula, such as =A1.
+        Whether CSV has an apostrophe before a name or state that a spreadsheet would
+        take for a formula, such as =1+1.
     """
     from bayleaf.cli.networks import evidence_from, open_network
     from bayleaf.cli.output import writing
 
     network = open_network(model)
     evidence = evidence_from(network, given, likelihood)
-    with writing(output, None if safe_csv else ()) as writer:
+    names = [str(name) for name in network.domain.names]
+    with writing(output, names if safe_csv else []) as writer:
         table = network.sample(rows, evidence, random_state=seed)
         for batch in table.to_batches():
             writer.write(batch)

@@ -25,6 +25,7 @@ from bayleaf.data.cuts.cut_points import (
 from bayleaf.data.domain import interval_labels
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.labels import encode_labels
+from bayleaf.wording import quoted
 
 # One state of a variable is kept for missing cells.
 _MAX_BINS = Codes.MAX_STATES - 1
@@ -155,7 +156,8 @@ class _BinTransformer(_CutPointTransformer):
     def _check_parameters(self) -> None:
         whole = isinstance(self.n_bins, numbers.Integral)
         message = (
-            f"n_bins must be an integer from 2 to {_MAX_BINS}, got {self.n_bins!r}"
+            f"n_bins must be an integer from 2 to {_MAX_BINS}, got "
+            f"{quoted(self.n_bins)}"
         )
         if not whole or isinstance(self.n_bins, bool):
             raise TypeError(message)
@@ -365,14 +367,14 @@ def resolve_discretizer(name_or_instance: Any) -> Discretizer:
             choices = ", ".join(repr(name) for name in DISCRETIZERS)
             raise ValueError(
                 f"discretizer must be one of {choices} or a discretiser object, "
-                f"got {name_or_instance!r}"
+                f"got {quoted(name_or_instance)}"
             )
         return DISCRETIZERS[name_or_instance]()
     is_class = isinstance(name_or_instance, type)
     if is_class or not callable(getattr(name_or_instance, "cut_points", None)):
         raise TypeError(
             "discretizer must be a name such as 'mdlp' or an object with a cut_points "
-            f"method, such as MDLPDiscretizer(), got {name_or_instance!r}"
+            f"method, such as MDLPDiscretizer(), got {quoted(name_or_instance)}"
         )
     discretizer: Discretizer = name_or_instance
     return discretizer

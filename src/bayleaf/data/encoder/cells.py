@@ -13,6 +13,7 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.labels import sorted_positions
 from bayleaf.data.tables.columns import Column, Name, ValueColumn
 from bayleaf.data.tables.matrix import ColumnCodes
+from bayleaf.wording import quoted
 
 # One state is left for missing cells.
 MOST_STATES = Codes.MAX_STATES - 1
@@ -40,13 +41,13 @@ def check_max_states(name: Name, n_states: int, limit: int) -> None:
     """Raise if a nominal column has too many states to be more than an identifier."""
     if n_states > limit:
         raise ValueError(
-            f"column {name!r} has {n_states} distinct values, more than "
+            f"column {quoted(name)} has {n_states} distinct values, more than "
             f"max_states={limit}, like an identifier; drop it, group its values, "
             "or raise max_states"
         )
     if n_states > MOST_STATES:
         raise ValueError(
-            f"column {name!r} has {n_states} distinct values, but at most "
+            f"column {quoted(name)} has {n_states} distinct values, but at most "
             f"{MOST_STATES} are possible; drop it or group its values"
         )
 
@@ -56,8 +57,8 @@ def check_same_sort(variable: Variable, column: ValueColumn) -> None:
     was, now = _sort(variable.known_states), _sort(used_values(column))
     if was and now and was != now:
         raise ValueError(
-            f"column {variable.name!r} held {was} in training but holds {now} now; "
-            f"convert it to {was}"
+            f"column {quoted(variable.name)} held {was} in training but holds {now} "
+            f"now; convert it to {was}"
         )
 
 
@@ -101,8 +102,8 @@ def interval_codes(
         text = [value for value in used_values(column) if isinstance(value, str)]
         if text:
             raise ValueError(
-                f"column {variable.name!r} held numbers in training but holds text "
-                f"now, such as {text[0]!r}; convert it to numbers"
+                f"column {quoted(variable.name)} held numbers in training but holds "
+                f"text now, such as {quoted(text[0])}; convert it to numbers"
             )
         numbers = [v if isinstance(v, int | float) else np.nan for v in column.values]
         values = np.array([*numbers, np.nan], dtype=np.float64)[column.indices]
@@ -122,7 +123,7 @@ def interval_codes(
 def missing_error(name: Name, is_missing: NDArray[np.bool_]) -> ValueError:
     """The error for missing cells where the rules refuse them."""
     return ValueError(
-        f"column {name!r} has {np.count_nonzero(is_missing)} missing cells (the first "
-        f"in row {int(np.argmax(is_missing))}), such as NaN; fill them or allow them "
-        "with missing='marginalize'"
+        f"column {quoted(name)} has {np.count_nonzero(is_missing)} missing cells (the "
+        f"first in row {int(np.argmax(is_missing))}), such as NaN; fill them or allow "
+        "them with missing='marginalize'"
     )

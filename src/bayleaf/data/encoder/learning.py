@@ -30,6 +30,7 @@ from bayleaf.data.tables.columns import (
     iterate_names,
 )
 from bayleaf.data.tables.matrix import LearnedColumn, learn_matrix
+from bayleaf.wording import quoted
 
 # An integer column with at most this many distinct values is taken as nominal.
 MAX_NOMINAL_INTEGERS = 10
@@ -173,7 +174,7 @@ class _Learner:
         as_state = self.rules.missing == "state"
         if is_missing.all() and not (as_state or self.allow_empty):
             raise ValueError(
-                f"column {name!r} has no value in any training row; drop it, "
+                f"column {quoted(name)} has no value in any training row; drop it, "
                 "or count missing cells as a state with missing='state'"
             )
         return as_state and bool(is_missing.any())
@@ -204,8 +205,8 @@ class _Learner:
         cuts = self.discretizer.cut_points(values, classes, n_classes, self.weights)
         if len(cuts) >= MOST_STATES:
             raise ValueError(
-                f"the discretizer cuts column {column.name!r} at {len(cuts)} points; "
-                f"at most {MOST_STATES - 1} are possible, so choose fewer bins"
+                f"the discretizer cuts column {quoted(column.name)} at {len(cuts)} "
+                f"points; at most {MOST_STATES - 1} are possible, so choose fewer bins"
             )
         return numeric_variable(
             column.name, cuts, missing_state=missing_state

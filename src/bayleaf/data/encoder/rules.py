@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from bayleaf.data.tables.columns import Name
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
 
 MISSING_RULES = ("marginalize", "state", "error")
 UNKNOWN_RULES = ("missing", "error")
@@ -64,5 +64,6 @@ def _named(item: Name, names: Sequence[Name]) -> Name:
     if isinstance(item, int | np.integer) and 0 <= item < len(names):
         return names[int(item)]
     raise ValueError(
-        f"categorical_features names {item!r}, but the columns are {name_list(names)}"
+        f"categorical_features names {quoted(item)}, but the columns are "
+        f"{name_list(names)}"
     )

@@ -19,7 +19,7 @@ from bayleaf.data.encoder.cells import (
 from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.tables.columns import Column, Matrix, Name, iterate_names
 from bayleaf.data.tables.matrix import EncodedColumn, encode_matrix
-from bayleaf.wording import brief, brief_names, name_list
+from bayleaf.wording import brief, brief_names, name_list, quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class TableEncoder:
             codes, n_unknown, strangers = state_codes(variable, values)
             if n_unknown and self.rules.unknown == "error":
                 raise ValueError(
-                    f"column {variable.name!r} holds values "
+                    f"column {quoted(variable.name)} holds values "
                     f"({name_list(strangers, limit=3)}) that training did not contain; "
                     "correct them or allow them with unknown='missing'"
                 )

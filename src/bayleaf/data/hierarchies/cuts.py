@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
 
 # Names of nodes in preorder, of which every state has exactly one above it or is one.
 Cut = tuple[Hashable, ...]
@@ -110,7 +110,7 @@ def refine(hierarchy: ValueHierarchy, cut: Cut, name: Hashable) -> Cut:
     children = hierarchy.children_of(name)
     if name not in cut or not children:
         problem = "is a state" if name in cut else "is not in the cut"
-        raise ValueError(f"node {name!r} {problem}, so it cannot be refined")
+        raise ValueError(f"node {quoted(name)} {problem}, so it cannot be refined")
     at = cut.index(name)
     return (*cut[:at], *children, *cut[at + 1 :])
 
@@ -128,7 +128,7 @@ def abstract(hierarchy: ValueHierarchy, cut: Cut, name: Hashable) -> Cut:
     if absent or not children:
         problem = f"lacks {name_list(absent)}" if children else "holds a state only"
         raise ValueError(
-            f"node {name!r} cannot replace its children, since the cut {problem}"
+            f"node {quoted(name)} cannot replace its children, since the cut {problem}"
         )
     at = cut.index(children[0])
     return (*cut[:at], name, *cut[at + len(children) :])

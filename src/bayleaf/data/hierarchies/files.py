@@ -14,7 +14,7 @@ from typing import Any
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.ranges import has_range_leaves, states_of_ranges
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.wording import name_list, near_names
+from bayleaf.wording import name_list, near_names, quoted, visible_json
 
 Name = str | int
 PathLike = str | os.PathLike[str]
@@ -49,7 +49,7 @@ def read_hierarchies(path: PathLike) -> dict[str, ValueHierarchy]:
     """
     values = _read_json(path)
     return {
-        column: _from_json(nested, f"column {column!r} of {os.fspath(path)}")
+        column: _from_json(nested, f"column {quoted(column)} of {os.fspath(path)}")
         for column, nested in values.items()
     }
 
@@ -65,11 +65,11 @@ def read_hierarchy(path: PathLike, column: Name) -> ValueHierarchy:
     values = _read_json(path)
     name, place = str(column), os.fspath(path)
     if name in values:
-        return _from_json(values[name], f"column {name!r} of {place}")
+        return _from_json(values[name], f"column {quoted(name)} of {place}")
     if len(values) == 1:
         return _from_json(values, place)
     raise ValueError(
-        f"{place} holds no value hierarchy of column {name!r}; "
+        f"{place} holds no value hierarchy of column {quoted(name)}; "
         f"{near_names(name, values)}"
     )
 
@@ -77,7 +77,7 @@ def read_hierarchy(path: PathLike, column: Name) -> ValueHierarchy:
 def hierarchies_text(hierarchies: Mapping[Any, ValueHierarchy]) -> str:
     """Value hierarchies as the text of a file that `read_hierarchies` reads."""
     values = {str(name): tree.to_nested() for name, tree in hierarchies.items()}
-    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+    return visible_json(json.dumps(values, indent=1, ensure_ascii=False)) + "\n"
 
 
 def resolve_hierarchies(
@@ -116,7 +116,7 @@ def resolve_hierarchies(
     for column, given in hierarchies.items():
         if str(column) not in by_text:
             raise ValueError(
-                f"hierarchies names column {column!r}, which the table lacks; "
+                f"hierarchies names column {quoted(column)}, which the table lacks; "
                 f"{near_names(str(column), by_text)}"
             )
         resolved[by_text[str(column)]] = _resolve(given, column)
@@ -154,8 +154,8 @@ def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarc
     meant = leaf_states(hierarchy, variable)
     if not meant:
         raise ValueError(
-            f"no leaf of the value hierarchy with the root {hierarchy.root!r} is a "
-            f"state of variable {variable.name!r}; its states are "
+            f"no leaf of the value hierarchy with the root {quoted(hierarchy.root)} is "
+            f"a state of variable {quoted(variable.name)}; its states are "
             f"{name_list(variable.known_states)}"
         )
     absent = [
@@ -163,7 +163,7 @@ def fit_hierarchy(hierarchy: ValueHierarchy, variable: Variable) -> ValueHierarc
     ]
     if absent:
         warnings.warn(
-            f"the value hierarchy of variable {variable.name!r} leaves out "
+            f"the value hierarchy of variable {quoted(variable.name)} leaves out "
             f"{name_list(absent)}, which will hang right below its root",
             UserWarning,
             stacklevel=2,
@@ -202,13 +202,13 @@ def _resolve(given: Any, column: Name) -> ValueHierarchy:
         return read_hierarchy(given, column)
     if not isinstance(given, Mapping):
         raise TypeError(
-            f"the value hierarchy of column {column!r} must be a ValueHierarchy, a "
-            f"mapping or the path of a file, got {type(given).__name__}"
+            f"the value hierarchy of column {quoted(column)} must be a ValueHierarchy, "
+            f"a mapping or the path of a file, got {type(given).__name__}"
         )
     try:
         return ValueHierarchy.from_nested(given)
     except ValueError as error:
-        raise ValueError(f"column {column!r}: {error}") from None
+        raise ValueError(f"column {quoted(column)}: {error}") from None
 
 
 def _read_json(path: PathLike) -> dict[str, Any]:
@@ -243,8 +243,8 @@ def _object_of_different_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ValueError(
-            f"the name {twice!r} stands twice in one object; give every node a name "
-            "of its own"
+            f"the name {quoted(twice)} stands twice in one object; give every node a "
+            "name of its own"
         )
     return values
 
@@ -256,11 +256,13 @@ def _from_json(nested: Any, place: str) -> ValueHierarchy:
         for name in tree.nodes:
             if name is None:
                 raise ValueError(
-                    f"a list below node {tree.parent_of(name)!r} of the value "
+                    f"a list below node {quoted(tree.parent_of(name))} of the value "
                     "hierarchy holds null; name a state, or leave the entry out"
                 )
             if isinstance(name, float) and not isfinite(name):
-                raise ValueError(f"state {name!r} of the value hierarchy is not finite")
+                raise ValueError(
+                    f"state {quoted(name)} of the value hierarchy is not finite"
+                )
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
     return tree
@@ -283,9 +285,9 @@ def leaf_states(
         if not has_range_leaves(hierarchy):
             strange = [leaf for leaf in hierarchy.states if leaf not in states]
             raise ValueError(
-                f"leaf {strange[0]!r} of the value hierarchy is no interval of the "
-                f"numeric variable {variable.name!r}; write ranges such as '0-9' or "
-                "'<= 9'"
+                f"leaf {quoted(strange[0])} of the value hierarchy is no interval of "
+                f"the numeric variable {quoted(variable.name)}; write ranges such as "
+                "'0-9' or '<= 9'"
             )
         return states_of_ranges(hierarchy, variable)
     # Names in files are text, whatever the type of the states.
@@ -306,16 +308,17 @@ def _check_names(
     groups = [name for name in hierarchy.inner_nodes if name in states]
     if groups:
         raise ValueError(
-            f"node {groups[0]!r} of the value hierarchy is a group, but variable "
-            f"{variable.name!r} has a state of this name; rename the group"
+            f"node {quoted(groups[0])} of the value hierarchy is a group, but variable "
+            f"{quoted(variable.name)} has a state of this name; rename the group"
         )
     first: dict[Hashable, Hashable] = {}
     for leaf, state in meant.items():
         if state in first:
             raise ValueError(
-                f"leaves {first[state]!r} below {hierarchy.parent_of(first[state])!r} "
-                f"and {leaf!r} below {hierarchy.parent_of(leaf)!r} are the same state "
-                f"of variable {variable.name!r}; keep one of them"
+                f"leaves {quoted(first[state])} below "
+                f"{quoted(hierarchy.parent_of(first[state]))} and {quoted(leaf)} below "
+                f"{quoted(hierarchy.parent_of(leaf))} are the same state of variable "
+                f"{quoted(variable.name)}; keep one of them"
             )
         first[state] = leaf
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bayleaf.data.domain import Variable
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.wording import format_number, name_list
+from bayleaf.wording import format_number, name_list, quoted
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _WHOLE = r"-?\d+"
@@ -78,13 +78,13 @@ def ordered_ranges(hierarchy: ValueHierarchy) -> tuple[ValueRange, ...]:
         found = read_range(leaf)
         if found is None:
             raise ValueError(
-                f"leaf {leaf!r} of the value hierarchy is no range of numbers; "
+                f"leaf {quoted(leaf)} of the value hierarchy is no range of numbers; "
                 f"write {_FORMS}"
             )
         if found.low >= found.high:
             raise ValueError(
-                f"leaf {leaf!r} of the value hierarchy is a range without numbers; "
-                "put the smaller end first"
+                f"leaf {quoted(leaf)} of the value hierarchy is a range without "
+                "numbers; put the smaller end first"
             )
         ranges.append(found)
     ranges.sort(key=lambda found: (found.low, found.high))
@@ -92,8 +92,8 @@ def ordered_ranges(hierarchy: ValueHierarchy) -> tuple[ValueRange, ...]:
         if left.high != right.low:
             problem = "overlap" if left.high > right.low else "leave a gap between them"
             raise ValueError(
-                f"leaves {left.leaf!r} and {right.leaf!r} of the value hierarchy "
-                f"{problem}; let every range start where the one before ends"
+                f"leaves {quoted(left.leaf)} and {quoted(right.leaf)} of the value "
+                f"hierarchy {problem}; let every range start where the one before ends"
             )
     return tuple(ranges)
 
@@ -133,8 +133,9 @@ def states_of_ranges(
             for points in (cuts, variable.cut_points)
         )
         raise ValueError(
-            f"the value hierarchy of variable {variable.name!r} cuts at {wanted}, but "
-            f"the variable is cut at {given}; take the hierarchy's cut points"
+            f"the value hierarchy of variable {quoted(variable.name)} cuts at "
+            f"{wanted}, but the variable is cut at {given}; take the hierarchy's cut "
+            "points"
         )
     return {
         found.leaf: state for found, state in zip(ranges, variable.states, strict=False)

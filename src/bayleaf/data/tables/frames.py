@@ -13,10 +13,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.data.tables.columns import Column, Matrix, Name, NumberColumn, ValueColumn
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
 
 # What Arrow raises for a column whose cells have no common type.
 _NO_ARROW_TYPE = (
+    UnicodeEncodeError,
     pa.ArrowInvalid,
     pa.ArrowTypeError,
     pa.ArrowNotImplementedError,
@@ -155,9 +156,8 @@ def _as_array(values: Any) -> NDArray[Any]:
         cells: NDArray[Any] = np.array(values.data, dtype=object)
         cells[np.ma.getmaskarray(values)] = None
         return cells
-    if isinstance(values, np.ndarray):
-        return values
     if hasattr(values, "__array__"):
+        # Slices of np.matrix would keep two dimensions; this is a plain array.
         return np.asarray(values)
     try:
         array = np.asarray(values)
@@ -191,7 +191,7 @@ def _array_column(name: Name, values: NDArray[Any]) -> Column:
         return ValueColumn(name, values.astype(np.int32), [False, True])
     if kind == "c":
         raise ValueError(
-            f"Complex data not supported: column {name!r} holds complex numbers; "
+            f"Complex data not supported: column {quoted(name)} holds complex numbers; "
             "split them into real and imaginary parts"
         )
     if kind not in "OU":
@@ -337,7 +337,7 @@ def _object_column(name: Name, values: NDArray[Any]) -> Column:
             floats = np.array([float(value) for value in known])
         except OverflowError as error:
             raise ValueError(
-                f"column {name!r} holds a number too large for a float; "
+                f"column {quoted(name)} holds a number too large for a float; "
                 "pass such identifiers as text"
             ) from error
         if not all(isinstance(value, bool | np.bool_) for value in index):
@@ -373,7 +373,7 @@ def _is_signed(kind: pa.DataType) -> bool:
 def _infinite(name: Name) -> ValueError:
     """The error for a column with an infinite number."""
     return ValueError(
-        f"column {name!r} holds infinity; replace infinite values by numbers "
+        f"column {quoted(name)} holds infinity; replace infinite values by numbers "
         "or leave the cells empty"
     )
 
@@ -381,6 +381,6 @@ def _infinite(name: Name) -> ValueError:
 def _unsupported(name: Name, what: str) -> TypeError:
     """The error for a cell that is neither text nor number."""
     return TypeError(
-        f"column {name!r} holds {what}, but every argument must be a string or a real "
-        "number; convert the column to text or numbers"
+        f"column {quoted(name)} holds {what}, but every argument must be a string or a "
+        "real number; convert the column to text or numbers"
     )

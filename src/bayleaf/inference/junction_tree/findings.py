@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Variable
 from bayleaf.inference.junction_tree.decomposition import Product
 from bayleaf.native.tree_questions import Known
+from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 # The state that a variable is in, or a likelihood for each of its states.
@@ -65,6 +66,6 @@ def _misfit(variable: Variable, what: str) -> ValueError:
     """The error for a finding that does not fit its variable."""
     n_states = variable.n_states
     return ValueError(
-        f"the evidence on variable {variable.name!r} has {what}; give a state from 0 "
-        f"to {n_states - 1}, or one likelihood for each of its {n_states} states"
+        f"the evidence on variable {quoted(variable.name)} has {what}; give a state "
+        f"from 0 to {n_states - 1}, or one likelihood for each of its {n_states} states"
     )

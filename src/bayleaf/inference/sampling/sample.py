@@ -17,6 +17,7 @@ from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.sampling.draws import draw_rows
 from bayleaf.inference.sampling.evidence_draws import evidence_draws
+from bayleaf.wording import quoted
 
 # A terabyte and more; asking for it is a slip.
 _MOST_CELLS = 1 << 40
@@ -53,7 +54,7 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
     whole = isinstance(n, numbers.Integral) and not isinstance(n, bool)
     if not whole or n < 1:
         raise ValueError(
-            f"the number of rows must be an integer of at least 1, got {n!r}"
+            f"the number of rows must be an integer of at least 1, got {quoted(n)}"
         )
     rng = random_generator(random_state)
     network = trees.network
@@ -97,7 +98,14 @@ def _decoded(variable: Variable, codes: NDArray[Any]) -> pa.Array:
     if not _of_one_kind(known_states) or _is_beyond_arrow(known_states):
         states = [variable.label(code) for code in range(len(states))]
     null_code = len(states) - variable.has_missing_state
-    known = pa.array(states[:null_code])
+    try:
+        known = pa.array(states[:null_code])
+        str(variable.name).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"variable {quoted(variable.name)} or a state of it is no Unicode text; "
+            "rename it before rows are drawn"
+        ) from error
     absent = codes >= null_code
     indices = pa.array(
         codes if codes.dtype != np.uint8 or null_code > 127 else codes.view(np.int8),

@@ -16,6 +16,7 @@ from bayleaf.io.native import archive
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
 from bayleaf.io.native.version_2 import arrays_beside, upgraded
+from bayleaf.wording import visible_json
 
 SCHEMA_VERSION = 3
 MAX_BYTES = archive.MAX_BYTES
@@ -67,7 +68,7 @@ def _as_text(kind: str, content: Any) -> tuple[str, list[Array]]:
     large = sum(array.size for array in arrays) > archive.MAX_INLINE
     stand_in = archive.stand_ins(archived=large)
     text = json.dumps(document, allow_nan=False, ensure_ascii=False, default=stand_in)
-    return f"{text}\n", arrays
+    return f"{visible_json(text)}\n", arrays
 
 
 def _read_back(kind: str, made: type[Any], written: bytes) -> tuple[str, list[Array]]:

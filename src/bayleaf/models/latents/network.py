@@ -22,6 +22,7 @@ from bayleaf.models.rules.latent_rules import (
     name_of_state,
     state_rules,
 )
+from bayleaf.wording import quoted
 
 __all__ = ["cells_name", "latent_names", "latent_network", "shown_nodes"]
 
@@ -157,7 +158,7 @@ class _Expansion:
         if size > self.model.max_table_cells:
             name = latent_names(self.model.domain, self.tree)[position]
             raise ValueError(
-                f"the table of {cells_name(name)!r} needs {size} numbers, above "
+                f"the table of {quoted(cells_name(name))} needs {size} numbers, above "
                 f"max_table_cells={self.model.max_table_cells}; raise that, or lower "
                 "max_cells"
             )

@@ -18,7 +18,7 @@ from bayleaf.models.mixtures.tables import (
     node_path,
     path_name,
 )
-from bayleaf.wording import brief_fields, stated
+from bayleaf.wording import brief_fields, shown_name, stated
 
 Facts = list[str]
 
@@ -137,8 +137,8 @@ class MixtureExplanation(Explanation):
             name = _named("expert", expert, n_starts)
             told = _strongest(expert.contributions, facts)
             lines += wrapped(
-                f"{name}: {self.target} with probability {expert.probability:.3f}"
-                f"{told}",
+                f"{name}: {shown_name(self.target)} with probability "
+                f"{expert.probability:.3f}{told}",
                 f"  {expert.weight / n_starts:8.3f}  ",
             )
         if hidden := ranked[_EXPERTS_SHOWN:]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.models.explanation import Explanation, base_fields, wrapped
+from bayleaf.wording import shown_name
 
 # Components of a class that are written.
 _SHOWN = 4
@@ -58,7 +59,7 @@ def _told(label: Any, shares: tuple[float, ...]) -> list[str]:
     """The likeliest components of a class."""
     ranked = sorted(range(len(shares)), key=lambda place: -shares[place])
     parts = [f"{place + 1} with {shares[place]:.3f}" for place in ranked[:_SHOWN]]
-    return wrapped(f"component if {label}: {', '.join(parts)}", "  ")
+    return wrapped(f"component if {shown_name(label)}: {', '.join(parts)}", "  ")
 
 
 def explain_components(

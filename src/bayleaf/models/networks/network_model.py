@@ -16,7 +16,7 @@ from bayleaf.inference.elimination import Eliminator
 from bayleaf.inference.factors import Factor, FusedTables
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.networks.class_network import ClassNetwork
-from bayleaf.wording import name_list
+from bayleaf.wording import name_list, quoted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +45,8 @@ class NetworkModel(ClassNetwork):
         if parents:
             names = [self.domain[parent].name for parent in parents]
             raise ValueError(
-                f"the class {self.domain[-1].name!r} has parents {name_list(names)}; "
+                f"the class {quoted(self.domain[-1].name)} has parents "
+                f"{name_list(names)}; "
                 "turn those arcs round"
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
-from bayleaf.wording import brief_fields, format_number
+from bayleaf.wording import brief_fields, format_number, shown_name, visible
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +63,15 @@ class FeatureShape:
         }
 
     def __str__(self) -> str:
-        width = max([len(state) for state in self.states], default=0)
-        heads = [f"{label!s:>9}" for label in self.classes]
+        states = [visible(state) for state in self.states]
+        width = max(map(len, states), default=0)
+        heads = [f"{visible(str(label)):>9}" for label in self.classes]
         lines = [
-            f"{self.feature}: nats in favour of each class",
+            f"{shown_name(self.feature)}: nats in favour of each class",
             f"  {'':{width}} {'rows':>8} {' '.join(heads)}",
         ]
         for state, rows, values in zip(
-            self.states, self.row_counts, self.contributions, strict=True
+            states, self.row_counts, self.contributions, strict=True
         ):
             cells = " ".join(f"{value:+9.3f}" for value in values)
             lines.append(f"  {state:{width}} {format_number(float(rows)):>8} {cells}")

@@ -10,7 +10,7 @@ from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.wording import counted, name_list, shown_name, stated
+from bayleaf.wording import counted, name_list, shown_name, stated, visible
 
 # Longer networks and tables are cut, and say so.
 MAX_NODES = 60
@@ -66,7 +66,7 @@ def _form(cpd: CPD) -> str:
 
 def _labels(variable: Variable) -> list[str]:
     """All states as a reader sees them, cut where there are many."""
-    labels = [variable.label(code) for code in range(variable.n_states)]
+    labels = [visible(variable.label(code)) for code in range(variable.n_states)]
     if len(labels) > MAX_STATES:
         return [*labels[: MAX_STATES - 1], "..."]
     return labels
@@ -89,6 +89,13 @@ def _configurations(domain: Domain, cpd: CPD) -> Iterable[tuple[int, ...]]:
     return itertools.product(*(range(domain[p].n_states) for p in cpd.parents))
 
 
+def _given(domain: Domain, cpd: CPD, where: Sequence[int]) -> list[str]:
+    """The states of the parents in one configuration."""
+    return [
+        visible(domain[p].label(k)) for p, k in zip(cpd.parents, where, strict=True)
+    ]
+
+
 def _table_lines(domain: Domain, cpd: CPD) -> list[str]:
     """A table with a line for each parent configuration."""
     labels = _labels(domain[cpd.child])
@@ -97,7 +104,7 @@ def _table_lines(domain: Domain, cpd: CPD) -> list[str]:
     table = cpd.probabilities
     configurations = _configurations(domain, cpd)
     for where in itertools.islice(configurations, MAX_ROWS):
-        given = [domain[p].label(k) for p, k in zip(cpd.parents, where, strict=True)]
+        given = _given(domain, cpd, where)
         shown = table[where][: MAX_STATES - 1 if labels[-1:] == ["..."] else None]
         numbers = [_probability(value) for value in shown]
         rows.append([*given, *numbers, *[""] * (len(labels) - len(numbers))])
@@ -161,8 +168,8 @@ def _map_lines(domain: Domain, cpd: DeterministicCPD) -> list[str]:
     names = [shown_name(domain[parent].name) for parent in cpd.parents]
     rows = [[*names, shown_name(child.name)]]
     for where in itertools.islice(_configurations(domain, cpd), MAX_ROWS):
-        given = [domain[p].label(k) for p, k in zip(cpd.parents, where, strict=True)]
-        rows.append([*given, child.label(int(cpd.values[where]))])
+        given = _given(domain, cpd, where)
+        rows.append([*given, visible(child.label(int(cpd.values[where])))])
     hidden = cpd.values.size - (len(rows) - 1)
     more = [f"  and {counted(hidden, 'line')} more"] if hidden > 0 else []
     return _grid(rows, len(names)) + more

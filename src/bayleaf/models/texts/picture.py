@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bayleaf.wording import near_names
+from bayleaf.wording import near_names, quoted
 
 # Parent, child, and weight where arcs have weights.
 WeightedArc = tuple[int, int, float | None]
@@ -45,7 +45,7 @@ class PicturedGraph:
         for name in (wanted := list(dict.fromkeys(variables))):
             if name not in place:
                 near = near_names(str(name), map(str, self.names))
-                raise ValueError(f"there is no variable {name!r}; {near}")
+                raise ValueError(f"there is no variable {quoted(name)}; {near}")
         kept = {place[name]: number for number, name in enumerate(wanted)}
         return PicturedGraph(
             tuple(wanted),

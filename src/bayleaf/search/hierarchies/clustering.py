@@ -13,7 +13,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
 from bayleaf.native.search.tree_rows import join_values
-from bayleaf.wording import format_number
+from bayleaf.wording import format_number, quoted
 
 Linkage = Literal["information", "hamming"]
 LinkageArity = Literal["binary", "multiway"]
@@ -33,7 +33,7 @@ def check_linkage(linkage: str, linkage_arity: str) -> None:
     ):
         if value not in known:
             raise ValueError(
-                f"{name} must be {' or '.join(map(repr, known))}, got {value!r}"
+                f"{name} must be {' or '.join(map(repr, known))}, got {quoted(value)}"
             )
 
 
@@ -82,8 +82,8 @@ def build_hierarchy(
     n_values = variable.n_states
     if any(len(table) != n_values for table in tables):
         raise ValueError(
-            f"every table of variable {variable.name!r} needs {n_values} rows, one for "
-            "each state"
+            f"every table of variable {quoted(variable.name)} needs {n_values} rows, "
+            "one for each state"
         )
     if n_values <= 2 or not tables:
         return flat_hierarchy(variable.states)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.source import Counts, Family
 from bayleaf.cpds.smoothing import CellCounts, CellSmoothing, Smoothing
 from bayleaf.data.codes import Codes
+from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 
@@ -178,6 +179,6 @@ def cell_rule(rule: Smoothing | Any) -> CellSmoothing:
     if not isinstance(rule, CellSmoothing):
         raise TypeError(
             "leave-one-out needs a smoothing rule with a method probabilities(cells), "
-            f"which {rule!r} lacks; write one, or use a rule of the library"
+            f"which {quoted(rule)} lacks; write one, or use a rule of the library"
         )
     return rule

@@ -1,0 +1,316 @@
+"""No name acts on the terminal, whichever command prints it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import random
+import re
+import sys
+import threading
+import tty
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pa_parquet
+import pytest
+
+from bayleaf.cli import main
+
+# What a terminal obeys: controls, escape sequences, marks that turn text around.
+ACTS = [
+    "\x1b]0;title\x07",
+    "\x1b[2J\x1b[5;7m",
+    "\r\x08\x7f",
+    "\x9b31m\x85\x90",
+    "\u202e\u2066\u2069\u200f",
+    "\u061c\u200e\u202a",
+    "\u2028\u2029\x0b\x0c",
+    "[/b][link=x]:smile:\x00",
+]
+# A line that begins so was broken by a name.
+BROKEN = "INJECTED"
+STYLES = re.compile("\x1b\\[[0-9;]*m")
+UNSEEN = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
+WIDE = "\x1b[5;7m"
+
+
+def hostile(word: str, number: int) -> str:
+    """A name with something that acts and a line end inside."""
+    return f"{word}{ACTS[number % len(ACTS)]}\n{BROKEN} {number}."
+
+
+class Seen(NamedTuple):
+    """What a command wrote, to both streams."""
+
+    code: int
+    text: str
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Seen]:
+    """Run a command whose streams are a terminal, or a pipe."""
+
+    def call(words: list[str], *, terminal: bool = True) -> Seen:
+        reading, writing = pty.openpty() if terminal else os.pipe()
+        if terminal:
+            # Line ends arrive as they were written.
+            tty.setraw(writing)
+        parts: list[bytes] = []
+        reader = threading.Thread(target=lambda: parts.extend(_parts(reading)))
+        reader.start()
+        with (
+            open(writing, "w", encoding="utf-8", newline="") as stream,
+            monkeypatch.context() as patch,
+        ):
+            patch.setattr(sys, "stdout", stream)
+            patch.setattr(sys, "stderr", stream)
+            code = main(words)
+        reader.join()
+        os.close(reading)
+        return Seen(code, b"".join(parts).decode("utf-8"))
+
+    return call
+
+
+def _parts(reading: int) -> Iterator[bytes]:
+    """All that is written until the other end is closed."""
+    while True:
+        try:
+            part = os.read(reading, 1 << 16)
+        except OSError:
+            # So a terminal says that nobody writes to it any more.
+            return
+        if not part:
+            return
+        yield part
+
+
+class Files(NamedTuple):
+    """Where files with hostile names and contents lie."""
+
+    table: str
+    classes: list[str]
+    columns: list[str]
+    models: dict[str, str]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """A table and models of several kinds, all of whose names act."""
+    folder = tmp_path_factory.mktemp("hostile")
+    table = folder / "t\x1b[2J\u202e\nINJECTED.parquet"
+    rng = random.Random(0)
+    columns = [hostile(f"column{i}", i) for i in range(8)]
+    classes = [hostile(f"class{i}", i) for i in range(2)]
+    labels = [rng.randrange(2) for _ in range(160)]
+    cells = {
+        name: [
+            hostile("state", 3 * i + (label if rng.random() < 0.8 else 2))
+            for label in labels
+        ]
+        for i, name in enumerate(columns[:-1])
+    }
+    target = {columns[-1]: [classes[label] for label in labels]}
+    numbers = {hostile("number", 3): [label + rng.random() for label in labels]}
+    pa_parquet.write_table(pa.table(cells | numbers | target), table)
+    models = {}
+    for model in ("nb", "tan", "auto", "hnb", "mixture", "latent_class", "network"):
+        path = str(folder / f"{model}\x1b[2J.json")
+        words = ["fit", str(table), "--target", columns[-1], "--model", model]
+        assert main([*words, "-o", path]) == 0
+        models[model] = path
+    models["density"] = str(folder / "density\x9b.json")
+    words = ["fit", str(table), "--density", "--local-structure", "tree"]
+    assert main([*words, "-o", models["density"]]) == 0
+    for kind in ("json", "bif", "net", "xdsl", "xml"):
+        converted = str(folder / f"network\u202e\x07.{kind}")
+        assert main(["convert", models["network"], converted]) == 0
+        models[kind] = converted
+    models["hierarchy"] = str(folder / "h\x1b[2J.json")
+    words = ["hierarchy", "learn", str(table), "--drop", *numbers]
+    assert main([*words, "-o", models["hierarchy"]]) == 0
+    return Files(str(table), classes, columns, models, folder)
+
+
+def printing(files: Files) -> dict[str, list[str]]:
+    """Command lines that print names, by what tells them apart."""
+    table, classes, columns, models, folder = files
+    target = ["--target", columns[-1]]
+    given = ["--given", f"{columns[0]}={hostile('state', 0)}"]
+    out = str(folder / "out\x1b[2J.json")
+    few = ["--folds", "2", "--model", "nb"]
+    found = {
+        "fit": ["fit", table, *target, "--model", "tan", "-o", out],
+        "fit json": ["fit", table, *target, "--model", "nb", "-o", out, "--json"],
+        "density": ["fit", table, "--density", "-o", out],
+        "predict": ["predict", models["nb"], table],
+        "sample": ["sample", models["network"], "-n", "5", *given],
+        "evaluate": ["evaluate", table, *target, *few, "--positive", classes[1]],
+        "evaluate json": ["evaluate", table, *target, *few, "--json"],
+        "compare": ["compare", table, *target, "--models", "nb,tan", "--folds", "2"],
+        "query": ["query", models["network"], *given],
+        "query json": ["query", models["network"], *given, "--json"],
+        "query bif": ["query", models["bif"]],
+        "most probable": ["query", models["net"], "--most-probable"],
+        "information": ["query", models["network"], "--information", *target],
+        "hierarchy learn": ["hierarchy", "learn", table],
+        "hierarchy check": ["hierarchy", "check", models["hierarchy"], table],
+        "inspect hierarchy": [
+            *("fit", table, "--density", "--local-structure", "tree"),
+            *("--hierarchies", models["hierarchy"], "--abstraction", "given"),
+            *("-o", str(folder / "given.json")),
+        ],
+        "explore": ["explore", models["nb"], "-o", str(folder / "e\x1b[2J.html")],
+        "report": [
+            *("report", models["nb"], table, "-o", str(folder / "r\x1b[2J.html")),
+            *("--folds", "2"),
+        ],
+        "report json": ["report", models["nb"], table, "--folds", "2", "--json"],
+    }
+    for name in ("nb", "tan", "auto", "hnb", "mixture", "latent_class", "network"):
+        found[f"inspect {name}"] = ["inspect", models[name]]
+        found[f"structure {name}"] = ["inspect", models[name], "--structure", "text"]
+        found[f"dot {name}"] = ["inspect", models[name], "--structure", "dot"]
+        found[f"json {name}"] = ["inspect", models[name], "--json"]
+        found[f"explain {name}"] = ["explain", models[name], table, "--row", "3"]
+    for name in ("nb", "tan", "network", "density"):
+        found[f"table {name}"] = ["inspect", models[name], "--table", columns[1]]
+    more = ["--intervals", "--counterfactuals", "2"]
+    return found | {
+        "importance": ["inspect", models["nb"], "--importance", table],
+        "shape": ["inspect", models["auto"], "--shape", columns[1]],
+        "rules": ["inspect", models["hnb"], "--rules"],
+        "inspect density": ["inspect", models["density"]],
+        "arcs density": ["inspect", models["density"], "--structure", "text"],
+        "all of explain": ["explain", models["tan"], table, *more],
+        "explain json": ["explain", models["tan"], table, "--json"],
+        "no target": ["fit", table, "--target", hostile("no", 1), "-o", out],
+        "no column": ["fit", table, *target, "--drop", hostile("no", 2), "-o", out],
+        "no file": ["inspect", str(folder / hostile("no", 1))],
+        "no folder": ["fit", table, *target, "-o", hostile("no", 1) + "/m.json"],
+        "no variable": ["query", models["network"], "--target", hostile("no", 0)],
+        "no state": ["query", models["bif"], "--given", f"{columns[0]}={WIDE}"],
+        "no class": ["explain", models["nb"], table, "--against", hostile("no", 4)],
+        "no feature": ["inspect", models["nb"], "--table", hostile("no", 4)],
+        "no command": [hostile("no", 1)],
+        "no option": ["fit", table, "--" + hostile("no", 5)],
+        "no number": ["sample", models["network"], "-n", hostile("no", 1)],
+    }
+
+
+# The same words with nothing in them, for what they are called.
+NAMES = sorted(printing(Files("", [""] * 2, [""] * 8, defaultdict(str), Path())))
+TABLES = {"predict", "sample"}
+
+
+def check_shown(seen: Seen, *, as_cells: bool = False) -> None:
+    """Check that nothing acts and no line is broken, unless it is one of a CSV cell."""
+    assert WIDE not in seen.text
+    plain = STYLES.sub("", seen.text)
+    found = UNSEEN.search(plain)
+    assert found is None, plain[max(0, found.start() - 60) : found.end() + 20]
+    broken = [] if as_cells else re.findall(f"^ *{BROKEN}.*", plain, re.MULTILINE)
+    assert not broken, plain
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_terminal_no_name_acts(
+    name: str, files: Files, watched: Callable[..., Seen]
+) -> None:
+    seen = watched(printing(files)[name])
+    assert seen.text.strip()
+    assert seen.code == (2 if name.startswith("no ") else 0), seen.text
+    check_shown(seen, as_cells=name in TABLES)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in TABLES])
+def test_in_a_pipe_no_name_acts(
+    name: str, files: Files, watched: Callable[..., Seen]
+) -> None:
+    seen = watched(printing(files)[name], terminal=False)
+    assert not STYLES.search(seen.text)
+    check_shown(seen)
+
+
+@pytest.mark.parametrize("name", ["compare", "evaluate", "table tan", "no column"])
+def test_without_colours_nothing_but_text_is_written(
+    name: str,
+    files: Files,
+    watched: Callable[..., Seen],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    seen = watched(printing(files)[name])
+    check_shown(seen)
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_in_a_pipe_cells_are_as_they_are(
+    name: str, files: Files, watched: Callable[..., Seen]
+) -> None:
+    seen = watched(printing(files)[name], terminal=False)
+    assert files.columns[1] in seen.text
+
+
+def test_json_means_what_the_names_are(
+    files: Files, watched: Callable[..., Seen]
+) -> None:
+    seen = watched(printing(files)["query json"])
+    assert set(json.loads(seen.text)["posteriors"]) > set(files.columns[1:])
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 10_000, "two words " * 1000, "\udcff" * 99, "\n\x1b" * 5000]
+)
+def test_errors_are_short_however_long_a_name_is(
+    name: str, files: Files, run: Callable[..., Any]
+) -> None:
+    table, model, network = files.table, files.models["nb"], files.models["network"]
+    target = ["--target", files.columns[-1], "-o", str(files.folder / "m.json")]
+    calls = [
+        [name],
+        ["fit", table, "--target", name, "-o", target[-1]],
+        ["fit", table, *target, "--drop", name],
+        ["fit", table, *target, "--weight", name],
+        ["fit", table, *target, "--model", name],
+        ["fit", table, *target, "--smoothing", name],
+        ["fit", table, *target, "--seed", name],
+        ["fit", table, *target, "--architecture", name, "--model", "mixture"],
+        ["fit", table, *target, "--categorical", name],
+        ["fit", table, *target, f"--{name}"],
+        ["predict", name, table],
+        ["predict", model, name],
+        ["explain", model, table, "--against", name],
+        ["explain", model, table, "--row", name],
+        ["explain", model, table, "--immutable", name, "--counterfactuals", "1"],
+        ["query", network, "--given", name],
+        ["query", network, "--given", f"{name}=a"],
+        ["query", network, "--given", f"{files.columns[0]}={name}"],
+        ["query", network, "--likelihood", f"{files.columns[0]}={name}:1"],
+        ["query", network, "--target", name],
+        ["inspect", model, "--table", name],
+        ["inspect", files.models["auto"], "--shape", name],
+        ["inspect", network, "--hierarchy", name],
+        ["compare", table, *target[:2], "--models", name],
+        ["compare", table, *target[:2], "--baseline", name, "--models", "nb,tan"],
+        ["evaluate", table, *target[:2], "--positive", name, "--model", "nb"],
+        ["sample", network, "-n", name],
+        ["report", model, table, "--target", name],
+        ["reproduce", name],
+        ["hierarchy", name],
+        ["hierarchy", "learn", table, "--column", name],
+    ]
+    for words in calls:
+        done = run(*words)
+        assert (done.code, done.out) == (2, ""), words[:2]
+        assert len(done.err) < 520, done.err
+        assert done.err.count("\n") == 1, done.err
+        assert not UNSEEN.search(done.err.removesuffix("\n"))

@@ -1,0 +1,145 @@
+"""Names of files that name no file, or one that few programs can read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv as pa_csv
+import pytest
+
+from bayleaf.cli import main
+from bayleaf.datasets import load_heart
+
+Run = Callable[..., Any]
+
+LONG_NAME = "x" * 300
+LONG_PATH = "/y" * 2500
+# Where a command reads from FILE, and where it writes to FILE.
+READING = """
+fit FILE --target disease -o OUT.json
+fit TABLE --density --hierarchies FILE -o OUT.json
+predict FILE TABLE
+predict MODEL FILE
+inspect FILE
+inspect MODEL --importance FILE
+inspect FILE --hierarchy age
+explain FILE TABLE
+explain MODEL FILE
+explore FILE -o OUT.html
+query FILE
+sample FILE -n 3
+convert FILE OUT.bif
+report FILE TABLE --folds 2 -o OUT.html
+report MODEL FILE --folds 2 -o OUT.html
+report MODEL TABLE --loss FILE -o OUT.html
+evaluate FILE --target disease
+evaluate TABLE --target disease --loss FILE
+compare FILE --target disease
+hierarchy learn FILE
+hierarchy check FILE TABLE
+hierarchy check TREES FILE
+""".strip().splitlines()
+WRITING = """
+fit TABLE --target disease --model nb -o FILE
+predict MODEL TABLE -o FILE
+sample MODEL -n 3 -o FILE
+explore MODEL -o FILE
+convert MODEL FILE
+report MODEL TABLE --folds 2 -o FILE
+compare TABLE --target disease --csv FILE --models nb --folds 2
+hierarchy learn TABLE -o FILE
+demo -o FILE
+""".strip().splitlines()
+SUFFIXES = ("", ".json", ".bif", ".csv", ".parquet")
+NOT_WRITABLE = [
+    *(f"{stem}{suffix}" for stem in ("loop", "folder") for suffix in SUFFIXES),
+    "around/x.json",
+    "",
+    *(f"{LONG_NAME}{suffix}" for suffix in SUFFIXES),
+    *(f"{LONG_PATH}{suffix}" for suffix in SUFFIXES),
+]
+ODD = [
+    *NOT_WRITABLE,
+    "no\udcff\udcfe.json",
+    "no\udcff\udcfe.csv",
+    "no\nfile.parquet",
+]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """A folder with a table, a model, hierarchies, and with what is no file."""
+    folder = tmp_path_factory.mktemp("odd")
+    names = {"TABLE": "heart.csv", "MODEL": "heart.json", "TREES": "trees.json"}
+    found = {key: str(folder / name) for key, name in names.items()}
+    pa_csv.write_csv(load_heart().frame, found["TABLE"])
+    fit = ["fit", found["TABLE"], "--target", "disease", "--model", "nb"]
+    assert main([*fit, "-o", found["MODEL"]]) == 0
+    learn = ["hierarchy", "learn", found["TABLE"], "-o", found["TREES"]]
+    assert main(learn) == 0
+    for suffix in SUFFIXES:
+        (folder / f"folder{suffix}").mkdir()
+        (folder / f"loop{suffix}").symlink_to(folder / f"pool{suffix}")
+        (folder / f"pool{suffix}").symlink_to(folder / f"loop{suffix}")
+    (folder / "around").symlink_to(folder / "around")
+    return found | {"FOLDER": str(folder), "OUT": str(folder / "out")}
+
+
+def words_of(line: str, places: Mapping[str, str], file: str) -> list[str]:
+    """The words of a command line with files in place of what stands for them."""
+    kinds = re.compile("|".join([*places, "FILE"]))
+    found = {**places, "FILE": file}
+    return [kinds.sub(lambda key: found[key[0]], word) for word in line.split()]
+
+
+@pytest.mark.parametrize("line", [*READING, *WRITING])
+def test_what_names_no_file_is_refused_in_one_sentence(
+    line: str, places: Mapping[str, str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(places["FOLDER"])
+    for file in ODD if line in READING else NOT_WRITABLE:
+        done = run(*words_of(line, places, file))
+        assert (done.code, done.out) == (2, ""), done
+        sentence, *more = done.err.splitlines()
+        assert more == []
+        assert sentence.startswith("bayleaf: ")
+        assert len(sentence) < 400
+        assert not re.search("codec|Errno|Traceback", sentence), sentence
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_a_name_that_is_no_text_is_a_name(
+    suffix: str, places: Mapping[str, str], run: Run, tmp_path: Path
+) -> None:
+    if os.fsencode("\udcff") != b"\xff":
+        pytest.skip("names of files are text here")
+    source = f"{tmp_path}/no\udcfftext{suffix}"
+    content = Path(places["TABLE"]).read_bytes()
+    if suffix == ".csv.gz":
+        import gzip
+
+        content = gzip.compress(content)
+    Path(source).write_bytes(content)
+    if suffix == ".parquet":
+        words = words_of("predict MODEL TABLE -o FILE", places, source)
+        assert run(*words, "--no-probabilities").code == 0
+    model = f"{tmp_path}/m\udcff.json"
+    fitted = run("fit", source, "--target", "disease", "--model", "nb", "-o", model)
+    assert fitted.code == 0, fitted.err
+    assert "m\\udcff.json" in fitted.err
+    target = f"{tmp_path}/out\udcfe{suffix.removesuffix('.gz')}"
+    drawn = run("sample", model, "-n", "10", "-o", target)
+    assert drawn.code == 0, drawn.err
+    assert Path(target).stat().st_size > 0
+
+
+def test_a_name_of_255_bytes_is_written(
+    places: Mapping[str, str], run: Run, tmp_path: Path
+) -> None:
+    target = tmp_path / f"{'n' * 250}.json"
+    assert run(*words_of(WRITING[0], places, str(target))).code == 0
+    assert target.stat().st_size > 0
