@@ -76,14 +76,7 @@ def published_predictions(
         _middles(np.array(_SHARES))[shares],
         found.proba.shape[1],
     )
-    told = (
-        f"{found.told} Scores, curves and tables are computed from numbers of rows "
-        f"rounded to multiples of {privacy.base} and from probabilities put into "
-        "intervals."
-    )
-    return replace(
-        found, told=told, truth=truth, chosen=chosen, proba=proba, folds=None
-    )
+    return replace(found, truth=truth, chosen=chosen, proba=proba, folds=None)
 
 
 def _edges(threshold: float | None) -> Floats:

@@ -150,9 +150,10 @@ def _privacy_values(privacy: Privacy) -> Values:
         told.append("No values of single rows are shown.")
     if privacy.withholds:
         told.append(
-            f"Numbers of rows are rounded to multiples of {privacy.base}, and other "
-            "figures are computed from the rounded numbers. Values that few rows have "
-            "are numbered, not named; what cannot be computed so is left out."
+            f"Numbers of rows are rounded to multiples of {privacy.base} and "
+            "probabilities put into intervals; other figures are computed from these "
+            "alone. Values that few rows have are numbered, not named; what cannot be "
+            "computed so is left out."
         )
     return {
         "rows": privacy.shows_rows,
