@@ -89,7 +89,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "reproduction": [("tables",), (REST,)],
     "io": [
-        ("atomic", "errors"),
+        ("atomic", "bounded", "errors"),
         ("native",),
         ("formats",),
         (REST,),
