@@ -28,6 +28,7 @@ from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
 from bayleaf.cli.exit_codes import BAD_INPUT
+from bayleaf.cli.setting_groups import put_first
 from bayleaf.native.library import NativeCoreError
 from bayleaf.wording import cut, visible_lines
 
@@ -69,6 +70,7 @@ app.register_install_completion_command(
 
 def run(words: Sequence[str]) -> int:
     """Run a command; input that cannot be used ends in one sentence and exit code 2."""
+    put_first(words)
     try:
         with _stopping_tidily():
             result = app(list(words), console=_LateConsole())  # type: ignore[arg-type]

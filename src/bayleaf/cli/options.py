@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from bayleaf.cli.setting_groups import NETWORK, settings_of
 from bayleaf.wording import near_names, quoted, visible_json
 
 # A file's name, or a lone hyphen for a standard stream.
@@ -39,102 +40,98 @@ class ModelOptions:
     Parameters
     ----------
     k
-        Most feature parents of a feature, or auto (kdb).
+        Most feature parents of a feature, or auto.
     max_k
-        Largest k that auto tries (kdb).
+        Largest k that auto tries.
     n_features
-        How many features of the order to use, or auto (kdb).
+        How many features of the order to use, or auto.
     theta
-        Leave out arcs with at most this information, in nats (kdb, tan), or auto (kdb).
+        Leave out arcs with at most this information, in nats, or auto (kdb).
     n_networks
-        Number of networks (auto).
+        Number of networks.
     max_parents
         Most feature parents of a feature (auto), or parents of a variable (network,
         --density).
     calibration
         leave_one_out: one temperature for all probabilities.
     objective
-        conditional: tables that make the classes probable, not the rows (nb, tan, kdb,
-        hnb).
+        conditional: tables that make the classes probable, not the rows.
     pull
         How strongly conditional tables are pulled to the generative ones.
     search
-        top_pairs, algorithm3, hill_climbing or significance (hnb).
+        top_pairs, algorithm3, hill_climbing or significance.
     pair_score
-        expected_kl or mutual_information: how pairs are ranked (hnb).
+        expected_kl or mutual_information: how pairs are ranked.
     wrapper_score
-        accuracy, log_loss or accuracy_then_log_loss of held-out rows (hnb).
+        accuracy, log_loss or accuracy_then_log_loss of held-out rows.
     n_candidates
-        Candidates in each round of the search (hnb).
+        Candidates in each round of the search.
     score_folds
         Folds held out in turn by the search (hnb), or to choose n_components and to
         calibrate (latent_class).
     significance_level
         Largest p that counts as dependence (hnb with --search significance).
     max_cells
-        Pairs with more joint states are not joined (hnb).
+        Pairs with more joint states are not joined.
     merge_rows
         Deal equal rows as one to the search's folds (hnb), or learn them as one
         (mixture).
     feature_selection
-        forward: keep only children of the class that help (hnb).
+        forward: keep only children of the class that help.
     estimation
-        auto, counting or em: tables from rows with missing cells (hnb).
+        auto, counting or em: tables from rows with missing cells.
     n_components
-        Components of each class, or auto (latent_class).
+        Components of each class, or auto.
     max_components
-        Most components that auto tries (latent_class).
+        Most components that auto tries.
     n_mixtures
-        Mixtures that are averaged (mixture).
+        Mixtures that are averaged.
     max_iter
-        Most steps from each start (latent_class).
+        Most steps from each start.
     tol
-        Relative change of the objective that ends a climb (latent_class).
+        Relative change of the objective that ends a climb.
     architecture
-        Children of the gates of each level, such as 4 or 2-2 (mixture).
+        Children of the gates of each level, such as 4 or 2-2.
     learning
-        online or batch (mixture).
+        online or batch.
     n_passes
-        Passes over the rows in online learning (mixture).
+        Passes over the rows in online learning.
     sigma
-        How fast experts part in online learning (mixture).
+        How fast experts part in online learning.
     gamma
-        Where counters start in online learning (mixture).
+        Where counters start in online learning.
     noise
-        How far apart counters start in online learning (mixture).
+        How far apart counters start in online learning.
     missing_denominator
-        rows_with_value or all_rows: what shares are of, where cells are missing
-        (mixture).
+        rows_with_value or all_rows: what shares are of, where cells are missing.
     local_structure
-        table or tree: form of the distributions (network, --density).
+        table or tree: form of the distributions.
     abstraction
-        given, global, local or local_refreshed: where value hierarchies come from
-        (network, --density).
+        given, global, local or local_refreshed: where value hierarchies come from.
     local_score
-        mdl, bic, aic, bdeu or k2: what the search makes large (network, --density).
+        mdl, bic, aic, bdeu or k2: what the search makes large.
     hierarchies
-        File of value hierarchies (network, --density).
+        File of value hierarchies.
     linkage
-        information or hamming: how values are joined (network, --density).
+        information or hamming: how values are joined.
     linkage_arity
-        binary or multiway: how many values are joined at a time (network, --density).
+        binary or multiway: how many values are joined at a time.
     n_restarts
-        Searches or starts, the best of which counts (latent_class, network, --density).
+        Searches or starts, the best of which counts.
     tree_search
-        regrowing, incremental or batch (network, --density).
+        regrowing, incremental or batch.
     merge_leaves
-        Join leaves of trees that were found (network, --density).
+        Join leaves of trees that were found.
     penalty_weight
-        Weight of the model's bits in mdl (network, --density).
+        Weight of the model's bits in mdl.
     required_edges
-        Arc that must be there, such as age->income; may be repeated (network,
-        --density).
+        Arc that must be there, such as age->income; may be repeated.
     forbidden_edges
-        Arc that must not be there; may be repeated (network, --density).
+        Arc that must not be there; may be repeated.
     time_limit
-        Seconds after which the search stops (network, --density).
+        Seconds after which the search stops.
     min_count
-        Rows a super-parent's value needs (aode).
+        Rows a super-parent's value needs.
     alpha
         Pseudo-count added to each cell, in place of --smoothing.
     smoothing
@@ -155,60 +152,68 @@ class ModelOptions:
         Seed of everything random.
     """
 
-    k: int | Literal["auto"] | None = None
-    max_k: int | None = None
-    n_features: int | Literal["auto"] | None = None
-    theta: float | Literal["auto"] | None = None
-    n_networks: int | None = None
-    max_parents: int | None = None
-    calibration: str | None = None
-    objective: str | None = None
-    pull: float | None = None
-    search: str | None = None
-    pair_score: str | None = None
-    wrapper_score: str | None = None
-    n_candidates: int | None = None
-    score_folds: int | None = None
-    significance_level: float | None = None
-    max_cells: int | None = None
-    merge_rows: bool | None = None
-    feature_selection: str | None = None
-    estimation: str | None = None
-    n_components: int | Literal["auto"] | None = None
-    max_components: int | None = None
-    n_mixtures: int | None = None
-    max_iter: int | None = None
-    tol: float | None = None
-    architecture: str | None = None
-    learning: str | None = None
-    n_passes: int | None = None
-    sigma: float | None = None
-    gamma: float | None = None
-    noise: float | None = None
-    missing_denominator: str | None = None
-    local_structure: str | None = None
-    abstraction: str | None = None
-    local_score: str | None = None
-    hierarchies: str | None = None
-    linkage: str | None = None
-    linkage_arity: str | None = None
-    n_restarts: int | None = None
-    tree_search: str | None = None
-    merge_leaves: bool | None = None
-    penalty_weight: float | None = None
-    required_edges: Annotated[tuple[str, ...] | None, Parameter(negative="")] = None
-    forbidden_edges: Annotated[tuple[str, ...] | None, Parameter(negative="")] = None
-    time_limit: float | None = None
-    min_count: int | None = None
-    alpha: float | None = None
-    smoothing: str | None = None
-    discretizer: str | None = None
-    missing: str | None = None
-    unknown: str | None = None
-    categorical: Annotated[tuple[str, ...] | None, Parameter(negative="")] = None
-    max_states: int | None = None
-    n_jobs: int | None = None
-    seed: int = 0
+    k: Annotated[int | Literal["auto"] | None, settings_of("kdb")] = None
+    max_k: Annotated[int | None, settings_of("kdb")] = None
+    n_features: Annotated[int | Literal["auto"] | None, settings_of("kdb")] = None
+    theta: Annotated[float | Literal["auto"] | None, settings_of("tan", "kdb")] = None
+    n_networks: Annotated[int | None, settings_of("auto")] = None
+    max_parents: Annotated[int | None, settings_of("auto", NETWORK)] = None
+    calibration: Annotated[str | None, settings_of()] = None
+    objective: Annotated[str | None, settings_of("nb", "tan", "kdb", "hnb")] = None
+    pull: Annotated[float | None, settings_of("nb", "tan", "kdb", "hnb")] = None
+    search: Annotated[str | None, settings_of("hnb")] = None
+    pair_score: Annotated[str | None, settings_of("hnb")] = None
+    wrapper_score: Annotated[str | None, settings_of("hnb")] = None
+    n_candidates: Annotated[int | None, settings_of("hnb")] = None
+    score_folds: Annotated[int | None, settings_of("hnb", "latent_class")] = None
+    significance_level: Annotated[float | None, settings_of("hnb")] = None
+    max_cells: Annotated[int | None, settings_of("hnb")] = None
+    merge_rows: Annotated[bool | None, settings_of("hnb", "mixture")] = None
+    feature_selection: Annotated[str | None, settings_of("hnb")] = None
+    estimation: Annotated[str | None, settings_of("hnb")] = None
+    n_components: Annotated[
+        int | Literal["auto"] | None, settings_of("latent_class")
+    ] = None
+    max_components: Annotated[int | None, settings_of("latent_class")] = None
+    n_mixtures: Annotated[int | None, settings_of("mixture")] = None
+    max_iter: Annotated[int | None, settings_of("latent_class")] = None
+    tol: Annotated[float | None, settings_of("latent_class")] = None
+    architecture: Annotated[str | None, settings_of("mixture")] = None
+    learning: Annotated[str | None, settings_of("mixture")] = None
+    n_passes: Annotated[int | None, settings_of("mixture")] = None
+    sigma: Annotated[float | None, settings_of("mixture")] = None
+    gamma: Annotated[float | None, settings_of("mixture")] = None
+    noise: Annotated[float | None, settings_of("mixture")] = None
+    missing_denominator: Annotated[str | None, settings_of("mixture")] = None
+    local_structure: Annotated[str | None, settings_of(NETWORK)] = None
+    abstraction: Annotated[str | None, settings_of(NETWORK)] = None
+    local_score: Annotated[str | None, settings_of(NETWORK)] = None
+    hierarchies: Annotated[str | None, settings_of(NETWORK)] = None
+    linkage: Annotated[str | None, settings_of(NETWORK)] = None
+    linkage_arity: Annotated[str | None, settings_of(NETWORK)] = None
+    n_restarts: Annotated[int | None, settings_of("latent_class", NETWORK)] = None
+    tree_search: Annotated[str | None, settings_of(NETWORK)] = None
+    merge_leaves: Annotated[bool | None, settings_of(NETWORK)] = None
+    penalty_weight: Annotated[float | None, settings_of(NETWORK)] = None
+    required_edges: Annotated[
+        tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
+    ] = None
+    forbidden_edges: Annotated[
+        tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
+    ] = None
+    time_limit: Annotated[float | None, settings_of(NETWORK)] = None
+    min_count: Annotated[int | None, settings_of("aode")] = None
+    alpha: Annotated[float | None, settings_of()] = None
+    smoothing: Annotated[str | None, settings_of()] = None
+    discretizer: Annotated[str | None, settings_of()] = None
+    missing: Annotated[str | None, settings_of()] = None
+    unknown: Annotated[str | None, settings_of()] = None
+    categorical: Annotated[
+        tuple[str, ...] | None, settings_of(), Parameter(negative="")
+    ] = None
+    max_states: Annotated[int | None, settings_of()] = None
+    n_jobs: Annotated[int | None, settings_of()] = None
+    seed: Annotated[int, settings_of()] = 0
 
     def build(self, model: str, *, shared_only: bool = False) -> Any:
         """The estimator of a model name with these settings.

@@ -1,0 +1,80 @@
+"""The panels of --help: each model's settings together, those asked for first."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from typing import get_type_hints
+
+import pytest
+from cyclopts import Parameter
+
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.cli.options import MODELS, ModelOptions
+from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+
+PARAMETER_OF = {"categorical": "categorical_features", "seed": "random_state"}
+# An option of the command line alone.
+SPELLED = {"alpha": "smoothing"}
+
+
+def panels_of(setting: str) -> set[str]:
+    """The models in whose panels a setting stands."""
+    hint = get_type_hints(ModelOptions, include_extras=True)[setting]
+    groups = [
+        group
+        for mark in hint.__metadata__
+        if isinstance(mark, Parameter) and isinstance(mark.group, list | tuple)
+        for group in mark.group
+    ]
+    names = [group.name.removeprefix("Settings of ") for group in groups]
+    return {model for name in names for model in name.split(", ")}
+
+
+@pytest.mark.parametrize("setting", [field.name for field in fields(ModelOptions)])
+def test_a_setting_stands_with_the_models_that_have_it(setting: str) -> None:
+    kinds = {**CLASSIFIERS, "--density": BayesianNetworkEstimator}
+    parameter = {**PARAMETER_OF, **SPELLED}.get(setting, setting)
+    having = {
+        name
+        for name, kind in kinds.items()
+        if parameter in inspect.signature(kind).parameters
+    }
+    if panels_of(setting) == {"every model"}:
+        assert len(having) >= len(kinds) - 1
+    else:
+        assert panels_of(setting) == having
+
+
+def titles(text: str) -> list[str]:
+    """Panels of a help page, in their order."""
+    return re.findall(r"╭─ (.*?) ─", text)
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if m != "a2de"])
+@pytest.mark.parametrize("joined", [False, True])
+def test_settings_of_the_model_asked_for_come_first(
+    run: Callable[..., object], model: str, joined: bool
+) -> None:
+    words = [f"--model={model}"] if joined else ["--model", model]
+    found = titles(run("fit", *words, "--help").out)  # type: ignore[attr-defined]
+    assert found[0] == "Parameters"
+    assert model in found[1].removeprefix("Settings of ").split(", ")
+    assert found[2] == "Settings of every model"
+    assert len(found) == len(set(found)) == 11
+
+
+def test_density_and_no_model_at_all(run: Callable[..., object]) -> None:
+    found = titles(run("fit", "--density", "--help").out)  # type: ignore[attr-defined]
+    assert found[1:3] == ["Settings of network, --density", "Settings of every model"]
+    # What one call asks for is forgotten by the next.
+    found = titles(run("fit", "--help").out)  # type: ignore[attr-defined]
+    assert found[:3] == ["Parameters", "Settings of every model", "Settings of aode"]
+
+
+def test_every_setting_is_shown(run: Callable[..., object]) -> None:
+    shown = run("fit", "--help").out  # type: ignore[attr-defined]
+    for field in fields(ModelOptions):
+        assert f"--{field.name.replace('_', '-')} " in shown
