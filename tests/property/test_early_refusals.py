@@ -76,6 +76,29 @@ def test_a_file_of_millions_of_states_is_refused(tmp_path: Path, written: str) -
         read_network(path)
 
 
+@pytest.mark.parametrize("suffix", [".net", ".xmlbif", ".xdsl"])
+def test_a_file_of_another_format_with_so_many_states_is_refused(
+    tmp_path: Path, suffix: str
+) -> None:
+    names = [f"s{n}" for n in range(600_000)]
+    path = tmp_path / f"big{suffix}"
+    path.write_text(
+        {
+            ".net": "net {}\nnode a { states = ("
+            + " ".join(f'"{name}"' for name in names)
+            + "); }\n",
+            ".xmlbif": "<BIF><NETWORK><NAME>x</NAME><VARIABLE><NAME>a</NAME>"
+            + "".join(f"<OUTCOME>{name}</OUTCOME>" for name in names)
+            + "</VARIABLE></NETWORK></BIF>",
+            ".xdsl": '<smile id="x"><nodes><cpt id="a">'
+            + "".join(f'<state id="{name}"/>' for name in names)
+            + "</cpt></nodes></smile>",
+        }[suffix]
+    )
+    with pytest.raises(NetworkFileError, match=r"65535 names|more than 131,070 elem"):
+        read_network(path)
+
+
 def test_averaging_over_ten_thousand_classes_is_refused() -> None:
     rng = np.random.default_rng(0)
     labels = np.concatenate([np.arange(10_000), rng.integers(0, 10_000, 20_000)])

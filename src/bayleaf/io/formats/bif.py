@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bayleaf.data.domain import MAX_STATES
 from bayleaf.io.atomic import replacing
 from bayleaf.io.formats.assemble import (
     DeclaredVariable,
@@ -271,12 +270,7 @@ class _Reader:
             if token.kind == "end" or (token.kind == "sign" and token.text != ","):
                 wanted = " or ".join(f'"{closer}"' for closer in closers)
                 raise lexer.unexpected(token, wanted)
-            if max(len(groups), len(groups[-1])) > MAX_STATES:
-                raise lexer.error(
-                    token.start,
-                    f"more than {MAX_STATES} names are listed, which is more states "
-                    "than a variable may have",
-                )
+            lexer.check_n_states(max(len(groups), len(groups[-1])))
             for text, start, end in _pieces(lexer.take()):
                 if text == "," and token.kind != "string":
                     groups.append([])

@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.domain import MAX_STATES
 from bayleaf.io.formats.source_file import NetworkFileError, quoted
 
 # No part can match the same letters in two ways, so that a failed match costs one
@@ -223,6 +224,15 @@ class Lexer:
     def error(self, position: int, problem: str) -> NetworkFileError:
         """An error that names the line of a place in the text."""
         return NetworkFileError(self.file, self.line(position), problem)
+
+    def check_n_states(self, n_listed: int) -> None:
+        """Raise an error if more names are listed than a variable may have states."""
+        if n_listed > MAX_STATES:
+            problem = (
+                f"more than {MAX_STATES} names are listed, which is more states than a "
+                "variable may have"
+            )
+            raise self.error(self.ahead.start, problem)
 
     def unexpected(self, token: Token, wanted: str) -> NetworkFileError:
         """An error about a token that stands where another should."""

@@ -230,6 +230,7 @@ class _Reader:
         names: list[str] = []
         lexer.expect("(", "before the list")
         while not lexer.skip_sign(")"):
+            lexer.check_n_states(len(names))
             names += self._names()
         return names
 

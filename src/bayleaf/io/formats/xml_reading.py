@@ -23,6 +23,7 @@ from defusedxml.ElementTree import (  # type: ignore[import-untyped]
 )
 from numpy.typing import NDArray
 
+from bayleaf.data.domain import MAX_STATES
 from bayleaf.io.formats.source_file import (
     MAX_BYTES,
     NetworkFileError,
@@ -32,9 +33,11 @@ from bayleaf.io.formats.source_file import (
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 500_000
+# A variable of as many states as may be still lists them, with room to spare.
+MAX_CHILDREN = 2 * MAX_STATES
 
 
-@dataclass
+@dataclass(slots=True)
 class XmlElement:
     """An element of an XML file.
 
@@ -212,10 +215,15 @@ class _Builder:
             raise element.error(
                 f"the file holds more than {MAX_ELEMENTS:,} elements; split the network"
             )
-        if self._open:
+        if not self._open:
+            self._root = element
+        elif len(self._open[-1][0].children) < MAX_CHILDREN:
             self._open[-1][0].children.append(element)
         else:
-            self._root = element
+            raise self._open[-1][0].error(
+                f"<{self._open[-1][0].tag}> holds more than {MAX_CHILDREN:,} elements, "
+                "which no variable needs; check where the file is from"
+            )
         self._open.append((element, []))
 
     def data(self, text: str) -> None:
