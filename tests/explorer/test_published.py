@@ -13,6 +13,7 @@ import pytest
 from bayleaf import BayesianNetworkEstimator, load
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.saving import kept_support
+from bayleaf.counts.rounding import SeenCounts
 from bayleaf.explorer import explorer_html
 from bayleaf.explorer.published import published_predictor
 
@@ -59,26 +60,64 @@ def test_rounded_counts_predict_nearly_alike(name: str) -> None:
     predictor = replace(model._predictor(), support=kept_support(model))
     codes = model._encode(X).codes
     exact = predictor.proba(codes)
-    near = published_predictor(predictor, 3).proba(codes)
+    near = published_predictor(predictor, 3)[0].proba(codes)
     assert not np.array_equal(exact, near)
     assert np.abs(exact - near).mean() < 0.08
 
 
-def test_tables_of_naive_bayes_are_those_of_rounded_counts() -> None:
-    X, y = a_table()
+def multiples(row: np.ndarray, base: int) -> np.ndarray:
+    """The rounded counts behind a distribution: (k base + 1/2) / (n base + m/2)."""
+    totals = base * np.arange(500) + 0.5 * len(row)
+    counts = (row * totals[:, None] - 0.5) / base
+    errors = np.abs(counts - counts.round()).max(axis=1)
+    assert errors.min() < 1e-6
+    return base * counts.round()[np.argmax(errors < 1e-6)]
+
+
+def test_tables_that_count_the_same_rows_tell_one_sum() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 3, (300, 30)).astype(str)).astype(object)
+    y = rng.choice(["no", "yes"], 300).astype(object)
+    y[:3] = "rare"
     model = CLASSIFIERS["nb"]().fit(X, y)
     predictor = replace(model._predictor(), support=kept_support(model))
-    base = 5
-    for table in [
-        model.table(variable)[1]
-        for model in [published_predictor(predictor, base).model]
-        for variable in range(3)
-    ]:
-        for row in table.reshape(-1, table.shape[-1]):
-            # Each share is (k base + 1/2) / (n base + m/2) for whole numbers k and n.
-            totals = base * np.arange(200) + 0.5 * len(row)
-            counts = (row * totals[:, None] - 0.5) / base
-            assert np.abs(counts - counts.round()).max(axis=1).min() < 1e-6
+    published, base = published_predictor(predictor, 5)
+    assert base == 5
+    tables = [published.model.table(feature)[1] for feature in range(30)]
+    for label in range(3):
+        # Equal shares could be those of any sum.
+        rows = [table[label] for table in tables if np.ptp(table[label]) > 0]
+        assert len(rows) > 10
+        assert len({multiples(row, base).sum() for row in rows}) == 1
+
+
+def test_many_tables_of_the_same_rows_are_rounded_to_larger_steps() -> None:
+    X, y = a_table()
+    wide = pd.concat([X.add_suffix(str(copy)) for copy in range(10)], axis=1)
+    bases = {}
+    for name, table in {"narrow": X, "wide": wide}.items():
+        model = CLASSIFIERS["aode"]().fit(table, y)
+        predictor = replace(model._predictor(), support=kept_support(model))
+        bases[name] = published_predictor(predictor, 5)[1]
+    assert bases["narrow"] == 5
+    assert bases["wide"] >= 7
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_rounding_follows_the_rows(name: str) -> None:
+    X, y = a_table()
+    shares = []
+    for rows in (slice(None), slice(1, None)):
+        model = CLASSIFIERS[name]()
+        if "random_state" in model.get_params():
+            model.set_params(random_state=0)
+        model.fit(X[rows], y[rows])
+        predictor = replace(model._predictor(), support=kept_support(model))
+        seen = SeenCounts()
+        predictor.model.drawn(predictor.support, seen)
+        assert seen.total > 0
+        shares.append(seen.key())
+    assert shares[0] != shares[1]
 
 
 def test_a_file_keeps_what_rounding_needs(tmp_path) -> None:

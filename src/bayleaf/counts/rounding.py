@@ -123,14 +123,53 @@ def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ (words >> np.uint64(31))
 
 
-class RoundedCounts(np.random.Generator):
-    """Rounds where others draw: gamma variates are their shapes, rounded to a base.
+class CountsForDraws(np.random.Generator):
+    """Stands in for a generator: gamma variates are their shapes, in another form.
 
     A model that can draw its distributions from their Dirichlet posteriors gets, with
-    this in the place of a generator, distributions of rounded counts: of those of its
-    training rows and of what smoothing adds. Cumulative sums along the last axis are
-    moved by noise and rounded, as in `CountRounding`. Half a row is added everywhere,
-    so that no distribution is empty.
+    this in the place of a generator, distributions of the counts behind them.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(np.random.PCG64(seed))
+
+
+class SeenCounts(CountsForDraws):
+    """Gives the shapes back, and keeps what rounding has to know of them.
+
+    Attributes
+    ----------
+    total : float
+        Sum of all shapes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total = 0.0
+        self._digest = hashlib.blake2b(digest_size=16)
+
+    def standard_gamma(self, shape: Any, size: Any = None, *_: Any, **__: Any) -> Any:
+        """The shapes."""
+        shapes = np.array(
+            np.broadcast_to(shape, np.shape(shape) if size is None else size)
+        )
+        self.total += float(shapes.sum())
+        self._digest.update(shapes.tobytes())
+        return shapes
+
+    def key(self) -> bytes:
+        """A key for rounding that follows from all shapes seen."""
+        return self._digest.digest()
+
+
+class RoundedCounts(CountsForDraws):
+    """Rounds where others draw: gamma variates are their shapes, rounded to a base.
+
+    The sum along the last axis is rounded by one staircase, as in `CountRounding`:
+    tables that count the same rows have the same sum, so that no average over tables
+    tells more than one of them. The sum is then dealt to the cells by systematic
+    sampling with noise. Half a row is added everywhere, so that no distribution is
+    empty.
 
     Parameters
     ----------
@@ -141,29 +180,41 @@ class RoundedCounts(np.random.Generator):
     """
 
     def __init__(self, base: int, key: bytes) -> None:
-        super().__init__(np.random.PCG64(int.from_bytes(key)))
-        self.base = base
+        super().__init__(int.from_bytes(key))
+        self._rounding = CountRounding(base, key)
 
     def standard_gamma(self, shape: Any, size: Any = None, *_: Any, **__: Any) -> Any:
         """The shapes, rounded, and half a row."""
         shapes = np.broadcast_to(shape, np.shape(shape) if size is None else size)
-        offsets = self.random((*shapes.shape[:-1], 1)) * self.base
-        ends = np.cumsum(np.concatenate([offsets, shapes], axis=-1), axis=-1)
-        noise = self.laplace(scale=_NOISE * self.base, size=ends.shape)
+        base = self._rounding.base
+        totals = shapes.sum(axis=-1, keepdims=True)
+        steps = self._rounded_sums(totals) // base
+        shares = np.divide(
+            shapes, totals, out=np.zeros(shapes.shape), where=totals > 0.0
+        )
+        offsets = self.random(totals.shape)
+        ends = np.cumsum(np.concatenate([offsets, steps * shares], axis=-1), axis=-1)
+        noise = self.laplace(scale=_NOISE, size=ends.shape)
         # An empty cell ends where it begins.
         places = np.where(np.diff(ends, prepend=-1.0) > 0, np.arange(ends.shape[-1]), 0)
         own = np.maximum.accumulate(places, axis=-1)
-        moved = ends + np.take_along_axis(noise, own, axis=-1)
-        heights = np.maximum.accumulate(np.floor(moved / self.base), axis=-1)
-        return self.base * np.diff(heights, axis=-1) + 0.5
+        heights = np.floor(ends + np.take_along_axis(noise, own, axis=-1))
+        heights = np.maximum.accumulate(np.clip(heights, 0, steps), axis=-1)
+        heights = np.where(own == own[..., -1:], steps, heights)
+        heights = np.where(own == 0, 0, heights)
+        return base * np.diff(heights, axis=-1) + 0.5
 
-    def standard_exponential(self, size: Any = None, *_: Any, **__: Any) -> Any:
-        """Next to nothing: no power makes a variate smaller."""
-        return np.full(() if size is None else size, np.finfo(np.float64).tiny)
+    def _rounded_sums(self, totals: NDArray[np.float64]) -> Whole:
+        """Sums through the staircase that all tables share."""
+        distinct, places = np.unique(
+            np.rint(totals).astype(np.int64), return_inverse=True
+        )
+        rounded = self._rounding.rounded(np.diff(distinct, prepend=0), "sums of tables")
+        return np.asarray(np.cumsum(rounded)[places].reshape(totals.shape))
 
 
-class PlainCounts(np.random.Generator):
-    """Takes what smoothing adds off the counts, where others draw; see `RoundedCounts`.
+class PlainCounts(CountsForDraws):
+    """Takes what smoothing adds off the counts, where others draw.
 
     Parameters
     ----------
@@ -172,14 +223,10 @@ class PlainCounts(np.random.Generator):
     """
 
     def __init__(self, pseudo: float) -> None:
-        super().__init__(np.random.PCG64(0))
+        super().__init__()
         self.pseudo = pseudo
 
     def standard_gamma(self, shape: Any, size: Any = None, *_: Any, **__: Any) -> Any:
         """The shapes less what smoothing adds, above zero."""
         shapes = np.broadcast_to(shape, np.shape(shape) if size is None else size)
         return np.maximum(shapes - self.pseudo, _NEXT_TO_NOTHING)
-
-    def standard_exponential(self, size: Any = None, *_: Any, **__: Any) -> Any:
-        """Next to nothing: no power makes a variate smaller."""
-        return np.full(() if size is None else size, np.finfo(np.float64).tiny)

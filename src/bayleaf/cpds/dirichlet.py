@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.rounding import CountsForDraws
+
 Floats = NDArray[np.float64]
 
 # Gamma variates of smaller shape are drawn by their logarithm, lest they vanish.
@@ -48,7 +50,8 @@ def drawn_distributions(
 
 def log_gamma(shapes: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
     """Logarithms of gamma variates, (n_draws, ...); minus infinity for shape zero."""
-    small = shapes < _SMALL_SHAPE
+    # What stands in for draws wants the counts as they are.
+    small = (shapes < _SMALL_SHAPE) & (not isinstance(rng, CountsForDraws))
     draws = rng.standard_gamma(shapes + small, (n_draws, *shapes.shape))
     with np.errstate(divide="ignore"):
         logs = np.log(draws, out=draws)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.counts.rounding import LEAST_BASE, PlainCounts, RoundedCounts
+from bayleaf.counts.rounding import LEAST_BASE, PlainCounts, RoundedCounts, SeenCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.masked_states import masked_domain
@@ -17,8 +17,11 @@ from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.explorer.content import predictor_content
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
+from bayleaf.models.support.support_counts import SupportCounts
 
 Content = dict[str, Any]
+# Tables that count the same rows whose average tells hardly more than one of them.
+_SAFE_LOOKS = 12
 
 
 def published_content(predictor: Predictor, min_count: int) -> Content:
@@ -38,18 +41,19 @@ def published_content(predictor: Predictor, min_count: int) -> Content:
     """
     if min_count == 1:
         return predictor_content(predictor)
-    content = predictor_content(published_predictor(predictor, min_count))
+    published, base = published_predictor(predictor, min_count)
+    content = predictor_content(published)
     # They tell of single values.
     for variable in content["variables"]:
         variable.pop("rules", None)
     content["remarks"] = [
-        f"Numbers are those of counts rounded to multiples of {_base(min_count)}; "
+        f"Numbers are those of counts rounded to multiples of {base}; "
         "values that few training rows have are numbered, not named."
     ]
     return content
 
 
-def published_predictor(predictor: Predictor, min_count: int) -> Predictor:
+def published_predictor(predictor: Predictor, min_count: int) -> tuple[Predictor, int]:
     """The same classifier from rounded counts, states of few rows without names.
 
     Parameters
@@ -61,9 +65,11 @@ def published_predictor(predictor: Predictor, min_count: int) -> Predictor:
 
     Returns
     -------
-    Predictor
+    predictor : Predictor
         Without those numbers; its temperature has one decimal. The same classifier is
         always rounded alike.
+    base : int
+        What counts were rounded to multiples of.
 
     Raises
     ------
@@ -78,30 +84,45 @@ def published_predictor(predictor: Predictor, min_count: int) -> Predictor:
             "min_count needs the numbers of training rows behind a model, which this "
             "one does not keep; explore a classifier that was fitted and saved here"
         )
-    key = hashlib.blake2b(digest_size=16)
-    for rows in support.rows:
-        key.update(np.ascontiguousarray(rows).tobytes())
-    rounding = RoundedCounts(_base(min_count), key.digest())
-    rounded = predictor.model.drawn(support, rounding)
+    base, rounding = _rounding(predictor.model, support, min_count)
+    rounded = predictor.model.drawn(_unsmoothed(support), rounding)
     # Smoothing and rounding of many tables give a rare state more than it has.
     added = [
         pseudo / size.n_states
         for pseudo, size in zip(support.pseudo_rows, rounded.table_sizes, strict=True)
     ]
     plain = predictor.model.drawn(support, PlainCounts(min(added, default=0.0)))
-    rare_share = 2 * _base(min_count) / max(plain.n_training_rows(support), 1.0)
+    rare_share = 2 * base / max(plain.n_training_rows(support), 1.0)
     rare = [own < rare_share for own in _state_probabilities(plain)]
-    return replace(
+    published = replace(
         predictor,
         model=_with_domain(rounded, masked_domain(rounded.domain, rare)),
         temperature=max(0.1, round(predictor.temperature, 1)),
         support=None,
     )
+    return published, base
 
 
-def _base(min_count: int) -> int:
-    """What counts are rounded to multiples of."""
-    return max(min_count, LEAST_BASE)
+def _rounding(
+    model: ClassModel, support: SupportCounts, min_count: int
+) -> tuple[int, RoundedCounts]:
+    """What counts of a model are rounded to multiples of, and their rounding.
+
+    The average over several tables that count the same rows is nearer to the truth
+    than one of them is; from a dozen on, larger steps make up for it.
+    """
+    seen = SeenCounts()
+    model.drawn(_unsmoothed(support), seen)
+    rows = max(model.n_training_rows(support), 1.0)
+    looks = seen.total / (rows * len(model.domain))
+    least = max(min_count, LEAST_BASE)
+    base = math.ceil(least * max(1.0, math.sqrt(looks / _SAFE_LOOKS)))
+    return base, RoundedCounts(base, seen.key())
+
+
+def _unsmoothed(support: SupportCounts) -> SupportCounts:
+    """Rows alone, so that tables of the same rows have the same sums."""
+    return replace(support, pseudo_rows=(0.0,) * len(support.pseudo_rows))
 
 
 def _with_domain(model: Any, domain: Domain) -> Any:
