@@ -15,7 +15,11 @@ from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.cli.options import MODELS, ModelOptions
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 
-PARAMETER_OF = {"categorical": "categorical_features", "seed": "random_state"}
+PARAMETER_OF = {
+    "categorical": "categorical_features",
+    "ordered": "ordered_features",
+    "seed": "random_state",
+}
 # An option of the command line alone.
 SPELLED = {"alpha": "smoothing"}
 

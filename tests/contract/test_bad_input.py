@@ -71,15 +71,14 @@ def test_a_lazy_frame_is_refused(kind: Any) -> None:
         kind(random_state=0).fit(pl.from_pandas(frame).lazy(), y)
 
 
-def test_dates_are_refused_with_the_name_of_their_column(kind: Any) -> None:
+def test_dates_may_be_refused_with_the_name_of_their_column(kind: Any) -> None:
     frame, y = nominal_frame(n_rows=30)
     days = [datetime.datetime(2020, 1, 1)] * len(y)
-    with pytest.raises(TypeError, match=r"column 'e' holds .*convert the column"):
-        kind(random_state=0).fit(frame.assign(e=days), y)
-    with pytest.raises(TypeError, match=r"column 'e' holds .*convert the column"):
-        kind(random_state=0).fit(
-            pl.from_pandas(frame).with_columns(e=pl.lit(days[0].date())), y
-        )
+    refusing = kind(random_state=0, dates="error")
+    with pytest.raises(TypeError, match=r"column 'e' holds dates.*dates='expand'"):
+        refusing.fit(frame.assign(e=days), y)
+    with pytest.raises(TypeError, match=r"column 'e' holds dates.*dates='expand'"):
+        refusing.fit(pl.from_pandas(frame).with_columns(e=pl.lit(days[0].date())), y)
 
 
 def test_nested_cells_are_refused_with_the_name_of_their_column(kind: Any) -> None:

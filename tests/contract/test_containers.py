@@ -96,13 +96,12 @@ def test_categoricals_are_read_as_text(kind: Any) -> None:
     )
 
 
-def test_a_polars_enum_is_read_as_text(kind: Any) -> None:
+def test_a_polars_enum_is_read_as_ordered(kind: Any) -> None:
     columns, y = nominal_columns(missing=0.1)
-    text = pl.DataFrame(columns)
-    enum = text.with_columns(pl.all().cast(pl.Enum(["p", "q", "r", "s"])))
-    _same_model(
-        kind(random_state=0).fit(text, y), kind(random_state=0).fit(enum, y), text, enum
-    )
+    text, order = pl.DataFrame(columns), ["p", "q", "r", "s"]
+    enum = text.with_columns(pl.all().cast(pl.Enum(order)))
+    ordered = kind(random_state=0, ordered_features=dict.fromkeys(columns, order))
+    _same_model(ordered.fit(text, y), kind(random_state=0).fit(enum, y), text, enum)
 
 
 def test_an_arrow_dictionary_is_read_as_text(kind: Any) -> None:

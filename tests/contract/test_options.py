@@ -85,18 +85,20 @@ def test_every_cell_of_a_row_may_be_missing(joint_kind: Any) -> None:
 def test_a_column_with_more_states_than_allowed_is_refused(kind: Any) -> None:
     frame, y = nominal_frame()
     with pytest.raises(ValueError, match=r"column 'c' has 4 distinct.*max_states=3"):
-        kind(max_states=3, random_state=0).fit(frame, y)
+        kind(max_states=3, rare="error", random_state=0).fit(frame, y)
 
 
-def test_a_column_of_distinct_identifiers_is_refused(kind: Any) -> None:
+def test_a_column_of_distinct_identifiers_is_left_out(kind: Any) -> None:
     n_rows = 100_000
     frame = pd.DataFrame(
         {"a": ["p", "q"] * (n_rows // 2), "id": [f"n{i}" for i in range(n_rows)]}
     )
-    with pytest.raises(
-        ValueError, match=r"column 'id' has 100000 distinct.*identifier"
-    ):
-        kind(random_state=0).fit(frame, frame["a"])
+    model = kind(random_state=0).fit(frame, frame["a"])
+    assert model.encoder_.domain.names == ("a",)
+    assert "identifier" in model.encoder_.notes["id"]
+    assert model.predict(frame[:2]).tolist() == ["p", "q"]
+    with pytest.raises(ValueError, match=r"column 'id' looks like an identifier"):
+        kind(random_state=0, identifiers="error").fit(frame, frame["a"])
 
 
 @pytest.mark.parametrize("declared", [["n"], [0], [True, False], np.array(["n"])])

@@ -11,12 +11,12 @@ import pytest
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.learning import Target, learn_encoder
-from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.group_cells import put_groups_back, take_groups_out
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.frames import take_apart
 
 HOURS = ValueHierarchy.from_nested(

@@ -156,7 +156,7 @@ def test_a_column_that_names_the_rows_is_no_help() -> None:
     y = rng.integers(0, 2, 200)
     # Each name stands for one row, and so for its label, once a model has seen it.
     frame = pd.DataFrame({"name": [f"row {i}" for i in range(200)]})
-    model = NaiveBayesClassifier()
+    model = NaiveBayesClassifier(identifiers="keep")
     assert (model.fit(frame, y).predict(frame) == y).all()
     found = compare(frame, y, {"nb": model}, n_folds=5)
     assert abs(found["nb"].mean("accuracy") - 0.5) < 0.12

@@ -51,6 +51,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("codes",),
         ("tables",),
         ("labels",),
+        ("reading",),
         ("encoder",),
         ("cuts",),
         ("hierarchies",),

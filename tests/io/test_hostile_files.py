@@ -203,7 +203,7 @@ def test_another_schema_version_is_refused(
     document: Any, model_file: Path, version: Any
 ) -> None:
     _write(model_file, {**document, "schema_version": version})
-    assert "this bayleaf reads versions 2 and 3; use the" in _refuse(model_file)
+    assert "this bayleaf reads versions 2 to 4; use the" in _refuse(model_file)
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, 0.01, 21, "1", None, True])

@@ -356,7 +356,7 @@ class AveragedKDBClassifier(BayesianClassifier):
     def _even_weights(self) -> NDArray[np.float64]:
         """Weights under which each feature counts once, the prior's first."""
         n_depths = self.max_parents + 1
-        pieces = np.full((self.n_features_in_, n_depths), 1.0 / n_depths)
+        pieces = np.full((len(self.encoder_.domain), n_depths), 1.0 / n_depths)
         return np.append(1.0, pieces)
 
     def _weigh(self, logs: LogProbabilities) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayleaf.cli.arrow_arrays import as_number, dictionary_codes
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.table_encoder import EncodedTable
-from bayleaf.data.tables.columns import Column, NumberColumn, ValueColumn
+from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import quoted
@@ -22,7 +23,6 @@ def encode_batch(
     predictor: Predictor,
     batch: pa.RecordBatch,
     source: str,
-    missing_values: frozenset[str],
     *,
     row_numbers: Sequence[int],
 ) -> EncodedTable:
@@ -31,27 +31,35 @@ def encode_batch(
     `row_numbers` are those of the batch's rows in its file, for messages.
 
     Cells of a CSV file come as text and are read as the model's domain asks: numbers
-    for a numeric feature, the state's own type for a nominal one.
+    for a numeric feature, the state's own type for a nominal one. Columns that were
+    left out in training may be absent.
 
     Raises
     ------
     ValueError
         If a feature's column is missing, or text stands where a number belongs.
     """
-    domain = predictor.encoder.domain
-    names = [str(name) for name in domain.names]
-    features = select_columns(batch, names, source)
-    columns: list[Column] = []
-    for variable, column in zip(domain, features.columns, strict=True):
-        if _is_text(column.type):
-            cells = _TextCells(variable, column, row_numbers)
-            columns.append(_read_text(cells, missing_values))
+    encoder = predictor.encoder
+    variables = {variable.name: variable for variable in encoder.domain}
+    used = [one for one in encoder.readings if one.form != "left_out"]
+    features = select_columns(batch, [str(one.name) for one in used], source)
+    columns: dict[Name, Column] = {}
+    for reading, cells in zip(used, features.columns, strict=True):
+        variable = variables.get(reading.name)
+        is_plain = variable is not None and reading.form != "duration"
+        if is_plain and variable is not None and _is_text(cells.type):
+            columns[reading.name] = _read_text(_TextCells(variable, cells, row_numbers))
         else:
-            table = pa.table({str(variable.name): column})
-            parsed = take_apart(table)
+            parsed = take_apart(pa.table({str(reading.name): cells}))
             assert isinstance(parsed, list)
-            columns.append(_renamed(parsed[0], variable))
-    return predictor.encoder.transform(columns)
+            columns[reading.name] = _renamed(parsed[0], reading.name)
+    absent = np.full(batch.num_rows, -1, dtype=np.int32)
+    return encoder.transform(
+        [
+            columns.get(name, ValueColumn(name, absent, []))
+            for name in encoder.column_names
+        ]
+    )
 
 
 class _TextCells(NamedTuple):
@@ -73,21 +81,17 @@ class _TextCells(NamedTuple):
         )
 
 
-def _read_text(cells: _TextCells, missing_values: frozenset[str]) -> Column:
+def _read_text(cells: _TextCells) -> Column:
     """A column of text as numbers or as states of a variable."""
     variable = cells.variable
     encoded = cells.texts.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     indices = dictionary_codes(encoded)
-    absent = {i for i, text in enumerate(texts) if text == "" or text in missing_values}
-    if absent:
-        indices = np.where(np.isin(indices, list(absent)), np.int32(-1), indices)
-    present = [None if i in absent else text for i, text in enumerate(texts)]
-    if variable.kind == "numeric":
-        numbers = [np.nan if text is None else _finite(cells, text) for text in present]
+    if variable.kind == "numeric" and variable.categories is None:
+        numbers = [np.nan if text is None else _finite(cells, text) for text in texts]
         values = np.array([*numbers, np.nan])[indices]
         return NumberColumn(variable.name, values, np.isnan(values))
-    return ValueColumn(variable.name, indices, _states(cells, present))
+    return ValueColumn(variable.name, indices, _states(cells, texts))
 
 
 def _finite(cells: _TextCells, text: str) -> float:
@@ -100,7 +104,7 @@ def _finite(cells: _TextCells, text: str) -> float:
 
 def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
     """For each text the state that it spells, or the value itself if there is none."""
-    states = cells.variable.known_states
+    states = cells.variable.categories or cells.variable.known_states
     spelled: dict[str, Hashable] = {str(state): state for state in states}
     spelled |= {str(s).lower(): s for s in states if isinstance(s, bool)}
     has_text = any(isinstance(state, str) for state in states)
@@ -119,10 +123,9 @@ def _states(cells: _TextCells, texts: list[str | None]) -> list[Hashable]:
     return found
 
 
-def _renamed(column: Column, variable: Variable) -> Column:
-    """A column under the variable's own name, which may be a whole number."""
-    values: dict[str, Any] = {**vars(column), "name": variable.name}
-    return type(column)(**values)
+def _renamed(column: Column, name: Name) -> Column:
+    """A column under its own name, which may be a whole number."""
+    return replace(column, name=name)
 
 
 def _is_text(kind: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from bayleaf.cli.setting_groups import NETWORK, settings_of
+from bayleaf.data.reading.texts import read_numbers
 from bayleaf.wording import near_names, quoted, visible_json
 
 # A file's name, or a lone hyphen for a standard stream.
@@ -144,8 +145,17 @@ class ModelOptions:
         missing or error: what becomes of values not seen in training.
     categorical
         Columns of numbers that are nominal; others are then numeric.
+    ordered
+        Column of ordered categories, such as size or size=S<M<L; may be repeated.
     max_states
         Most distinct values of a nominal column.
+    rare
+        group or error: what becomes of the rarest values beyond --max-states.
+    identifiers
+        drop, keep or error: what becomes of columns of which nearly every value is
+        another one.
+    dates
+        expand or error: what becomes of dates and durations.
     n_jobs
         Threads; -1 means all cores.
     seed
@@ -211,7 +221,13 @@ class ModelOptions:
     categorical: Annotated[
         tuple[str, ...] | None, settings_of(), Parameter(negative="")
     ] = None
+    ordered: Annotated[
+        tuple[str, ...] | None, settings_of(), Parameter(negative="")
+    ] = None
     max_states: Annotated[int | None, settings_of()] = None
+    rare: Annotated[str | None, settings_of()] = None
+    identifiers: Annotated[str | None, settings_of()] = None
+    dates: Annotated[str | None, settings_of()] = None
     n_jobs: Annotated[int | None, settings_of()] = None
     seed: Annotated[int, settings_of()] = 0
 
@@ -292,6 +308,7 @@ class ModelOptions:
             values[name] = [_edge(name, text) for text in texts] if texts else None
         declared = values.pop("categorical")
         values["categorical_features"] = list(declared) if declared else None
+        values["ordered_features"] = _orders(values.pop("ordered"))
         values["random_state"] = values.pop("seed")
         return values
 
@@ -307,6 +324,24 @@ def _having(name: str) -> list[str]:
         for known, kind in kinds.items()
         if name in inspect.signature(kind).parameters
     ]
+
+
+def _orders(texts: Sequence[str] | None) -> dict[str, list[Any]] | None:
+    """Orders of categories from texts such as size=S<M<L, or size alone."""
+    if not texts:
+        return None
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        name, given, order = text.partition("=")
+        parts = [part.strip() for part in order.split("<")] if given else []
+        if not all(parts) or len(parts) == 1:
+            raise ValueError(
+                "--ordered should have the form column=least<next<greatest, got "
+                f"{quoted(text)}"
+            )
+        numbers = read_numbers(parts)
+        found[name.strip()] = parts if numbers is None else list(numbers)
+    return found
 
 
 def _edge(option: str, text: str) -> tuple[str, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,18 +16,28 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from bayleaf.cli.arrow_arrays import arrow_file
+from bayleaf.cli.csv_errors import (
+    BLOCK_BYTES,
+    called,
+    check_quotes,
+    csv_error,
+    header_lines,
+    header_names,
+    wrong_encoding,
+)
+from bayleaf.cli.file_format import SAMPLE_BYTES, FileFormat, as_utf8, encoding_of
+from bayleaf.data.reading.texts import TRUTHS
 from bayleaf.wording import name_list, near_names, quoted, shown_name
 
-# Rows of a Parquet batch, and bytes of a CSV block, held in memory at once.
+# Rows of a Parquet batch, held in memory at once.
 BATCH_ROWS = 1 << 16
-BLOCK_BYTES = 1 << 22
 # What files that end so are packed with.
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
-# A header of more lines than this has surely lost a closing quote.
-_MOST_HEADER_LINES = 100
+# A cell that may be a number with a leading zero, whatever separates cells.
+_PADDED = re.compile(rb"(?:^|[^\w.+-])[+-]?0\d")
 
 
-def read_table(source: str, missing_values: Sequence[str] = ()) -> pa.Table:
+def read_table(source: str, form: FileFormat | None = None) -> pa.Table:
     """Read a whole table, finding out the type of each column.
 
     Parameters
@@ -35,8 +45,15 @@ def read_table(source: str, missing_values: Sequence[str] = ()) -> pa.Table:
     source : str
         A ``.parquet`` file, any other file as CSV (``.gz`` and the like are
         unpacked), or ``-`` for CSV on standard input.
-    missing_values : sequence of str
-        Cells that count as empty, beside the empty cell.
+    form : FileFormat, optional
+        How a CSV file is read.
+
+    Returns
+    -------
+    Table
+        Dates, and numbers with leading zeros, are left as text: encoding reads them as
+        it reads those of data frames. What is unusual of a CSV file is told by the
+        schema's metadata, "format".
 
     Raises
     ------
@@ -46,43 +63,108 @@ def read_table(source: str, missing_values: Sequence[str] = ()) -> pa.Table:
     if is_parquet(source):
         table = _open_parquet(source).read()
     else:
-        convert = pa_csv.ConvertOptions(
-            null_values=["", *missing_values],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=True,
-        )
-        content = _csv_bytes(source)
-        if content.count(b'"') % 2:
-            _check_quotes(io.BytesIO(content), source)
-        try:
-            table = pa_csv.read_csv(
-                pa.BufferReader(content),
-                read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES),
-                parse_options=pa_csv.ParseOptions(newlines_in_values=True),
-                convert_options=convert,
-            )
-        except pa.ArrowInvalid as error:
-            raise _csv_error(source, error, io.BytesIO(content)) from error
+        table = _read_csv(source, form or FileFormat())
     check_columns(table.schema, source)
     if table.num_rows == 0:
-        raise ValueError(f"{_shown(source)} has a header but no rows")
+        raise ValueError(f"{called(source)} has a header but no rows")
     return table
 
 
-def read_batches(source: str) -> Iterator[pa.RecordBatch]:
+def _read_csv(source: str, form: FileFormat) -> pa.Table:
+    """A whole CSV file."""
+    content, form = _csv_bytes(source, form)
+    if content.count(b'"') % 2:
+        check_quotes(io.BytesIO(content), source, form)
+
+    try:
+        table = _parsed(content, form)
+        twice = len(set(table.column_names)) < table.num_columns
+        names = [] if twice else _better_as_text(table.schema, content)
+        if names:
+            texts = _parsed(content, form, names)
+            wanted = [
+                name
+                for name in names
+                if _is_time(table.schema.field(name)) or _has_padding(texts[name])
+            ]
+            for name in wanted:
+                place = table.column_names.index(name)
+                table = table.set_column(place, name, texts[name])
+    except pa.ArrowInvalid as error:
+        raise csv_error(source, error, io.BytesIO(content), form) from error
+    described = form.described()
+    return table.replace_schema_metadata({"format": described} if described else None)
+
+
+def _parsed(
+    content: bytes, form: FileFormat, as_text: list[str] | None = None
+) -> pa.Table:
+    """What Arrow makes of a CSV file; of some columns alone their texts."""
+    options = pa_csv.ConvertOptions(
+        column_types=None if as_text is None else dict.fromkeys(as_text, pa.string()),
+        include_columns=as_text,
+        null_values=form.missing_texts,
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=True,
+        decimal_point=form.decimal,
+        true_values=[text for text, truth in TRUTHS.items() if truth],
+        false_values=[text for text, truth in TRUTHS.items() if not truth],
+    )
+    return pa_csv.read_csv(
+        pa.BufferReader(content),
+        read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES),
+        parse_options=pa_csv.ParseOptions(
+            newlines_in_values=True, delimiter=form.separator
+        ),
+        convert_options=options,
+    )
+
+
+def _better_as_text(schema: pa.Schema, content: bytes) -> list[str]:
+    """Columns that Arrow took for times, or that may hold numbers led by zeros."""
+    padded = _PADDED.search(content) is not None
+    return [
+        field.name
+        for field in schema
+        if _is_time(field)
+        or (padded and pa.types.is_integer(field.type))
+        or (padded and pa.types.is_floating(field.type))
+    ]
+
+
+def _is_time(field: pa.Field) -> bool:
+    """Whether a column holds dates or times."""
+    return bool(pa.types.is_temporal(field.type))
+
+
+def _has_padding(texts: pa.ChunkedArray) -> bool:
+    """Whether a number in a column of text has a leading zero."""
+    import pyarrow.compute as pc
+
+    padded = pc.match_substring_regex(texts, r"^\s*[+-]?0\d")
+    return bool(pc.any(padded).as_py())
+
+
+def read_batches(
+    source: str, form: FileFormat | None = None
+) -> Iterator[pa.RecordBatch]:
     """Read a table in batches; all cells of a CSV file as the text they are."""
     if is_parquet(source):
         file = _open_parquet(source)
         check_columns(file.schema_arrow, source)
         yield from file.iter_batches(batch_size=BATCH_ROWS)
         return
-    with _unpacking(source), _open_csv(source) as stream:
-        first = _header_lines(stream, source)
-        names = _header(first, source)
+    form = form or FileFormat()
+    form.check()
+    with _unpacking(source), _open_csv(source, form) as stream:
+        first = header_lines(stream, source)
+        more = _peeked(stream)
+        form = form.found_in(first + more)
+        names = header_names(first, source, form)
         rejoined = _Rejoined(first, stream)
         options = pa_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
-            null_values=[""],
+            null_values=form.missing_texts,
             strings_can_be_null=True,
         )
         failed: list[pa_csv.InvalidRow] = []
@@ -92,21 +174,42 @@ def read_batches(source: str) -> Iterator[pa.RecordBatch]:
             return "error"
 
         try:
-            yield from pa_csv.open_csv(
+            for batch in pa_csv.open_csv(
                 rejoined,
                 read_options=pa_csv.ReadOptions(
                     block_size=BLOCK_BYTES, use_threads=False
                 ),
                 parse_options=pa_csv.ParseOptions(
-                    newlines_in_values=True, invalid_row_handler=keep
+                    newlines_in_values=True,
+                    invalid_row_handler=keep,
+                    delimiter=form.separator,
                 ),
                 convert_options=options,
-            )
+            ):
+                yield with_points(batch) if form.decimal == "," else batch
         except pa.ArrowInvalid as error:
-            raise _csv_error(source, error, None, failed) from error
+            again = None if source == "-" else _open_csv(source, form)
+            raise csv_error(source, error, again, form, failed) from error
+        except UnicodeError as error:
+            raise wrong_encoding(source) from error
     if rejoined.n_quotes % 2 and source != "-":
-        with _open_csv(source) as stream:
-            _check_quotes(stream, source)
+        with _open_csv(source, form) as stream:
+            check_quotes(stream, source, form)
+
+
+def with_points(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Decimal commas as points, in the columns that hold numbers alone."""
+    import pyarrow.compute as pc
+
+    columns = []
+    for column in batch.columns:
+        numbers = pc.match_substring_regex(
+            column, r"^\s*[+-]?\d*,?\d+([eE][+-]?\d+)?\s*$"
+        )
+        if pc.all(numbers).as_py():
+            column = pc.replace_substring(column, ",", ".")
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def select_columns(
@@ -123,7 +226,7 @@ def select_columns(
     absent = [name for name in names if name not in present]
     if absent:
         hint = near_names(absent[0], present)
-        raise ValueError(f"{_shown(source)} has no column {name_list(absent)}; {hint}")
+        raise ValueError(f"{called(source)} has no column {name_list(absent)}; {hint}")
     return table.select(list(names))
 
 
@@ -132,13 +235,13 @@ def check_columns(schema: pa.Schema, source: str) -> None:
     twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
     if twice:
         raise ValueError(
-            f"{_shown(source)} has several columns called {name_list(twice)}; "
+            f"{called(source)} has several columns called {name_list(twice)}; "
             "give every column a name of its own"
         )
     for column in schema:
         if pa.types.is_binary(column.type):
             raise ValueError(
-                f"column {quoted(column.name)} of {_shown(source)} is no UTF-8 text; "
+                f"column {quoted(column.name)} of {called(source)} is no UTF-8 text; "
                 "save the file as UTF-8"
             )
 
@@ -146,11 +249,6 @@ def check_columns(schema: pa.Schema, source: str) -> None:
 def is_parquet(source: str) -> bool:
     """Whether a file's name says that it is Parquet."""
     return Path(source).suffix.lower() in {".parquet", ".pq"}
-
-
-def _shown(source: str) -> str:
-    """How a source is called in a message."""
-    return "standard input" if source == "-" else source
 
 
 def _open_parquet(source: str) -> Any:
@@ -176,24 +274,38 @@ def _check_readable(source: str) -> None:
         raise IsADirectoryError(f"cannot read {shown_name(source)}: it is a folder")
 
 
-def _open_csv(source: str) -> IO[bytes]:
-    """A CSV source as a stream of bytes, unpacked if it is compressed."""
+def _open_csv(source: str, form: FileFormat) -> IO[bytes]:
+    """A CSV source as a stream of UTF-8, unpacked if it is compressed."""
     if source == "-":
         if sys.stdin is None:
             raise ValueError("cannot read standard input: it is closed; name a file")
-        return sys.stdin.buffer
-    codec = _PACKED.get(Path(source).suffix)
-    content = pa.input_stream(arrow_file(source), compression=codec)
-    stream: IO[bytes] = io.BufferedReader(content)
-    return stream
+        stream: Any = sys.stdin.buffer
+    else:
+        codec = _PACKED.get(Path(source).suffix)
+        stream = io.BufferedReader(
+            pa.input_stream(arrow_file(source), compression=codec)
+        )
+    encoding = encoding_of(_peeked(stream)[:4], form.encoding)
+    return as_utf8(stream, encoding)
 
 
-def _csv_bytes(source: str) -> bytes:
-    """The whole content of a CSV source."""
-    with _unpacking(source), _open_csv(source) as stream:
-        content = stream.read()
-    _header(_header_lines(io.BytesIO(content), source), source)
-    return content
+def _peeked(stream: IO[bytes]) -> bytes:
+    """What a buffered stream holds next, without taking it."""
+    return stream.peek(SAMPLE_BYTES) if isinstance(stream, io.BufferedReader) else b""
+
+
+def _csv_bytes(source: str, form: FileFormat) -> tuple[bytes, FileFormat]:
+    """The whole content of a CSV source in UTF-8, and its format."""
+    form.check()
+    with _unpacking(source):
+        try:
+            with _open_csv(source, form) as stream:
+                content = stream.read()
+        except UnicodeError as error:
+            raise wrong_encoding(source) from error
+    form = form.found_in(content[:SAMPLE_BYTES])
+    header_names(header_lines(io.BytesIO(content), source), source, form)
+    return content, form
 
 
 @contextlib.contextmanager
@@ -207,139 +319,8 @@ def _unpacking(source: str) -> Iterator[None]:
         if error.errno is not None or Path(source).suffix in {"", ".csv"}:
             raise
         raise ValueError(
-            f"cannot unpack {_shown(source)}: {error}; correct or rename the file"
+            f"cannot unpack {called(source)}: {error}; correct or rename the file"
         ) from error
-
-
-def _header_lines(stream: IO[bytes], source: str) -> bytes:
-    """The first line that is not blank, and those that its quotes hold together."""
-    line = stream.readline(BLOCK_BYTES)
-    while line and not line.strip():
-        line = stream.readline(BLOCK_BYTES)
-    n_lines = 1
-    while _ends_in_quotes(line):
-        more = stream.readline(BLOCK_BYTES)
-        n_lines += 1
-        if not more or n_lines > _MOST_HEADER_LINES:
-            raise ValueError(
-                f"the header of {_shown(source)} opens a quote that is not closed; "
-                "add the missing quote"
-            )
-        line += more
-    return line
-
-
-def _header(line: bytes, source: str) -> list[str]:
-    """Column names in the first line of a CSV source."""
-    try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _no_utf8(source) from error
-    if "\0" in text:
-        raise _no_utf8(source)
-    if not text.strip():
-        raise ValueError(f"{_shown(source)} is empty; a header line was expected")
-    try:
-        names = next(csv.reader(io.StringIO(text, newline="")))
-    except csv.Error as error:
-        raise ValueError(
-            f"the header of {_shown(source)} cannot be read; end each line with a "
-            "line feed and quote names that hold line ends"
-        ) from error
-    for separator, called in ((";", "semicolons"), ("\t", "tabs")):
-        if len(names) == 1 and separator in names[0]:
-            raise ValueError(
-                f"the cells of {_shown(source)} are separated by {called}; "
-                "save the file with commas between cells"
-            )
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(
-            f"{_shown(source)} has several columns called {name_list(twice)}; "
-            "give every column a name of its own"
-        )
-    return names
-
-
-def _no_utf8(source: str) -> ValueError:
-    """What to say of a file in another encoding."""
-    return ValueError(f"{_shown(source)} is no UTF-8 text; save the file as UTF-8")
-
-
-def _check_quotes(content: IO[bytes], source: str) -> None:
-    """Raise if a quoted cell is never closed, which would swallow all later rows."""
-    text = io.TextIOWrapper(content, encoding="utf-8", errors="replace", newline="")
-    reader = csv.reader(text, strict=True)
-    line = 1
-    try:
-        for _ in reader:
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise ValueError(
-            f"a quoted cell that begins in line {line} of {_shown(source)} is not "
-            "closed properly; add the missing quote"
-        ) from error
-
-
-def _ends_in_quotes(line: bytes) -> bool:
-    """Whether the last cell of a line goes on in the next."""
-    if line.count(b'"') % 2 == 0:
-        return False
-    text = io.StringIO(line.decode("utf-8-sig", errors="replace"), newline="")
-    try:
-        list(csv.reader(text, strict=True))
-    except csv.Error as error:
-        return "unexpected end" in str(error)
-    return False
-
-
-def _csv_error(
-    source: str,
-    error: pa.ArrowInvalid,
-    content: IO[bytes] | None,
-    failed: Sequence[pa_csv.InvalidRow] = (),
-) -> ValueError:
-    """One sentence for a CSV file that cannot be parsed, with the ragged line."""
-    if content is None and source != "-":
-        content = _open_csv(source)
-    place = _ragged_line(content) if content is not None else None
-    if place is not None:
-        line, found, expected = place
-        return ValueError(
-            f"line {line} of {_shown(source)} has {found} cells, but the header has "
-            f"{expected}; correct the line or quote its commas"
-        )
-    if failed:
-        row = failed[0]
-        return ValueError(
-            f"row {row.number} of {_shown(source)} has {row.actual_columns} cells, but "
-            f"the header has {row.expected_columns}; correct it or quote its commas"
-        )
-    if "invalid UTF8" in str(error):
-        return _no_utf8(source)
-    if "straddl" in str(error):
-        return ValueError(
-            f"a row of {_shown(source)} is longer than {BLOCK_BYTES >> 20} MiB; "
-            "shorten it, or close its quote"
-        )
-    return ValueError(f"cannot read {_shown(source)} as CSV: {error}")
-
-
-def _ragged_line(content: IO[bytes]) -> tuple[int, int, int] | None:
-    """Line, number of cells and expected number of the first ragged row."""
-    reader = csv.reader(
-        io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace")
-    )
-    try:
-        expected = len(next(reader))
-        before = reader.line_num
-        for row in reader:
-            if row and len(row) != expected:
-                return before + 1, len(row), expected
-            before = reader.line_num
-    except (csv.Error, StopIteration):
-        return None
-    return None
 
 
 class _Rejoined(io.RawIOBase):

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.tables import read_table, select_columns
 from bayleaf.wording import quoted
 
@@ -28,7 +29,7 @@ def training_table(
     *,
     drop: Sequence[str] = (),
     weight: str | None = None,
-    missing_values: Sequence[str] = (),
+    form: FileFormat | None = None,
 ) -> TrainingColumns:
     """Read a table and split off target and weights.
 
@@ -43,7 +44,7 @@ def training_table(
             f"--drop leaves out the target column {quoted(target)}; drop another "
             "column or name another target"
         )
-    table = read_table(source, missing_values)
+    table = read_table(source, form)
     special = [target, *drop, *([weight] if weight else [])]
     select_columns(table, special, source)
     labels = table.column(target)
@@ -70,7 +71,7 @@ def density_table(
     *,
     drop: Sequence[str] = (),
     weight: str | None = None,
-    missing_values: Sequence[str] = (),
+    form: FileFormat | None = None,
 ) -> tuple[pa.Table, NDArray[np.float64] | None]:
     """Read a table without a target: its columns, and row weights if there are any.
 
@@ -79,7 +80,7 @@ def density_table(
     OSError, ValueError
         If the file cannot be read, a named column is missing, or no column is left.
     """
-    table = read_table(source, missing_values)
+    table = read_table(source, form)
     special = [*drop, *([weight] if weight else [])]
     select_columns(table, special, source)
     columns = table.drop_columns(list(dict.fromkeys(special)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -45,6 +47,11 @@ class Variable:
         ``cut_points[i-1] < value <= cut_points[i]``.
     hierarchy : ValueHierarchy, optional
         A tree whose leaves are the states, a missing state left out or not.
+    categories : tuple of hashable, optional
+        Of ordered categories, which are numeric: cut points lie between their ranks,
+        and state ``i`` holds the categories of ranks up to ``cut_points[i]``.
+    other_state : str, optional
+        The state that all values without one of their own share.
 
     Raises
     ------
@@ -59,6 +66,8 @@ class Variable:
     kind: Kind = "nominal"
     cut_points: tuple[float, ...] = ()
     hierarchy: ValueHierarchy | None = None
+    categories: tuple[Hashable, ...] | None = None
+    other_state: str | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.states)) != len(self.states):
@@ -80,6 +89,10 @@ class Variable:
                     f"points but {len(self.states)} states; it needs one state more "
                     "than cuts"
                 )
+        elif self.categories is not None:
+            raise ValueError(
+                f"variable {quoted(self.name)} has categories in order, but is nominal"
+            )
         elif self.kind != "nominal":
             raise ValueError(
                 f"kind of variable {quoted(self.name)} must be 'nominal' or 'numeric', "
@@ -88,6 +101,14 @@ class Variable:
 
     def check_content(self) -> None:
         """Raise TypeError if a state is neither text nor number, as files ask."""
+        if self.other_state is not None and self.other_state not in self.states:
+            raise ValueError(
+                f"variable {quoted(self.name)} lacks the state of all other values"
+            )
+        if self.categories is not None and (
+            len(set(self.categories)) != len(self.categories)
+        ):
+            raise ValueError(f"variable {quoted(self.name)} lists a category twice")
         nodes = () if self.hierarchy is None else self.hierarchy.nodes
         for state in (*self.states, *nodes):
             if not isinstance(state, str | int | float | np.generic | None):
@@ -121,6 +142,12 @@ class Variable:
         """Code of each state."""
         return {state: code for code, state in enumerate(self.states)}
 
+    def state_of_category(self, value: Hashable) -> int | None:
+        """Code of the interval of an ordered category; None for any other value."""
+        if self.categories is None or value not in self.categories:
+            return None
+        return bisect_left(self.cut_points, self.categories.index(value))
+
     def label(self, code: int) -> str:
         """Name the state with this code for a reader; the reserved code is missing."""
         if code >= self.n_states or self.states[code] is None:
@@ -152,6 +179,30 @@ def numeric_variable(
     cuts = tuple(float(cut) for cut in cut_points)
     states: tuple[Hashable, ...] = interval_labels(cuts)
     return Variable(name, (*states, None) if missing_state else states, "numeric", cuts)
+
+
+def ordered_variable(
+    name: str | int,
+    categories: Sequence[Hashable],
+    cut_points: Sequence[float],
+    *,
+    missing_state: bool = False,
+) -> Variable:
+    """Build a variable of ordered categories, cut between their ranks (0, 1, ...)."""
+    cuts = tuple(sorted({math.floor(cut) + 0.5 for cut in cut_points}))
+    last = [str(categories[int(cut)]) for cut in cuts]
+    if not cuts:
+        states: tuple[Hashable, ...] = interval_labels(())
+    else:
+        inner = [f"({low}, {high}]" for low, high in itertools.pairwise(last)]
+        states = (f"<= {last[0]}", *inner, f"> {last[-1]}")
+    return Variable(
+        name,
+        (*states, None) if missing_state else states,
+        "numeric",
+        cuts,
+        categories=tuple(categories),
+    )
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def take_groups_out(
     for column in parts:
         tree = hierarchies.get(column.name)
         variable = known.get(column.name)
-        if tree is None or isinstance(column, NumberColumn):
+        if tree is None or not isinstance(column, ValueColumn):
             columns.append(column)
             continue
         found = _named_groups(column, tree)

@@ -81,12 +81,10 @@ class BayesianNetworkEstimator(
     linkage_arity : {"binary", "multiway"}, default="binary"
         Whether two values are joined at a time, or all that are about as close.
     n_restarts : int, default=2
-        Searches; the first is deterministic, the others start at random or take
-        random moves, and the best one counts.
+        Searches, the first of them deterministic; the best one counts.
     tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"
-        Whether trees grow split by split over the whole network, as in the paper
-        ("incremental"), and then as wholes where that gains no more, or anew whenever a
-        variable's parents change.
+        Whether trees grow split by split, as in the paper ("incremental"), and then as
+        wholes ("batch"), or anew whenever a variable's parents change.
     merge_leaves : bool, default=False
         Join leaves of the trees that were found while the score rises, and split nodes
         whose branches can join distributions that are there.
@@ -99,21 +97,28 @@ class BayesianNetworkEstimator(
     time_limit : float, optional
         Seconds after which the search stops, with a warning.
     cache_size : int, default=200_000
-        Most scores of families that a search over tables remembers; fewer take less
-        memory and more time, and lead to the same network.
+        Most scores of families that a search over tables remembers.
     smoothing : str or Smoothing, default="laplace"
-        Rule that turns counts into probabilities.
+        From counts to probabilities.
     discretizer : str or discretiser, default="equal_frequency"
         Finds the cut points of numeric columns; by default there are five intervals.
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
-        integer columns with at most ten distinct values are nominal.
+        columns of whole numbers with at most ten distinct values are nominal.
     missing : {"marginalize", "state", "error"}, default="marginalize"
         Missing cells are summed out, count as a state of their own, or are refused.
     unknown : {"missing", "error"}, default="missing"
         What becomes of values that training did not contain.
     max_states : int, default=1000
         Largest number of states of a nominal column.
+    identifiers : {"drop", "keep", "error"}, default="drop"
+        For nominal columns in which nearly every value is another one.
+    rare : {"group", "error"}, default="group"
+        For the rarest values beyond `max_states`.
+    dates : {"expand", "error"}, default="expand"
+        Whether dates become their parts, and durations numbers.
+    ordered_features : dict or list, optional
+        Columns of ordered categories; by column their order, the least first.
     max_table_cells : int, default=20_000_000
         Largest table of counts, and of an intermediate result of inference.
     random_state : int, RandomState, Generator or None, default=None
@@ -182,8 +187,6 @@ class BayesianNetworkEstimator(
         **shared: Any,
     ) -> None:
         super().__init__(discretizer=discretizer, random_state=random_state, **shared)
-
-    # ---- learning
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -287,8 +290,6 @@ class BayesianNetworkEstimator(
         check_count("n_bootstraps", n_bootstraps, 1)
         return bootstrapped_arcs(self, X, n_bootstraps, sample_weight)
 
-    # ---- looking at rows
-
     def _log_densities(
         self, codes: Codes, partial: PartialValues
     ) -> NDArray[np.float64]:
@@ -337,8 +338,6 @@ class BayesianNetworkEstimator(
         generator = random_generator(random_state)
         codes = draw_forward(self.network_, int(n_samples), generator)
         return decode(self.network_.domain, codes)
-
-    # ---- looking at the result
 
     @property
     def setting_(self) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 from bayleaf.classifiers.shared.training import WeightedRows
 from bayleaf.data.codes import Codes
 from bayleaf.data.encoder.learning import Discretizer, learn_encoder
-from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.group_cells import put_groups_back, take_groups_out
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Column, Matrix
 
 Name = str | int
@@ -58,7 +58,9 @@ def learn_table(
     """
     rows = WeightedRows.of_table(parts, sample_weight)
     plain, cells = take_groups_out(rows.parts, hierarchies)
-    encoder, codes = learn_encoder(plain, None, rows.weights, discretizer, rules)
+    encoder, codes = learn_encoder(
+        plain, None, rows.weights, discretizer, rules, as_is=hierarchies
+    )
     if hierarchies:
         encoder = with_value_hierarchies(encoder, hierarchies)
         codes = replace(

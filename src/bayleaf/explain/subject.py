@@ -9,7 +9,7 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
-from bayleaf.data.tables.frames import is_missing_cell
+from bayleaf.data.tables.cells import is_missing_cell
 from bayleaf.inference.states import StateReader
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import near_names, quoted

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.tables.frames import is_missing_cell
+from bayleaf.data.tables.cells import is_missing_cell
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.wording import format_number, name_list, quoted, stated
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.tables.columns import Column, Matrix, NumberColumn, ValueColumn
-from bayleaf.data.tables.frames import column_names, take_apart, value_column
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import NumberColumn, PlainColumn, ValueColumn
+from bayleaf.data.tables.frames import column_names, plain_columns, value_column
 from bayleaf.inference.evidence import Evidence, EvidenceItem, ImpossibleEvidenceError
 from bayleaf.inference.junction_tree import rows as tree_rows
 from bayleaf.inference.parts import NetworkTrees
@@ -186,7 +186,7 @@ def _impossible_row(
 
 def _matched(
     domain: Domain, table: Any, ignored: set[str]
-) -> Iterator[tuple[int, Column]]:
+) -> Iterator[tuple[int, PlainColumn]]:
     """Columns of a table, each with the position of its variable."""
     columns = _columns(domain, table, ignored)
     known = [str(name) for name in domain.names]
@@ -210,7 +210,7 @@ def _matched(
         yield position, column
 
 
-def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[Column]:
+def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[PlainColumn]:
     """The columns of a table, named after the variables where they have no names."""
     if isinstance(table, Mapping):
         columns = [
@@ -226,8 +226,7 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[Column]:
             )
         return columns
     _check_shape(table)
-    parts = take_apart(_without(table, ignored))
-    parts = parts.columns() if isinstance(parts, Matrix) else parts
+    parts = plain_columns(_without(table, ignored))
     if column_names(table) is not None:
         return parts
     if len(parts) != len(domain):
@@ -299,7 +298,7 @@ def _without(table: Any, ignored: set[str]) -> Any:
     return frame[:, kept].to_native()
 
 
-def _renamed(column: Column, name: Any) -> Column:
+def _renamed(column: PlainColumn, name: Any) -> PlainColumn:
     """The same column under another name."""
     if isinstance(column, NumberColumn):
         return NumberColumn(name, column.values, column.missing)
@@ -307,7 +306,7 @@ def _renamed(column: Column, name: Any) -> Column:
 
 
 def _codes(
-    variable: Variable, column: Column, unknown: Unknown
+    variable: Variable, column: PlainColumn, unknown: Unknown
 ) -> NDArray[np.integer[Any]]:
     """Codes of one column."""
     if variable.kind == "numeric" and not _has_text(column):
@@ -331,7 +330,7 @@ def _codes(
     return found[values.indices]
 
 
-def _has_text(column: Column) -> bool:
+def _has_text(column: PlainColumn) -> bool:
     """Whether a column holds text."""
     return isinstance(column, ValueColumn) and any(
         isinstance(value, str) for value in column.values

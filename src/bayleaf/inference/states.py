@@ -69,6 +69,9 @@ class StateReader:
         for text in _texts(value):
             if text in self._by_text:
                 return self._by_text[text]
+        if self.variable.categories is not None:
+            spelled = {str(known): known for known in self.variable.categories}
+            return self.variable.state_of_category(spelled.get(str(value), value))
         if self.variable.kind != "numeric":
             return None
         number = _as_number(value)
@@ -93,7 +96,9 @@ class StateReader:
     def unknown(self, value: Any) -> ValueError:
         """The error for a value that is no state, with what there is instead."""
         name, labels = self.variable.name, self.labels()
-        if self.variable.kind == "numeric":
+        if self.variable.categories is not None:
+            known = f"its categories are {name_list(self.variable.categories)}"
+        elif self.variable.kind == "numeric":
             known = f"give a number or one of the intervals {name_list(labels)}"
         elif len(labels) > 8:
             known = f"it has {len(labels)} states; {near_names(str(value), labels)}"

@@ -296,7 +296,7 @@ def test_a_rule_of_ones_own_fits_but_leaves_no_row_out(kind: Any) -> None:
 
 
 def test_a_rule_of_ones_own_is_calibrated_on_held_out_folds(kind: Any) -> None:
-    frame, y = mixed_frame()
+    frame, y = mixed_frame(seed=1)
     own = kind(smoothing=TwiceLaplace(), **CALIBRATED).fit(frame, y)
     by_counts = kind(smoothing=Lidstone(2.0), **CALIBRATED).fit(frame, y)
     assert own.temperature_ != 1.0

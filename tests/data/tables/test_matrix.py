@@ -17,8 +17,8 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.encoder import learning
 from bayleaf.data.encoder import table_encoder as encoding
 from bayleaf.data.encoder.learning import Target, learn_encoder
-from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Matrix
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1

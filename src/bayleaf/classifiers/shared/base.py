@@ -28,7 +28,7 @@ from bayleaf.classifiers.shared.parameters import (
 )
 from bayleaf.classifiers.shared.saving import readable_model
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
-from bayleaf.classifiers.shared.training import TrainingTable
+from bayleaf.classifiers.shared.training import TrainingTable, class_variable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
@@ -39,7 +39,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
 from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.tables.frames import column_names, take_apart
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.describe.summary import Summary, summarize
 from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -77,7 +77,7 @@ class BayesianClassifier(
         "equal_frequency", "equal_width", or an instance.
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
-        integer columns with at most ten distinct values are nominal.
+        columns of whole numbers with at most ten distinct values are nominal.
     missing : {"marginalize", "state", "error"}, default="marginalize"
         Missing cells are left out of counts and summed out of predictions, count as
         a state of their own, or are refused.
@@ -85,6 +85,14 @@ class BayesianClassifier(
         What becomes of values that training did not contain.
     max_states : int, default=1000
         Largest number of states of a nominal column.
+    identifiers : {"drop", "keep", "error"}, default="drop"
+        For nominal columns in which nearly every value is another one.
+    rare : {"group", "error"}, default="group"
+        For the rarest values beyond `max_states`.
+    dates : {"expand", "error"}, default="expand"
+        Whether dates become their parts, and durations numbers.
+    ordered_features : dict or list, optional
+        Columns of ordered categories; by column their order, the least first.
     max_table_cells : int, default=20_000_000
         Largest table of counts, and of an intermediate result when missing features
         are summed out.
@@ -186,7 +194,7 @@ class BayesianClassifier(
         table = self._training_table(X, y, sample_weight)
         self.classes_ = table.classes
         rng = random_generator(self.random_state)
-        target = Target(self._class_variable(X, y), table.class_codes)
+        target = Target(class_variable(X, y, self.classes_), table.class_codes)
         with self._stage("encoded the table"):
             self.encoder_, codes = learn_encoder(
                 table.parts,
@@ -248,15 +256,6 @@ class BayesianClassifier(
         if self.class_prior is not None:
             checked_class_prior(self.class_prior, table.classes)
         return table
-
-    def _class_variable(self, X: Any, y: Any) -> Variable:
-        """The class as a variable, named after the target and unlike any feature."""
-        name = getattr(y, "name", None)
-        name = name if isinstance(name, str) and name else "class"
-        taken = set(column_names(X) or ())
-        while name in taken:
-            name += "_"
-        return Variable(name, tuple(self.classes_.tolist()))
 
     def _class_prior(
         self, counts: CountSource, smoothing: Smoothing

@@ -9,6 +9,7 @@ import numpy as np
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.parameters import AUTO, CONDITIONAL, encoder_rules
+from bayleaf.classifiers.shared.training import class_variable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
 from bayleaf.data.codes import Codes
@@ -117,7 +118,7 @@ class IncrementalClassifier(BayesianClassifier):
         announced = self.__dict__.pop("_announced_classes")
         batch = self._training_table(X, y, sample_weight, announced)
         self.classes_ = batch.classes
-        target = Target(self._class_variable(X, y), batch.class_codes)
+        target = Target(class_variable(X, y, self.classes_), batch.class_codes)
         rng = random_generator(self.random_state)
         self.encoder_, codes = learn_encoder(
             batch.parts,

@@ -6,13 +6,14 @@ import inspect
 import math
 import numbers
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import Name
 from bayleaf.wording import name_list, quoted
 
 # The value of a parameter that leave-one-out chooses.
@@ -113,7 +114,35 @@ def encoder_rules(estimator: Any) -> EncoderRules:
         missing=estimator.missing,
         unknown=estimator.unknown,
         max_states=estimator.max_states,
+        identifiers=estimator.identifiers,
+        rare=estimator.rare,
+        dates=estimator.dates,
+        ordered_features=_orders(estimator.ordered_features),
     )
+
+
+def _orders(declared: Any) -> tuple[tuple[Name, tuple[Hashable, ...]], ...]:
+    """The orders of categories that a parameter declares."""
+    if declared is None:
+        return ()
+    if isinstance(declared, Mapping):
+        for name, order in declared.items():
+            if isinstance(order, str) or not hasattr(order, "__iter__"):
+                raise TypeError(
+                    f"ordered_features must list the categories of {quoted(name)}, "
+                    f"the least first, got {quoted(order)}"
+                )
+            if len(set(order)) < len(list(order)):
+                raise ValueError(
+                    f"ordered_features lists a category of {quoted(name)} twice"
+                )
+        return tuple((name, tuple(order)) for name, order in declared.items())
+    if isinstance(declared, str) or not hasattr(declared, "__iter__"):
+        raise TypeError(
+            "ordered_features must be a mapping from columns to their categories in "
+            f"order, or a list of columns, got {quoted(declared)}"
+        )
+    return tuple((name, ()) for name in declared)
 
 
 def numbers_of(name: str, values: Any) -> NDArray[np.float64]:

@@ -70,7 +70,7 @@ def saved_model(classifier: ClassifierParts) -> SavedModel:
     parameters = classifier.get_params(deep=False)
     if parameters.get("hierarchies") is not None:
         # A file names no other files, and so holds what is in them.
-        names = classifier.encoder_.domain.names
+        names = classifier.encoder_.column_names
         parameters["hierarchies"] = resolve_hierarchies(
             parameters["hierarchies"], names
         )
@@ -190,7 +190,7 @@ def names_a_file(hierarchies: Any) -> bool:
 
 def restore_columns(estimator: TableEstimator, named: bool) -> None:
     """Tell an estimator from a file the columns of its training table."""
-    names = estimator.encoder_.domain.names
+    names = estimator.encoder_.column_names
     estimator.n_features_in_ = len(names)
     if named:
         estimator.feature_names_in_ = np.array(names, dtype=object)

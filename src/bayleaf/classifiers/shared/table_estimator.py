@@ -20,7 +20,13 @@ from bayleaf.classifiers.shared.parameters import (
     merged_signature,
 )
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.data.encoder.rules import MISSING_RULES, UNKNOWN_RULES
+from bayleaf.data.reading.rules import (
+    DATE_RULES,
+    IDENTIFIER_RULES,
+    MISSING_RULES,
+    RARE_RULES,
+    UNKNOWN_RULES,
+)
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import take_apart
 
@@ -53,6 +59,10 @@ class TableEstimator(
         missing: str = "marginalize",
         unknown: str = "missing",
         max_states: int = 1000,
+        identifiers: str = "drop",
+        rare: str = "group",
+        dates: str = "expand",
+        ordered_features: Any = None,
         max_table_cells: int = 20_000_000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -64,6 +74,10 @@ class TableEstimator(
         self.missing = missing
         self.unknown = unknown
         self.max_states = max_states
+        self.identifiers = identifiers
+        self.rare = rare
+        self.dates = dates
+        self.ordered_features = ordered_features
         self.max_table_cells = max_table_cells
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -97,6 +111,9 @@ class TableEstimator(
         """Raise if a parameter is out of range; subclasses add their own."""
         check_choice("missing", self.missing, MISSING_RULES)
         check_choice("unknown", self.unknown, UNKNOWN_RULES)
+        check_choice("identifiers", self.identifiers, IDENTIFIER_RULES)
+        check_choice("rare", self.rare, RARE_RULES)
+        check_choice("dates", self.dates, DATE_RULES)
         check_count("max_states", self.max_states, 2)
         check_count("max_table_cells", self.max_table_cells, 1)
         check_count("verbose", int(self.verbose), 0)

@@ -12,8 +12,10 @@ from sklearn.exceptions import DataConversionWarning
 
 from bayleaf.classifiers.shared.parameters import numbers_of
 from bayleaf.counts.occupied import MOST_WEIGHT
+from bayleaf.data.domain import Variable
 from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
+from bayleaf.data.tables.frames import column_names
 from bayleaf.wording import quoted
 
 
@@ -93,10 +95,17 @@ class TrainingTable(NamedTuple):
 
 def n_rows(parts: Matrix | list[Column]) -> int:
     """Number of rows of a table that was taken apart."""
-    if isinstance(parts, Matrix):
-        return len(parts.values)
-    first = parts[0]
-    return len(first.values if hasattr(first, "missing") else first.indices)
+    return len(parts.values) if isinstance(parts, Matrix) else parts[0].n_rows
+
+
+def class_variable(X: Any, y: Any, classes: NDArray[Any]) -> Variable:
+    """The class as a variable, named after the target and unlike any feature."""
+    name = getattr(y, "name", None)
+    name = name if isinstance(name, str) and name else "class"
+    taken = set(column_names(X) or ())
+    while name in taken:
+        name += "_"
+    return Variable(name, tuple(classes.tolist()))
 
 
 def _one_dimensional(y: Any) -> Any:

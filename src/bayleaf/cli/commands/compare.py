@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
 from bayleaf.io.atomic import check_writable
 from bayleaf.wording import quoted, visible
@@ -30,7 +31,7 @@ def compare(
     folds: int = 10,
     repeats: int = 1,
     drop: Strings = (),
-    na: Strings = (),
+    form: FileFormat | None = None,
     options: ModelOptions | None = None,
     csv: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     markdown: Annotated[bool, Parameter(negative="")] = False,
@@ -60,8 +61,6 @@ def compare(
         How often rows are shuffled and dealt into folds anew.
     drop
         Column to leave out; may be repeated.
-    na
-        Cell that counts as empty, such as ?; may be repeated.
     csv
         Write one row a model to this file; - for standard output.
     markdown
@@ -82,7 +81,7 @@ def compare(
         baseline=baseline,
         loss=loss,
         drop=drop,
-        missing_values=na,
+        form=form,
     )
     text = found.to_csv(None if csv == "-" else csv)
     if csv == "-":
@@ -107,7 +106,7 @@ def compare_models(
     baseline: str = "best",
     loss: str | None = None,
     drop: Sequence[str] = (),
-    missing_values: Sequence[str] = (),
+    form: FileFormat | None = None,
     positive: str | None = None,
 ) -> Comparison:
     """Compare estimators on a file, telling on standard error how far it has come.
@@ -124,8 +123,10 @@ def compare_models(
         As for `bayleaf.evaluation.compare`.
     loss : str, optional
         File of a loss matrix.
-    drop, missing_values : sequence of str
-        Columns to leave out, cells that count as empty.
+    drop : sequence of str
+        Columns to leave out.
+    form : FileFormat, optional
+        How a CSV file is read.
     positive : str, optional
         Class that thresholds will be asked for.
 
@@ -142,7 +143,7 @@ def compare_models(
 
     n_folds, n_repeats, seed = dealing
     costs = None if loss is None else read_loss(loss)
-    table = training_table(data, target, drop=drop, missing_values=missing_values)
+    table = training_table(data, target, drop=drop, form=form)
     if positive is not None:
         positive_place(encode_labels(table.target)[0].tolist(), positive)
     with progress() as show:

@@ -13,6 +13,7 @@ from bayleaf.cli.commands.compare import (
     print_comparison,
     print_points,
 )
+from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import EVALUATED, ModelOptions, Source, Strings, print_json
 from bayleaf.wording import quoted
 
@@ -31,7 +32,7 @@ def evaluate(
     folds: int = 10,
     repeats: int = 1,
     drop: Strings = (),
-    na: Strings = (),
+    form: FileFormat | None = None,
     options: ModelOptions | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -61,8 +62,6 @@ def evaluate(
         How often rows are shuffled and dealt into folds anew.
     drop
         Column to leave out; may be repeated.
-    na
-        Cell that counts as empty, such as ?; may be repeated.
     json
         Print the figures as JSON.
     """
@@ -79,7 +78,7 @@ def evaluate(
         (folds, repeats, options.seed),
         loss=loss,
         drop=drop,
-        missing_values=na,
+        form=form,
         positive=positive,
     )
     place = _positive_place(found, positive)

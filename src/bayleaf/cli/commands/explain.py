@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
+from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import Source, Strings, print_json
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def explain(
     counterfactuals: int = 0,
     immutable: Strings = (),
     intervals: Annotated[bool, Parameter(negative="")] = False,
-    na: Strings = (),
+    form: FileFormat | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Explain the predicted class of rows: what each feature adds to the log-odds.
@@ -54,8 +55,6 @@ def explain(
         Feature that they leave as it is; may be repeated.
     intervals
         Show how sure each probability is, from the rows that were learned from.
-    na
-        Cell that counts as empty, such as ?; may be repeated.
     json
         Print JSON.
     """
@@ -66,8 +65,8 @@ def explain(
     from bayleaf.io import read_model
 
     predictor = read_model(model).predictor
-    batch = _rows(data, row)
-    encoded = encode_batch(predictor, batch, data, frozenset(na), row_numbers=row)
+    batch = _rows(data, row, form)
+    encoded = encode_batch(predictor, batch, data, row_numbers=row)
     codes = encoded.codes
     found = predictor.explain(codes, _label(predictor.classes, against))
     if counterfactuals < 0:
@@ -179,7 +178,7 @@ def _values(explanation: Explanation, answers: Sequence[_Answer]) -> dict[str, A
     return {**explanation.to_dict(), **told}
 
 
-def _rows(data: str, numbers: tuple[int, ...]) -> Any:
+def _rows(data: str, numbers: tuple[int, ...], form: FileFormat | None) -> Any:
     """The rows with the given numbers, counted from one, in that order."""
     import pyarrow as pa
 
@@ -189,7 +188,7 @@ def _rows(data: str, numbers: tuple[int, ...]) -> Any:
         raise ValueError(f"--row must be at least 1, got {min(numbers)}")
     found: dict[int, pa.RecordBatch] = {}
     start = 0
-    for batch in read_batches(data):
+    for batch in read_batches(data, form):
         for number in numbers:
             if start < number <= start + batch.num_rows:
                 found[number] = batch.slice(number - start - 1, 1)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
 from bayleaf.wording import visible
 
@@ -21,7 +22,7 @@ def fit(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     drop: Strings = (),
     weight: str | None = None,
-    na: Strings = (),
+    form: FileFormat | None = None,
     options: ModelOptions | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -46,8 +47,6 @@ def fit(
         Column to leave out; may be repeated.
     weight
         Column of row weights.
-    na
-        Cell that counts as empty, such as ?; may be repeated.
     json
         Print the summary as JSON.
     """
@@ -66,13 +65,11 @@ def fit(
     with progress() as show:
         show(f"reading {data}")
         if target is None:
-            table, weights = density_table(
-                data, drop=drop, weight=weight, missing_values=na
-            )
+            table, weights = density_table(data, drop=drop, weight=weight, form=form)
             columns = (table,)
         else:
             table, labels, weights = training_table(
-                data, target, drop=drop, weight=weight, missing_values=na
+                data, target, drop=drop, weight=weight, form=form
             )
             columns = (table, labels)
         show(f"learning from {table.num_rows:,} rows")

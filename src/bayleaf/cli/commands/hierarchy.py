@@ -10,13 +10,14 @@ import numpy as np
 from cyclopts import App, Parameter
 
 from bayleaf.cli.exit_codes import BAD_INPUT
+from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import Source, Strings, print_json
 from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:
     from bayleaf.data.domain import Variable
     from bayleaf.data.hierarchy import ValueHierarchy
-    from bayleaf.data.tables.columns import Column
+    from bayleaf.data.tables.columns import Column, PlainColumn
 
 # Larger numbers of cuts are told as powers of two.
 _MANY_CUTS = 1_000_000
@@ -40,7 +41,7 @@ def learn(
     column: Strings = (),
     drop: Strings = (),
     weight: str | None = None,
-    na: Strings = (),
+    form: FileFormat | None = None,
     linkage: Literal["information", "hamming"] = "information",
     linkage_arity: Literal["binary", "multiway"] = "binary",
     discretizer: Literal[
@@ -64,8 +65,6 @@ def learn(
         Column to leave out; may be repeated.
     weight
         Column of row weights.
-    na
-        Cell that counts as empty, such as ?; may be repeated.
     linkage
         Join values that lose least information on the other columns, or those whose
         most frequent values of the other columns differ least.
@@ -80,7 +79,7 @@ def learn(
     if output != "-":
         check_writable(output)
     trees = _learned(
-        _table(data, drop, weight, na), column, linkage, linkage_arity, discretizer
+        _table(data, drop, weight, form), column, linkage, linkage_arity, discretizer
     )
     text = hierarchies_text(trees)
     if output == "-":
@@ -96,7 +95,7 @@ def check(
     hierarchies: Path,
     data: Source,
     *,
-    na: Strings = (),
+    form: FileFormat | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Check whether value hierarchies fit the columns of a table.
@@ -109,17 +108,14 @@ def check(
         File of hierarchies: an object with {root: what is below it} for each column.
     data
         CSV or Parquet file; - for CSV on standard input.
-    na
-        Cell that counts as empty, such as ?; may be repeated.
     json
         Print JSON.
     """
     from bayleaf.cli.tables import read_table
     from bayleaf.data.hierarchies.files import resolve_hierarchies
-    from bayleaf.data.tables.frames import take_apart
+    from bayleaf.data.tables.frames import plain_columns
 
-    parts = take_apart(read_table(data, na))
-    assert isinstance(parts, list)
+    parts = plain_columns(read_table(data, form))
     columns = {one.name: one for one in parts}
     trees = resolve_hierarchies(hierarchies, columns)
     reports = [_report(columns[name], tree) for name, tree in trees.items()]
@@ -132,7 +128,7 @@ def check(
 
 
 def _table(
-    data: str, drop: tuple[str, ...], weight: str | None, na: tuple[str, ...]
+    data: str, drop: tuple[str, ...], weight: str | None, form: FileFormat | None
 ) -> tuple[list[Column], np.ndarray[Any, np.dtype[np.float64]]]:
     """The columns and weights of the rows that count."""
     from bayleaf.cli.tables import read_table, select_columns
@@ -140,7 +136,7 @@ def _table(
     from bayleaf.data.tables.columns import select_rows
     from bayleaf.data.tables.frames import take_apart
 
-    table = read_table(data, na)
+    table = read_table(data, form)
     special = [*drop, *([weight] if weight else [])]
     select_columns(table, special, data)
     features = table.drop_columns(list(dict.fromkeys(special)))
@@ -169,7 +165,7 @@ def _learned(
     from bayleaf.counts.table_counts import TableCounts
     from bayleaf.data.cuts.discretizers import resolve_discretizer
     from bayleaf.data.encoder.learning import learn_encoder
-    from bayleaf.data.encoder.rules import EncoderRules
+    from bayleaf.data.reading.rules import EncoderRules
     from bayleaf.search.hierarchies.clustering import learn_hierarchies
     from bayleaf.wording import near_names
 
@@ -192,7 +188,7 @@ def _learned(
     }
 
 
-def _report(column: Column, tree: ValueHierarchy) -> dict[str, Any]:
+def _report(column: PlainColumn, tree: ValueHierarchy) -> dict[str, Any]:
     """What there is to say of one column and its hierarchy."""
     from bayleaf.data.hierarchies.cuts import n_cuts
     from bayleaf.data.hierarchies.files import fit_hierarchy, leaf_states
@@ -219,7 +215,7 @@ def _report(column: Column, tree: ValueHierarchy) -> dict[str, Any]:
     }
 
 
-def _cells(column: Column) -> dict[Any, int]:
+def _cells(column: PlainColumn) -> dict[Any, int]:
     """How often each value stands in a column."""
     values = column.distinct()
     present = values.indices[values.indices >= 0]
@@ -231,7 +227,7 @@ def _cells(column: Column) -> dict[Any, int]:
     }
 
 
-def _variable(column: Column, values: list[Any], tree: ValueHierarchy) -> Variable:
+def _variable(column: PlainColumn, values: list[Any], tree: ValueHierarchy) -> Variable:
     """The variable that a column becomes beside its hierarchy."""
     from bayleaf.data.domain import Variable, numeric_variable
     from bayleaf.data.hierarchies.ranges import has_range_leaves, range_cut_points

@@ -169,9 +169,7 @@ def _show_importance(
         )
     batch = table.combine_chunks().to_batches()[0]
     numbers = range(1, table.num_rows + 1)
-    encoded = encode_batch(
-        predictor, batch, source, frozenset(), row_numbers=list(numbers)
-    )
+    encoded = encode_batch(predictor, batch, source, row_numbers=list(numbers))
     spelled = {str(label): label for label in predictor.classes.tolist()}
     spelled |= {str(s).lower(): s for s in spelled.values() if isinstance(s, bool)}
     labels = [

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import Source, Strings
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import Source
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def predict(
     output: Annotated[
         str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
     ] = "-",
-    na: Strings = (),
+    form: FileFormat | None = None,
     probabilities: bool = True,
     safe_csv: bool = True,
 ) -> int:
@@ -44,8 +45,6 @@ def predict(
         CSV or Parquet file; - for CSV on standard input.
     output
         CSV or Parquet file to write; - for CSV on standard output.
-    na
-        Cell that counts as empty, such as ?; may be repeated.
     probabilities
         Whether to add the probabilities.
     safe_csv
@@ -65,12 +64,11 @@ def predict(
         writing(output, ["prediction"] if safe_csv else []) as writer,
         progress() as show,
     ):
-        for batch in read_batches(data):
+        for batch in read_batches(data, form):
             encoded = encode_batch(
                 predictor,
                 batch,
                 data,
-                frozenset(na),
                 row_numbers=range(n_rows + 1, n_rows + 1 + batch.num_rows),
             )
             unknown.update(encoded.unknown)

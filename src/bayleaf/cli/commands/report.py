@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import Source, Strings, print_json
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import Source, print_json
 from bayleaf.wording import visible
 
 DEFAULT_OUTPUT = Path("report.html")
@@ -27,7 +28,7 @@ def report(
     folds: int = 10,
     seed: int = 0,
     title: str | None = None,
-    na: Strings = (),
+    form: FileFormat | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Write one page on what a model learned, how good it is, and why it says so.
@@ -65,8 +66,6 @@ def report(
         Seed that deals the folds.
     title
         Heading of the page.
-    na
-        Cell that counts as empty, such as ?; may be repeated.
     json
         Print the summary as JSON.
     """
@@ -80,7 +79,7 @@ def report(
         _check_page(output)
     costs = None if loss is None else read_loss(loss)
     learned = open_model(model)
-    table = _as_learned(read_table(data, na), learned)
+    table = _as_learned(read_table(data, form), learned)
     with progress() as show:
         summary = summarize(
             learned,

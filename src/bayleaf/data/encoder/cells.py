@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import NARROW_STATES, Codes
 from bayleaf.data.domain import Variable
 from bayleaf.data.labels import sorted_positions
-from bayleaf.data.tables.columns import Column, Name, ValueColumn
+from bayleaf.data.tables.columns import Name, PlainColumn, ValueColumn
 from bayleaf.data.tables.matrix import ColumnCodes
 from bayleaf.wording import quoted
 
@@ -38,12 +38,11 @@ def ordered_values(values: list[Hashable]) -> list[Hashable]:
 
 
 def check_max_states(name: Name, n_states: int, limit: int) -> None:
-    """Raise if a nominal column has too many states to be more than an identifier."""
+    """Raise if a nominal column has more states than are allowed or possible."""
     if n_states > limit:
         raise ValueError(
             f"column {quoted(name)} has {n_states} distinct values, more than "
-            f"max_states={limit}, like an identifier; drop it, group its values, "
-            "or raise max_states"
+            f"max_states={limit}; drop it, group its values, or let rare='group' do so"
         )
     if n_states > MOST_STATES:
         raise ValueError(
@@ -52,9 +51,29 @@ def check_max_states(name: Name, n_states: int, limit: int) -> None:
         )
 
 
+def most_frequent(
+    column: ValueColumn, weights: NDArray[np.float64], number: int
+) -> list[Hashable]:
+    """The values that most rows have, in the column's order.
+
+    Of equally frequent ones those that come first among sorted values stay.
+    """
+    totals: dict[Hashable, float] = dict.fromkeys(
+        ordered_values(used_values(column)), 0.0
+    )
+    counts = np.bincount(column.indices + 1, weights, len(column.values) + 1)[1:]
+    for value, count in zip(column.values, counts.tolist(), strict=True):
+        if count:
+            totals[value] += count
+    kept = set(sorted(totals, key=lambda value: -totals[value])[:number])
+    return [value for value in totals if value in kept]
+
+
 def check_same_sort(variable: Variable, column: ValueColumn) -> None:
     """Raise if a nominal column turned from text into numbers or back."""
-    was, now = _sort(variable.known_states), _sort(used_values(column))
+    known = variable.categories or variable.known_states
+    was = _sort(state for state in known if state != variable.other_state)
+    now = _sort(used_values(column))
     if was and now and was != now:
         raise ValueError(
             f"column {quoted(variable.name)} held {was} in training but holds {now} "
@@ -73,7 +92,14 @@ def state_codes(
 ) -> tuple[ColumnCodes, int, list[Hashable]]:
     """Codes of a nominal column, number of unknown cells, and the unknown values."""
     index, missing = variable.state_index, variable.n_known_states
-    found = [-1 if value is None else index.get(value, -1) for value in column.values]
+    if variable.categories is not None:
+        places = range(len(variable.categories))
+        codes_of = np.searchsorted(variable.cut_points, places).tolist()
+        index = dict(zip(variable.categories, codes_of, strict=True))
+    other = -1 if variable.other_state is None else index[variable.other_state]
+    found = [
+        -1 if value is None else index.get(value, other) for value in column.values
+    ]
     # One entry more for the index -1 of a missing cell.
     table = np.array([*found, missing], dtype=np.int64)
     strange = np.flatnonzero(table < 0)
@@ -93,7 +119,7 @@ def _code_type(variable: Variable) -> np.dtype[np.unsignedinteger[Any]]:
 
 
 def interval_codes(
-    variable: Variable, column: Column
+    variable: Variable, column: PlainColumn
 ) -> tuple[ColumnCodes, NDArray[np.bool_]]:
     """Codes of a numeric column, and which cells are missing."""
     cuts, code_type = np.array(variable.cut_points), _code_type(variable)

@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain, Variable, numeric_variable
+from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
 from bayleaf.data.encoder.cells import (
     MOST_STATES,
     check_max_states,
     interval_codes,
     missing_error,
+    most_frequent,
     ordered_values,
     state_codes,
     used_values,
 )
-from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.reading.column_reading import ColumnReading
+from bayleaf.data.reading.learning import (
+    MAX_NOMINAL_NUMBERS,
+    Read,
+    learn_reading,
+    many_distinct,
+)
+from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import (
     Column,
     Matrix,
     Name,
     NumberColumn,
+    PlainColumn,
     ValueColumn,
     iterate_names,
 )
 from bayleaf.data.tables.matrix import LearnedColumn, learn_matrix
-from bayleaf.wording import quoted
+from bayleaf.wording import name_list, quoted
 
-# An integer column with at most this many distinct values is taken as nominal.
-MAX_NOMINAL_INTEGERS = 10
+# A nominal column is an identifier where more than this share of its present values
+# are distinct, from some number of rows on.
+IDENTIFIER_SHARE, LEAST_ROWS = 0.9, 30
+OTHER_VALUES = "other values"
 
 
 class Discretizer(Protocol):
@@ -74,6 +86,7 @@ def learn_encoder(
     rules: EncoderRules,
     *,
     allow_empty: bool = False,
+    as_is: Collection[Name] = (),
 ) -> tuple[TableEncoder, Codes]:
     """Learn the domain of a training table and encode it.
 
@@ -91,6 +104,8 @@ def learn_encoder(
         How columns are read.
     allow_empty : bool, default=False
         Whether a column may be wholly missing, as in a first batch.
+    as_is : collection of str or int
+        Columns whose texts spell nothing, as those that name groups of values.
 
     Returns
     -------
@@ -102,35 +117,41 @@ def learn_encoder(
     Raises
     ------
     ValueError
-        If a column is wholly missing, has too many states, or misses cells where
-        the rules refuse that.
+        If a column is wholly missing, or has too many states, is an identifier or
+        misses cells where the rules refuse that; or if no column is left.
     """
     names = tuple(iterate_names(parts))
     nominal = rules.nominal_names(names)
     learner = _Learner(target, weights, discretizer, rules, nominal, allow_empty)
-    encoded: list[LearnedColumn | None] = [None] * len(names)
-    if isinstance(parts, Matrix):
-        encoded = learn_matrix(parts, nominal, MAX_NOMINAL_INTEGERS)
-        for variable, _ in filter(None, encoded):
-            check_max_states(variable.name, variable.n_states, rules.max_states)
-        parts = parts.columns() if any(e is None for e in encoded) else []
-    notes: dict[Name, str] = {}
-    learned = [
-        learner.learn(parts[j]) if done is None else done
-        for j, done in enumerate(encoded)
-    ]
-    domain = Domain(tuple(variable for variable, _ in learned))
-    for j, variable in enumerate(domain):
-        integers = encoded[j] is not None or isinstance(parts[j], NumberColumn)
-        note = _note(variable, integers and nominal is None)
-        if note:
-            notes[variable.name] = note
-    columns, cards = [codes for _, codes in learned], list(domain.cards)
+    learned = (
+        learner.learn_whole(parts)
+        if isinstance(parts, Matrix)
+        else [learner.learn(column, as_is=column.name in as_is) for column in parts]
+    )
+    if not any(one.variables for one in learned):
+        raise ValueError(
+            f"no column is left to learn from: {name_list(names)} "
+            f"{'looks like an identifier' if len(names) == 1 else 'look like identifiers'}"
+            "; add features, or pass identifiers='keep'"
+        )
+    domain = Domain(tuple(v for one in learned for v, _ in one.variables))
+    notes = {name: note for one in learned for name, note in one.notes.items()}
+    columns = [codes for one in learned for _, codes in one.variables]
+    cards = list(domain.cards)
     if target is not None:
         columns.append(target.codes)
         cards.append(target.variable.n_states)
     codes = Codes.from_columns(columns, cards, weights)
-    return TableEncoder(domain, rules, notes), codes
+    readings = tuple(one.reading for one in learned)
+    return TableEncoder(domain, rules, notes, readings), codes
+
+
+class _Learned(NamedTuple):
+    """A column's reading, the variables that came of it, and notes on these."""
+
+    reading: ColumnReading
+    variables: list[LearnedColumn]
+    notes: dict[Name, str]
 
 
 @dataclass(frozen=True)
@@ -144,30 +165,103 @@ class _Learner:
     nominal: frozenset[Name] | None
     allow_empty: bool
 
-    def learn(self, column: Column) -> LearnedColumn:
-        """The variable that a column becomes, and its codes."""
-        nominal = self._nominal(column)
-        if nominal is not None:
-            variable, is_missing = self._nominal_variable(nominal)
-            codes = state_codes(variable, nominal)[0]
+    def learn_whole(self, matrix: Matrix) -> list[_Learned]:
+        """The columns of a matrix of whole numbers, most of them in one pass."""
+        short = learn_matrix(matrix, self.nominal, MAX_NOMINAL_NUMBERS)
+        columns = matrix.columns() if any(one is None for one in short) else []
+        learned = []
+        for place, done in enumerate(short):
+            if done is None:
+                learned.append(self.learn(columns[place]))
+                continue
+            variable, codes = done
+            reading = ColumnReading(variable.name, "numbers", variable.n_states)
+            column = ValueColumn(
+                variable.name, codes.astype(np.int32), list(variable.states)
+            )
+            if self.nominal is not None and self._is_identifier(column):
+                learned.append(_left_out(reading))
+                continue
+            if variable.n_states > self.rules.max_states:
+                learned.append(self.learn(column))
+                continue
+            note = _note(variable, integer_as_nominal=self.nominal is None)
+            notes = {variable.name: note} if note else {}
+            learned.append(_Learned(reading, [done], notes))
+        return learned
+
+    def learn(self, column: Column, *, as_is: bool = False) -> _Learned:
+        """The variables that a column becomes, and their codes."""
+        declared = self.nominal is not None and column.name in self.nominal
+        read = learn_reading(column, self.rules, nominal=declared, as_is=as_is)
+        found, notes, reading = [], {}, read.reading
+        for plain in read.columns:
+            own = self._nominal(plain, read)
+            if own is not None and len(read.columns) == 1 and self._is_identifier(own):
+                return _left_out(reading)
+            variable, codes = self._variable(plain, own, read)
+            numbers = isinstance(plain, NumberColumn) and self.nominal is None
+            note = _note(variable, integer_as_nominal=numbers)
+            note = "; ".join(filter(None, (read.note, note)))
+            if variable.other_state is not None and own is not None:
+                grouped = (
+                    f"{len(used_values(own))} values, the rarest of which share the "
+                    f"state {quoted(variable.other_state)}"
+                )
+                reading = replace(reading, changes=(*reading.changes, grouped))
+                note = grouped
+            if note:
+                notes[variable.name] = note
+            found.append((variable, codes))
+        return _Learned(reading, found, notes)
+
+    def _variable(
+        self, plain: PlainColumn, own: ValueColumn | None, read: Read
+    ) -> LearnedColumn:
+        """The variable that a plain column becomes, and its codes."""
+        if read.reading.form == "ordered":
+            assert isinstance(plain, ValueColumn)
+            variable, is_missing = self._ordered_variable(plain)
+            codes = state_codes(variable, plain)[0]
+        elif own is not None:
+            variable, is_missing = self._nominal_variable(own)
+            codes = state_codes(variable, own)[0]
         else:
-            assert isinstance(column, NumberColumn)
-            variable, is_missing = self._numeric_variable(column)
-            codes = interval_codes(variable, column)[0]
+            assert isinstance(plain, NumberColumn)
+            variable, is_missing = self._numeric_variable(plain)
+            codes = interval_codes(variable, plain)[0]
         if self.rules.missing == "error" and is_missing.any():
-            raise missing_error(column.name, is_missing)
+            raise missing_error(plain.name, is_missing)
         return variable, codes
 
-    def _nominal(self, column: Column) -> ValueColumn | None:
+    def _nominal(self, column: PlainColumn, read: Read) -> ValueColumn | None:
         """The column as distinct values if it is nominal, else None."""
+        if read.reading.form == "ordered" or column.name == read.numeric:
+            return None
         if isinstance(column, ValueColumn):
             return column
-        if self.nominal is not None:
+        if self.nominal is not None and read.reading.form == "numbers":
             return column.distinct() if column.name in self.nominal else None
-        if not column.is_integer or _many_distinct(column):
+        if not column.is_integer or many_distinct(column):
             return None
         distinct = column.distinct()
-        return distinct if len(distinct.values) <= MAX_NOMINAL_INTEGERS else None
+        return distinct if len(distinct.values) <= MAX_NOMINAL_NUMBERS else None
+
+    def _is_identifier(self, column: ValueColumn) -> bool:
+        """Whether nearly every row of a nominal column has a value of its own."""
+        if self.rules.identifiers == "keep":
+            return False
+        n_present = float(self.weights[column.indices >= 0].sum())
+        n_distinct = len(used_values(column))
+        if n_present < LEAST_ROWS or n_distinct <= IDENTIFIER_SHARE * n_present:
+            return False
+        if self.rules.identifiers == "error":
+            raise ValueError(
+                f"column {quoted(column.name)} looks like an identifier "
+                f"({n_distinct} distinct values in {n_present:.6g} rows); leave it "
+                "out, or keep it with identifiers='keep'"
+            )
+        return True
 
     def _has_missing_state(self, name: Name, is_missing: NDArray[np.bool_]) -> bool:
         """Whether missing cells become a state; refuses a wholly missing column."""
@@ -185,12 +279,36 @@ class _Learner:
         """A nominal variable over the values that occur."""
         is_missing = column.indices < 0
         states = used_values(column)
+        other = None
+        limit = min(self.rules.max_states, MOST_STATES)
+        if len(states) > limit and self.rules.rare == "group":
+            states = most_frequent(column, self.weights, limit - 1)
+            other = OTHER_VALUES
+            states = [value for value in states if value != other]
         check_max_states(column.name, len(states), self.rules.max_states)
         if not column.ordered:
             states = ordered_values(states)
+        if other is not None:
+            states = [*states, other]
         if self._has_missing_state(column.name, is_missing):
             states = [*states, None]
-        return Variable(column.name, tuple(states)), is_missing
+        variable = Variable(column.name, tuple(states), other_state=other)
+        return variable, is_missing
+
+    def _ordered_variable(
+        self, column: ValueColumn
+    ) -> tuple[Variable, NDArray[np.bool_]]:
+        """A variable of ordered categories, cut by their ranks."""
+        ranks = column.indices.astype(np.float64)
+        missing = column.indices < 0
+        numbers = NumberColumn(column.name, ranks, missing if missing.any() else None)
+        cut, is_missing = self._numeric_variable(numbers)
+        return ordered_variable(
+            column.name,
+            column.values,
+            cut.cut_points,
+            missing_state=cut.has_missing_state,
+        ), is_missing
 
     def _numeric_variable(
         self, column: NumberColumn
@@ -213,12 +331,14 @@ class _Learner:
         ), is_missing
 
 
-def _many_distinct(column: NumberColumn) -> bool:
-    """Whether a few rows show already that a column is no nominal one."""
-    head = column.values[:1000]
-    if column.missing is not None:
-        head = head[~column.missing[:1000]]
-    return len(np.unique(head)) > MAX_NOMINAL_INTEGERS
+def _left_out(reading: ColumnReading) -> _Learned:
+    """What becomes of an identifier."""
+    why = (
+        f"left out: nearly every value is another one ({reading.n_distinct} distinct), "
+        "as in an identifier"
+    )
+    reading = replace(reading, form="left_out", changes=(*reading.changes, why))
+    return _Learned(reading, [], {reading.name: why})
 
 
 def _note(variable: Variable, integer_as_nominal: bool) -> str:

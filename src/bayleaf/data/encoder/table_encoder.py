@@ -16,8 +16,15 @@ from bayleaf.data.encoder.cells import (
     state_codes,
     used_values,
 )
-from bayleaf.data.encoder.rules import EncoderRules
-from bayleaf.data.tables.columns import Column, Matrix, Name, iterate_names
+from bayleaf.data.reading.column_reading import ColumnReading
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import (
+    Column,
+    Matrix,
+    Name,
+    PlainColumn,
+    iterate_names,
+)
 from bayleaf.data.tables.matrix import EncodedColumn, encode_matrix
 from bayleaf.wording import brief, brief_names, name_list, quoted
 
@@ -51,11 +58,25 @@ class TableEncoder:
     notes : dict of name to str
         Remarks on single columns for a reader: what was taken as nominal, what
         carries no information and why.
+    readings : tuple of ColumnReading
+        What became of each column of the table, in its order; by default each is the
+        one variable of its name.
     """
 
     domain: Domain
     rules: EncoderRules = field(default_factory=EncoderRules)
     notes: dict[Name, str] = field(default_factory=dict, compare=False)
+    readings: tuple[ColumnReading, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.readings:
+            plain = tuple(ColumnReading(name) for name in self.domain.names)
+            object.__setattr__(self, "readings", plain)
+
+    @property
+    def column_names(self) -> tuple[Name, ...]:
+        """Names of the table's columns, of which the variables came."""
+        return tuple(reading.name for reading in self.readings)
 
     def transform(self, parts: Matrix | list[Column]) -> EncodedTable:
         """Encode the features of a table.
@@ -66,27 +87,42 @@ class TableEncoder:
             If the columns are not those of training, or cells are missing or unknown
             where the rules refuse them.
         """
-        self._check_names(tuple(iterate_names(parts)))
+        read = self._read(parts)
         encoded: list[EncodedColumn | None] = [None] * len(self.domain)
-        if isinstance(parts, Matrix):
-            encoded = encode_matrix(parts, self.domain)
+        columns = [] if isinstance(read, Matrix) else read
+        if isinstance(read, Matrix):
+            encoded = encode_matrix(read, self.domain)
             if self.rules.unknown == "error":
                 # The long way raises, and names the values.
                 encoded = [done if done and not done[1] else None for done in encoded]
-            parts = parts.columns() if any(e is None for e in encoded) else []
-        columns = [
-            self._encode(self.domain[j], parts[j]) if done is None else done
+            if any(done is None for done in encoded):
+                columns = read.columns()
+        own = [
+            self._encode(self.domain[j], columns[j]) if done is None else done
             for j, done in enumerate(encoded)
         ]
-        counts = zip(self.domain.names, (n for _, n in columns), strict=True)
+        counts = zip(self.domain.names, (n for _, n in own), strict=True)
         return EncodedTable(
-            Codes.from_columns([codes for codes, _ in columns], self.domain.cards),
+            Codes.from_columns([codes for codes, _ in own], self.domain.cards),
             {name: count for name, count in counts if count},
         )
 
+    def _read(self, parts: Matrix | list[Column]) -> Matrix | list[PlainColumn]:
+        """What the readings make of a table: a column for each variable."""
+        self._check_names(tuple(iterate_names(parts)))
+        plain = all(reading.changes_nothing for reading in self.readings)
+        if isinstance(parts, Matrix) and plain:
+            return parts
+        columns = parts.columns() if isinstance(parts, Matrix) else parts
+        return [
+            own
+            for reading, column in zip(self.readings, columns, strict=True)
+            for own in reading.read(column)
+        ]
+
     def _check_names(self, names: tuple[Name, ...]) -> None:
         """Raise unless the columns are those of training, in the same order."""
-        expected = self.domain.names
+        expected = self.column_names
         if names == expected:
             return
         absent = [name for name in expected if name not in set(names)]
@@ -103,10 +139,10 @@ class TableEncoder:
             f"select them as {name_list(expected)}"
         )
 
-    def _encode(self, variable: Variable, column: Column) -> EncodedColumn:
+    def _encode(self, variable: Variable, column: PlainColumn) -> EncodedColumn:
         """Codes of one column, and its number of unknown cells."""
         n_unknown = 0
-        if variable.kind == "numeric":
+        if variable.kind == "numeric" and variable.categories is None:
             codes, is_missing = interval_codes(variable, column)
         else:
             values = column.distinct()
@@ -129,8 +165,8 @@ class TableEncoder:
         Nominal variables gain states, kept in order; numeric ones keep their cut
         points.
         """
-        columns = parts.columns() if isinstance(parts, Matrix) else parts
-        self._check_names(tuple(column.name for column in columns))
+        read = self._read(parts)
+        columns = read.columns() if isinstance(read, Matrix) else read
         variables = tuple(
             self._extended_variable(variable, column)
             for variable, column in zip(self.domain, columns, strict=True)
@@ -139,7 +175,7 @@ class TableEncoder:
             return self
         return replace(self, domain=Domain(variables))
 
-    def _extended_variable(self, variable: Variable, column: Column) -> Variable:
+    def _extended_variable(self, variable: Variable, column: PlainColumn) -> Variable:
         """One variable with the states that a column adds."""
         values = column.distinct()
         may_gain_missing = (
@@ -151,6 +187,8 @@ class TableEncoder:
             check_same_sort(variable, values)
             known = list(variable.known_states)
             added = [value for value in used_values(values) if value not in set(known)]
+            if variable.other_state is not None:
+                added = []
             states = tuple(ordered_values(known + added))
             check_max_states(variable.name, len(states), self.rules.max_states)
             if variable.has_missing_state:

@@ -34,6 +34,11 @@ class NumberColumn:
     missing: NDArray[np.bool_] | None
 
     @property
+    def n_rows(self) -> int:
+        """Number of cells."""
+        return len(self.values)
+
+    @property
     def is_integer(self) -> bool:
         """Whether the column was declared to hold whole numbers."""
         return self.values.dtype.kind in "iu"
@@ -108,12 +113,46 @@ class ValueColumn:
     values: list[Hashable]
     ordered: bool = False
 
+    @property
+    def n_rows(self) -> int:
+        """Number of cells."""
+        return len(self.indices)
+
     def distinct(self) -> ValueColumn:
         """The column itself; see `NumberColumn.distinct`."""
         return self
 
 
-Column = NumberColumn | ValueColumn
+@dataclass(frozen=True)
+class TimeColumn:
+    """A column of dates, of times of a day, or of durations.
+
+    Parameters
+    ----------
+    name : str or int
+        Name of the column.
+    microseconds : ndarray of shape (n_rows,), dtype int64
+        Since the start of 1970 by the clock of the column's time zone, or of the
+        duration; what stands in a missing cell has no meaning.
+    missing : ndarray of shape (n_rows,), dtype bool
+        Which cells are missing.
+    is_duration : bool
+        Whether cells are spans of time, as the time since midnight is.
+    """
+
+    name: Name
+    microseconds: NDArray[np.int64]
+    missing: NDArray[np.bool_]
+    is_duration: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Number of cells."""
+        return len(self.missing)
+
+
+PlainColumn = NumberColumn | ValueColumn
+Column = PlainColumn | TimeColumn
 
 
 @dataclass(frozen=True)
@@ -131,7 +170,7 @@ class Matrix:
     values: NDArray[np.int64]
     names: tuple[Name, ...]
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[PlainColumn]:
         """The columns one by one."""
         return [
             NumberColumn(name, np.ascontiguousarray(self.values[:, j]), None)
@@ -158,6 +197,9 @@ def select_rows(
         if isinstance(column, NumberColumn):
             missing = None if column.missing is None else column.missing[keep]
             selected.append(NumberColumn(column.name, column.values[keep], missing))
+        elif isinstance(column, TimeColumn):
+            times, missing = column.microseconds[keep], column.missing[keep]
+            selected.append(TimeColumn(column.name, times, missing, column.is_duration))
         else:
             indices = column.indices[keep]
             selected.append(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Hashable
 from typing import Any
 
 import narwhals as nw
@@ -12,17 +9,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayleaf.data.tables.columns import Column, Matrix, Name, NumberColumn, ValueColumn
-from bayleaf.wording import name_list, quoted
-
-# What Arrow raises for a column whose cells have no common type.
-_NO_ARROW_TYPE = (
-    UnicodeEncodeError,
-    pa.ArrowInvalid,
-    pa.ArrowTypeError,
-    pa.ArrowNotImplementedError,
-    OverflowError,
+from bayleaf.data.tables.cells import (
+    NO_ARROW_TYPE,
+    array_column,
+    arrow_column,
+    unsupported,
 )
+from bayleaf.data.tables.columns import (
+    Column,
+    Matrix,
+    Name,
+    PlainColumn,
+    TimeColumn,
+    ValueColumn,
+)
+from bayleaf.wording import name_list
 
 
 def take_rows(table: Any, rows: NDArray[np.intp]) -> Any:
@@ -76,6 +77,19 @@ def take_apart(table: Any) -> Matrix | list[Column]:
     return _take_array_apart(table)
 
 
+def plain_columns(table: Any) -> list[PlainColumn]:
+    """The columns of a table in which nothing may be a date; see `take_apart`."""
+    parts = take_apart(table)
+    if isinstance(parts, Matrix):
+        return parts.columns()
+    found: list[PlainColumn] = []
+    for column in parts:
+        if isinstance(column, TimeColumn):
+            raise unsupported(column.name, "dates or times")
+        found.append(column)
+    return found
+
+
 def column_names(table: Any) -> tuple[Name, ...] | None:
     """Names of a frame's columns; None for arrays and lists, which have none."""
     if hasattr(table, "column_names"):
@@ -96,9 +110,11 @@ def value_column(values: Any, name: Name) -> ValueColumn:
     if isinstance(series, nw.Series):
         column = _series_column(series.alias(str(name)))
     elif isinstance(values, pa.Array | pa.ChunkedArray):
-        column = _arrow_column(name, values)
+        column = arrow_column(name, values)
     else:
-        column = _array_column(name, _as_array(values))
+        column = array_column(name, _as_array(values))
+    if isinstance(column, TimeColumn):
+        raise unsupported(name, "dates or times")
     return column.distinct()
 
 
@@ -175,39 +191,7 @@ def _take_array_apart(table: Any) -> Matrix | list[Column]:
     names = tuple(f"x{j}" for j in range(array.shape[1]))
     if array.dtype.kind in "iu" and array.dtype != np.uint64:
         return Matrix(array.astype(np.int64, copy=False), names)
-    return [_array_column(name, array[:, j]) for j, name in enumerate(names)]
-
-
-def _array_column(name: Name, values: NDArray[Any]) -> Column:
-    """One column of an array."""
-    kind = values.dtype.kind
-    if kind in "iu":
-        # Differences of narrower integers would wrap round.
-        wide = np.uint64 if values.dtype == np.uint64 else np.int64
-        return NumberColumn(name, np.ascontiguousarray(values, dtype=wide), None)
-    if kind == "f":
-        return _float_column(name, np.ascontiguousarray(values, dtype=np.float64))
-    if kind == "b":
-        return ValueColumn(name, values.astype(np.int32), [False, True])
-    if kind == "c":
-        raise ValueError(
-            f"Complex data not supported: column {quoted(name)} holds complex numbers; "
-            "split them into real and imaginary parts"
-        )
-    if kind not in "OU":
-        raise _unsupported(name, str(values.dtype))
-    try:
-        return _arrow_column(name, pa.array(values, from_pandas=True))
-    except _NO_ARROW_TYPE:
-        return _object_column(name, values)
-
-
-def _float_column(name: Name, values: NDArray[np.float64]) -> NumberColumn:
-    """A column of floats whose NaN are missing cells."""
-    missing = np.isnan(values)
-    if np.isinf(values).any():
-        raise _infinite(name)
-    return NumberColumn(name, values, missing if missing.any() else None)
+    return [array_column(name, array[:, j]) for j, name in enumerate(names)]
 
 
 def _frame_columns(frame: nw.DataFrame[Any]) -> list[Column]:
@@ -255,132 +239,10 @@ def _series_column(series: nw.Series[Any]) -> Column:
     # What polars has no type for, such as a column of nulls, Arrow may know.
     unknown = isinstance(dtype, nw.Unknown) and not series.implementation.is_polars()
     if isinstance(dtype, nw.Object) or unknown:
-        return _array_column(name, series.to_numpy())
+        return array_column(name, series.to_numpy())
     if dtype.is_numeric() and not dtype.is_decimal() and series.null_count() == 0:
-        return _array_column(name, series.to_numpy())
+        return array_column(name, series.to_numpy())
     try:
-        return _arrow_column(
-            name, series.to_arrow(), ordered=isinstance(dtype, nw.Enum)
-        )
-    except _NO_ARROW_TYPE:
-        return _array_column(name, series.to_numpy())
-
-
-def _arrow_column(
-    name: Name, array: pa.Array | pa.ChunkedArray, *, ordered: bool = False
-) -> Column:
-    """One column of an Arrow table."""
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
-    kind = array.type
-    if pa.types.is_null(kind):
-        return ValueColumn(name, np.full(len(array), -1, dtype=np.int32), [])
-    if pa.types.is_dictionary(kind):
-        return _dictionary_column(name, array, ordered=ordered or kind.ordered)
-    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
-        array, kind = array.cast(pa.float64()), pa.float64()
-    if pa.types.is_integer(kind):
-        missing = np.asarray(array.is_null()) if array.null_count else None
-        values = np.asarray(array.fill_null(0) if array.null_count else array)
-        wide = np.uint64 if values.dtype == np.uint64 else np.int64
-        return NumberColumn(name, values.astype(wide, copy=False), missing)
-    if pa.types.is_floating(kind):
-        floats = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        return _float_column(name, floats)
-    if pa.types.is_boolean(kind) or _is_text(kind):
-        return _dictionary_column(name, array.dictionary_encode())
-    raise _unsupported(name, "dates" if pa.types.is_temporal(kind) else str(kind))
-
-
-def _dictionary_column(
-    name: Name, array: pa.DictionaryArray, *, ordered: bool = False
-) -> ValueColumn:
-    """A dictionary-encoded column; nulls in indices or dictionary are missing."""
-    values = array.dictionary.to_pylist()
-    for value in [value for value in values if value is not None][:1]:
-        if not isinstance(value, str | bool | numbers.Real):
-            raise _unsupported(name, type(value).__name__)
-    indices = array.indices
-    if indices.null_count:
-        indices = (
-            indices.fill_null(-1)
-            if _is_signed(indices.type)
-            else (indices.cast(pa.int64()).fill_null(-1))
-        )
-    codes = np.asarray(indices).astype(np.int32, copy=False)
-    if any(isinstance(value, float) and math.isinf(value) for value in values):
-        raise _infinite(name)
-    absent = [i for i, value in enumerate(values) if value is None or value != value]
-    if absent:
-        codes = np.where(np.isin(codes, absent), np.int32(-1), codes)
-    return ValueColumn(name, codes, values, ordered)
-
-
-def _object_column(name: Name, values: NDArray[Any]) -> Column:
-    """A column of Python objects that Arrow finds no common type for."""
-    index: dict[Hashable, int] = {}
-    indices = np.empty(len(values), dtype=np.int32)
-    for row, value in enumerate(values.tolist()):
-        if is_missing_cell(value):
-            indices[row] = -1
-            continue
-        if not isinstance(value, str | bool | np.bool_ | numbers.Real):
-            raise _unsupported(name, type(value).__name__)
-        if isinstance(value, np.generic):
-            value = value.item()
-        if isinstance(value, float) and math.isinf(value):
-            raise _infinite(name)
-        indices[row] = index.setdefault(value, len(index))
-    if index and all(isinstance(value, numbers.Real) for value in index):
-        known: Any = [*index, np.nan]
-        try:
-            floats = np.array([float(value) for value in known])
-        except OverflowError as error:
-            raise ValueError(
-                f"column {quoted(name)} holds a number too large for a float; "
-                "pass such identifiers as text"
-            ) from error
-        if not all(isinstance(value, bool | np.bool_) for value in index):
-            return _float_column(name, floats[indices])
-    return ValueColumn(name, indices, list(index))
-
-
-def is_missing_cell(value: Any) -> bool:
-    """Whether a Python object stands for an empty cell."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        # pandas.NA refuses to be compared; it is the only scalar that does.
-        return type(value).__name__ == "NAType"
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds text."""
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-    )
-
-
-def _is_signed(kind: pa.DataType) -> bool:
-    """Whether an Arrow integer type can hold -1."""
-    return bool(pa.types.is_signed_integer(kind))
-
-
-def _infinite(name: Name) -> ValueError:
-    """The error for a column with an infinite number."""
-    return ValueError(
-        f"column {quoted(name)} holds infinity; replace infinite values by numbers "
-        "or leave the cells empty"
-    )
-
-
-def _unsupported(name: Name, what: str) -> TypeError:
-    """The error for a cell that is neither text nor number."""
-    return TypeError(
-        f"column {quoted(name)} holds {what}, but every argument must be a string or a "
-        "real number; convert the column to text or numbers"
-    )
+        return arrow_column(name, series.to_arrow(), ordered=isinstance(dtype, nw.Enum))
+    except NO_ARROW_TYPE:
+        return array_column(name, series.to_numpy())

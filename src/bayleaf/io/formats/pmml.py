@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.rules import EncoderRules
+from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.io.atomic import replacing
 from bayleaf.io.formats.xml_writing import xml_attributes, xml_holds
 from bayleaf.io.native.model_file import SavedModel

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.reading.column_reading import ColumnReading
+from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import (
@@ -67,6 +68,7 @@ class DensityDocument:
     named_features: bool
     rules: EncoderRules
     notes: tuple[tuple[Name, str], ...]
+    readings: tuple[ColumnReading, ...] | None
     domain: Domain
     network: BayesianNetwork
 
@@ -91,6 +93,7 @@ def write_density(saved: SavedDensity, path: str | Path) -> None:
         saved.named_features,
         saved.encoder.rules,
         tuple(saved.encoder.notes.items()),
+        saved.encoder.readings,
         saved.network.domain,
         saved.network,
     )
@@ -109,7 +112,12 @@ def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensit
     """
     document = read_document(path, max_bytes, {FORMAT: DensityDocument})
     return SavedDensity(
-        TableEncoder(document.network.domain, document.rules, dict(document.notes)),
+        TableEncoder(
+            document.network.domain,
+            document.rules,
+            dict(document.notes),
+            document.readings or (),
+        ),
         document.network,
         document.estimator,
         document.parameters,

@@ -16,9 +16,11 @@ from bayleaf.io.native import archive
 from bayleaf.io.native.archive import Array, ArrayReader
 from bayleaf.io.native.codec import REFUSALS, Decoder, encoded
 from bayleaf.io.native.version_2 import arrays_beside, upgraded
+from bayleaf.io.native.version_3 import with_rules
 from bayleaf.wording import visible_json
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
+_READ_VERSIONS = range(2, SCHEMA_VERSION + 1)
 MAX_BYTES = archive.MAX_BYTES
 Content = TypeVar("Content")
 
@@ -128,6 +130,8 @@ def read_document(
         if document["schema_version"] == 2:
             arrays = arrays_beside(path, document, max_bytes)
             document = upgraded(document, arrays)
+        if document["schema_version"] < SCHEMA_VERSION:
+            document = with_rules(document)
         return _content_of(document, arrays, kinds)
     except ModelFileError:
         raise
@@ -178,10 +182,10 @@ def _values_in(
             lacks += f", and has {found!r}"
         raise ModelFileError(f"{name} is no bayleaf model file: {lacks}")
     version = document.get("schema_version")
-    if type(version) is not int or version not in (2, SCHEMA_VERSION):
+    if type(version) is not int or version not in _READ_VERSIONS:
         raise ModelFileError(
             f"model file {name} has schema version {version!r}, but this bayleaf "
-            f"reads versions 2 and {SCHEMA_VERSION}; use the bayleaf that wrote it"
+            f"reads versions 2 to {SCHEMA_VERSION}; use the bayleaf that wrote it"
         )
     return document, arrays
 

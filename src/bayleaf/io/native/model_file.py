@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
-from bayleaf.data.encoder.rules import EncoderRules
 from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.reading.column_reading import ColumnReading
+from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
@@ -77,6 +78,7 @@ class ModelDocument:
     prior_shift: NDArray[np.float64] | None
     rules: EncoderRules
     notes: tuple[tuple[Name, str], ...]
+    readings: tuple[ColumnReading, ...] | None
     domain: Domain
     model: ClassModel
     support: SupportCounts | None
@@ -136,6 +138,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         predictor.prior_shift,
         predictor.encoder.rules,
         tuple(predictor.encoder.notes.items()),
+        predictor.encoder.readings,
         predictor.model.domain,
         predictor.model,
         support,
@@ -165,7 +168,12 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
     features = Domain(document.domain.variables[:-1])
     return SavedModel(
         predictor=Predictor(
-            TableEncoder(features, document.rules, dict(document.notes)),
+            TableEncoder(
+                features,
+                document.rules,
+                dict(document.notes),
+                document.readings or (),
+            ),
             document.model,
             _labels(document.label_type, document.domain[-1].states),
             document.loss,

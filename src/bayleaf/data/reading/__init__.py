@@ -1,0 +1,1 @@
+"""What the columns of a table hold, whatever type they came with."""

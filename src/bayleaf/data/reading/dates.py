@@ -1,0 +1,128 @@
+"""Dates as columns of their parts, durations as numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.tables.columns import (
+    NumberColumn,
+    PlainColumn,
+    TimeColumn,
+    ValueColumn,
+)
+
+DAY = 86_400_000_000
+HOUR = 3_600_000_000
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+WEEKDAYS = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)
+DAYS = "days"
+PARTS = ("year", "month", "weekday", "hour", DAYS)
+# Units of durations, the largest first, in microseconds.
+UNITS = {"days": DAY, "hours": HOUR, "minutes": 60_000_000, "seconds": 1_000_000}
+
+
+def varying_parts(column: TimeColumn) -> tuple[str, ...]:
+    """The parts of dates that differ between rows; days alone where none does."""
+    present = ~column.missing
+    parts = []
+    for part in PARTS:
+        values = part_values(column.microseconds[present], part, 0)
+        if len(values) and values.min() < values.max():
+            parts.append(part)
+    return tuple(parts) or (DAYS,)
+
+
+def first_day(column: TimeColumn) -> int:
+    """Start of the first day of a column, in microseconds since 1970."""
+    present = column.microseconds[~column.missing]
+    return int(present.min() // DAY * DAY) if len(present) else 0
+
+
+def part_columns(
+    column: TimeColumn, parts: tuple[str, ...], origin: int
+) -> list[PlainColumn]:
+    """Columns of the parts of dates, each called "column: part".
+
+    Parameters
+    ----------
+    column : TimeColumn
+        The dates.
+    parts : tuple of str
+        Among `PARTS`.
+    origin : int
+        When days are counted from, in microseconds since 1970.
+    """
+    found: list[PlainColumn] = []
+    missing = column.missing if column.missing.any() else None
+    for part in parts:
+        name = part_name(column.name, part)
+        values = part_values(column.microseconds, part, origin)
+        words = {"month": MONTHS, "weekday": WEEKDAYS}.get(part)
+        if words is None:
+            found.append(NumberColumn(name, values, missing))
+        else:
+            indices = np.where(column.missing, -1, values).astype(np.int32)
+            found.append(ValueColumn(name, indices, list(words), ordered=True))
+    return found
+
+
+def part_name(name: str | int, part: str) -> str:
+    """Name of the variable that a part of a date becomes."""
+    return f"{name}: {part}"
+
+
+def part_values(
+    microseconds: NDArray[np.int64], part: str, origin: int
+) -> NDArray[Any]:
+    """One part of dates: months and weekdays from 0, days with their fractions."""
+    if part == DAYS:
+        return (microseconds - origin) / DAY
+    if part == "hour":
+        return microseconds // HOUR % 24
+    if part == "weekday":
+        # The first day of 1970 was a Thursday.
+        return (microseconds // DAY + 3) % 7
+    months = microseconds.view("datetime64[us]").astype("datetime64[M]").view(np.int64)
+    return months // 12 + 1970 if part == "year" else months % 12
+
+
+def duration_unit(column: TimeColumn) -> str:
+    """The largest unit of which all durations are multiples; else seconds."""
+    present = column.microseconds[~column.missing]
+    for unit, size in UNITS.items():
+        if not (present % size).any():
+            return unit
+    return "seconds"
+
+
+def duration_numbers(column: TimeColumn, unit: str) -> NumberColumn:
+    """Durations as numbers of a unit."""
+    missing = column.missing if column.missing.any() else None
+    size = UNITS[unit]
+    if not (column.microseconds % size).any():
+        return NumberColumn(column.name, column.microseconds // size, missing)
+    return NumberColumn(column.name, column.microseconds / size, missing)

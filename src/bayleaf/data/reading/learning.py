@@ -1,0 +1,230 @@
+"""Find out what a training table's column holds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from bayleaf.data.reading.column_reading import ColumnReading, Form
+from bayleaf.data.reading.dates import (
+    DAYS,
+    duration_unit,
+    first_day,
+    part_name,
+    varying_parts,
+)
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.reading.texts import MISSING_TEXTS, spelled_out
+from bayleaf.data.tables.columns import (
+    Column,
+    Name,
+    NumberColumn,
+    PlainColumn,
+    TimeColumn,
+    ValueColumn,
+)
+from bayleaf.wording import counted, quoted
+
+# A column of whole numbers with at most this many distinct values is nominal.
+MAX_NOMINAL_NUMBERS = 10
+# Rows in which distinct values are counted for the report.
+COUNTED_ROWS = 100_000
+_EXACT = 1 << 53
+
+
+class Read(NamedTuple):
+    """A column as training reads it.
+
+    Parameters
+    ----------
+    reading : ColumnReading
+        How other tables' columns are read.
+    columns : list of PlainColumn
+        What encoding takes in its place.
+    numeric : str or None
+        Name of the variable among them that is no nominal one, few as its values are.
+    note : str
+        What a person should look at.
+    """
+
+    reading: ColumnReading
+    columns: list[PlainColumn]
+    numeric: Name | None = None
+    note: str = ""
+
+
+def learn_reading(
+    column: Column, rules: EncoderRules, *, nominal: bool, as_is: bool
+) -> Read:
+    """Find out what a column holds.
+
+    Parameters
+    ----------
+    column : Column
+        Of the training table.
+    rules : EncoderRules
+        How columns are read.
+    nominal : bool
+        Whether the column was declared nominal.
+    as_is : bool
+        Whether its texts mean something else, as nodes of a value hierarchy.
+
+    Raises
+    ------
+    TypeError
+        If it holds dates and the rules refuse them.
+    """
+    order = rules.order_of(column.name)
+    if order is not None and not nominal:
+        column = with_order(column, order)
+    is_ordered = isinstance(column, ValueColumn) and column.ordered and not nominal
+    found: Column | None = None
+    if isinstance(column, ValueColumn) and not (as_is or column.ordered):
+        found = spelled_out(column)
+    changes: tuple[str, ...] = ()
+    note = ""
+    if found is not None:
+        if isinstance(found, NumberColumn):
+            changes = ("text that spells numbers, taken as numbers",)
+            is_numeric = len(found.distinct().values) > MAX_NOMINAL_NUMBERS
+            note = changes[0] if is_numeric else ""
+        column = found
+    if isinstance(column, TimeColumn):
+        return _read_times(column, rules)
+    form: Form = "values"
+    if isinstance(column, NumberColumn):
+        form, column = "numbers", _whole(column)
+    elif is_ordered:
+        form = "ordered"
+    elif any(isinstance(value, bool) for value in column.values):
+        form = "truths"
+    else:
+        note = note or _missing_texts(column)
+    reading = ColumnReading(column.name, form, *_counts(column), changes)
+    return Read(reading, [column], note=note)
+
+
+def _read_times(column: TimeColumn, rules: EncoderRules) -> Read:
+    """Dates as their parts, durations as numbers."""
+    called = "durations" if column.is_duration else "dates"
+    if rules.dates == "error":
+        raise TypeError(
+            f"column {quoted(column.name)} holds {called}, which dates='error' "
+            "refuses; convert it to text or numbers, or allow dates='expand'"
+        )
+    present = column.microseconds[~column.missing]
+    n_missing = int(column.missing.sum())
+    n_distinct = len(np.unique(present[:COUNTED_ROWS]))
+    if column.is_duration:
+        unit = duration_unit(column)
+        reading = ColumnReading(
+            column.name,
+            "duration",
+            n_distinct,
+            n_missing,
+            (f"durations, taken as numbers of {unit}",),
+            unit=unit,
+        )
+        return Read(reading, reading.read(column))
+    parts, origin = varying_parts(column), first_day(column)
+    start = np.datetime64(origin, "us").astype("datetime64[D]")
+    reading = ColumnReading(
+        column.name,
+        "date",
+        n_distinct,
+        n_missing,
+        (f"dates, taken apart: {', '.join(parts)} (days since {start})",)
+        if DAYS in parts
+        else (f"dates, taken apart: {', '.join(parts)}",),
+        parts=parts,
+        origin=origin,
+    )
+    return Read(reading, reading.read(column), part_name(column.name, DAYS))
+
+
+def with_order(column: Column, order: Collection[object]) -> ValueColumn:
+    """A column as categories in an order that was given, or in that of its values.
+
+    Raises
+    ------
+    ValueError
+        If it holds a value that the order lacks.
+    TypeError
+        If it holds dates.
+    """
+    if isinstance(column, TimeColumn):
+        raise TypeError(
+            f"ordered_features names column {quoted(column.name)}, which holds dates; "
+            "leave it out there"
+        )
+    values = column.distinct()
+    used = {values.values[i] for i in np.unique(values.indices) if i >= 0}
+    wanted = list(order) or sorted(used, key=lambda v: (isinstance(v, str), v))
+    place = {value: i for i, value in enumerate(wanted)}
+    absent = [value for value in used if value not in place]
+    if absent:
+        raise ValueError(
+            f"column {quoted(column.name)} holds {quoted(absent[0])}, which its order "
+            "in ordered_features lacks; add it"
+        )
+    table = np.array([*(place.get(v, -1) for v in values.values), -1], dtype=np.int32)
+    return ValueColumn(column.name, table[values.indices], wanted, ordered=True)
+
+
+def _whole(column: NumberColumn) -> NumberColumn:
+    """Floats that are a few whole numbers as integers; any other column as it is."""
+    if column.is_integer or many_distinct(column):
+        return column
+    present = column.values
+    if column.missing is not None:
+        present = present[~column.missing]
+    if len(present) and not (np.abs(present) < _EXACT).all():
+        return column
+    if not (present == np.floor(present)).all():
+        return column
+    if len(np.unique(present)) > MAX_NOMINAL_NUMBERS:
+        return column
+    values = column.values
+    if column.missing is not None:
+        values = np.where(column.missing, 0.0, values)
+    return replace(column, values=values.astype(np.int64))
+
+
+def many_distinct(column: NumberColumn) -> bool:
+    """Whether a few rows show already that a column is no nominal one."""
+    head = column.values[:1000]
+    if column.missing is not None:
+        head = head[~column.missing[:1000]]
+    return len(np.unique(head)) > MAX_NOMINAL_NUMBERS
+
+
+def _counts(column: PlainColumn) -> tuple[int, int]:
+    """Distinct values of the rows that are counted, and missing cells of all."""
+    if isinstance(column, ValueColumn):
+        used = np.bincount(column.indices + 1, minlength=1)
+        return int(np.count_nonzero(used[1:])), int(used[0])
+    present, n_missing = column.values[:COUNTED_ROWS], 0
+    if column.missing is not None:
+        present = present[~column.missing[:COUNTED_ROWS]]
+        n_missing = int(column.missing.sum())
+    return len(np.unique(present)), n_missing
+
+
+def _missing_texts(column: ValueColumn) -> str:
+    """A note on texts that elsewhere mean a missing cell."""
+    suspects = [
+        place
+        for place, value in enumerate(column.values)
+        if isinstance(value, str) and value.strip() in ("", *MISSING_TEXTS)
+    ]
+    cells = int(np.isin(column.indices, suspects).sum()) if suspects else 0
+    if not cells:
+        return ""
+    texts = " and ".join(quoted(column.values[place]) for place in suspects)
+    return (
+        f"holds the text {texts} in {counted(cells, 'cell')}, kept as a value; "
+        "make such cells missing if they are"
+    )
