@@ -87,7 +87,7 @@ def test_ragged_row_names_its_line(fit: Callable[..., object]) -> None:
 
 def test_identifier_column(fit: Callable[..., object]) -> None:
     rows = "".join(f"id{i},{'pq'[i % 2]}\n" for i in range(100_000))
-    check_refused(fit("id,y\n" + rows), "no column is left", "id looks like")
+    check_refused(fit("id,y\n" + rows), "no column is left", "in id;")
 
 
 def test_negative_k(fit: Callable[..., object]) -> None:

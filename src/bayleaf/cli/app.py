@@ -13,6 +13,7 @@ from typing import Any
 from cyclopts import App, CycloptsError
 
 import bayleaf
+from bayleaf.cli.commands.check import check
 from bayleaf.cli.commands.compare import compare
 from bayleaf.cli.commands.convert import convert
 from bayleaf.cli.commands.demo import demo
@@ -47,6 +48,7 @@ app = App(
     result_action="return_value",
 )
 for _command in (
+    check,
     fit,
     predict,
     evaluate,

@@ -383,6 +383,7 @@ class BayesianNetworkEstimator(
             edges=tuple(self.edges_),
             notes=tuple(self.encoder_.notes.items()),
             unknown=tuple(self._last_unknown.items()),
+            columns=self.columns_,
         )
 
     def save(self, path: str | Path) -> None:

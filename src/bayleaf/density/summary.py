@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from bayleaf.describe.summary import Name, column_lists, section, short_name
+from bayleaf.data.encoder.column_table import ColumnTable
+from bayleaf.describe.summary import (
+    Name,
+    column_lists,
+    column_section,
+    section,
+    short_name,
+)
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.wording import brief, brief_names, counted
 
@@ -40,6 +47,8 @@ class DensitySummary:
         Columns that were read in a way that a reader should know.
     unknown : tuple of (name, int)
         Cells of the last table scored whose values training did not contain.
+    columns : ColumnTable, optional
+        How the columns of the training table were taken.
     """
 
     model: str
@@ -54,10 +63,12 @@ class DensitySummary:
     edges: tuple[tuple[Name, Name], ...]
     notes: tuple[tuple[Name, str], ...]
     unknown: tuple[tuple[Name, int], ...]
+    columns: ColumnTable | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, ready for JSON."""
-        values = asdict(self)
+        values = asdict(replace(self, columns=None))
+        values["columns"] = [] if self.columns is None else self.columns.to_dict()
         values["notes"] = dict(self.notes)
         values["unknown"] = dict(self.unknown)
         return values
@@ -89,6 +100,11 @@ class DensitySummary:
         )
 
     def __str__(self) -> str:
+        lines = self.model_text().splitlines()
+        return "\n".join([*lines, *column_section(self.columns)])
+
+    def model_text(self) -> str:
+        """The facts without those on columns."""
         unit = "bits" if self.local_score == "mdl" else "nats"
         lines = [
             self.model,

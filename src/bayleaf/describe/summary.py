@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from bayleaf.data.encoder.column_table import ColumnTable
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.texts.html_summary import arc_text, facts_html
 from bayleaf.wording import brief, brief_names, counted, plain, shown_name, visible
@@ -49,6 +50,8 @@ class Summary:
         What calibration divides log scores by.
     remarks : tuple of str
         What else a reader of such a model should know.
+    columns : ColumnTable, optional
+        How the columns of the training table were taken.
     """
 
     model: str
@@ -64,10 +67,12 @@ class Summary:
     unknown: tuple[tuple[Name, int], ...]
     temperature: float = 1.0
     remarks: tuple[str, ...] = ()
+    columns: ColumnTable | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, ready for JSON."""
-        values = asdict(self)
+        values = asdict(replace(self, columns=None))
+        values["columns"] = [] if self.columns is None else self.columns.to_dict()
         values["classes"] = [
             {"label": label, "prior": prior} for label, prior in self.classes
         ]
@@ -108,6 +113,11 @@ class Summary:
         )
 
     def __str__(self) -> str:
+        lines = self.model_text().splitlines()
+        return "\n".join([*lines, *column_section(self.columns)])
+
+    def model_text(self) -> str:
+        """The facts without those on columns."""
         priors = ", ".join(
             f"{visible(str(label))} {prior:.3f}" for label, prior in self.classes
         )
@@ -136,6 +146,13 @@ def section(title: str, items: Sequence[str], most: int = 20) -> list[str]:
     hidden = len(items) - most
     more = [f"    and {hidden} more"] if hidden > 0 else []
     return [f"  {title}", *(f"    {visible(item)}" for item in items[:most]), *more]
+
+
+def column_section(columns: ColumnTable | None) -> list[str]:
+    """How columns were taken, as a section of a summary's text."""
+    if columns is None:
+        return []
+    return ["  columns", *(f"    {one}" for one in columns.lines(20, _WIDTH - 4))]
 
 
 def column_lists(
@@ -210,4 +227,5 @@ def summarize(
         unknown=tuple(unknown.items()),
         temperature=predictor.temperature,
         remarks=tuple(model.remarks),
+        columns=ColumnTable(predictor.encoder),
     )

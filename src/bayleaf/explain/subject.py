@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.cells import is_missing_cell
+from bayleaf.data.tables.columns import PlainColumn
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.inference.states import StateReader
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import near_names, quoted
@@ -74,7 +78,7 @@ def row_of(model: Any, row: Any) -> Codes:
     if getattr(row, "ndim", 2) == 1 and hasattr(row, "to_dict"):
         row = row.to_dict()
     if isinstance(row, Mapping):
-        return _row_by_name(predictor_of(model).encoder.domain, row)
+        return _row_by_name(predictor_of(model).encoder, row)
     is_flat = isinstance(row, list | tuple) and not (
         row and isinstance(row[0], list | tuple | np.ndarray)
     )
@@ -92,8 +96,10 @@ def _checked_single(codes: Codes) -> Codes:
     return codes
 
 
-def _row_by_name(domain: Domain, row: Mapping[Any, Any]) -> Codes:
-    """A mapping from feature to value as codes."""
+def _row_by_name(encoder: TableEncoder, row: Mapping[Any, Any]) -> Codes:
+    """A mapping from feature, or column of the table, to value as codes."""
+    domain = encoder.domain
+    row = _with_parts(encoder, row)
     known = {str(name) for name in domain.names}
     for name in row:
         if str(name) not in known:
@@ -114,6 +120,29 @@ def _row_by_name(domain: Domain, row: Mapping[Any, Any]) -> Codes:
             code = known_code
         columns.append(np.array([code]))
     return Codes.from_columns(columns, domain.cards)
+
+
+def _with_parts(encoder: TableEncoder, row: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A mapping in which the features that dates became stand in the dates' place."""
+    given = dict(row)
+    for reading in encoder.readings:
+        if reading.form == "left_out":
+            given.pop(reading.name, None)
+        elif reading.form in ("date", "duration") and reading.name in given:
+            value = given.pop(reading.name)
+            table = pa.table({str(reading.name): pa.array([value])})
+            parsed = take_apart(table)
+            assert isinstance(parsed, list)
+            for part in reading.read(parsed[0]):
+                given[part.name] = _only_cell(part)
+    return given
+
+
+def _only_cell(column: PlainColumn) -> Any:
+    """The cell of a column of one row; None if it is missing."""
+    values = column.distinct()
+    place = int(values.indices[0])
+    return None if place < 0 else values.values[place]
 
 
 def is_absent(codes: Codes, domain: Domain, feature: int) -> np.ndarray[Any, Any]:

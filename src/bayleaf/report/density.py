@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,11 +119,11 @@ def _read(
         if not hasattr(model, "network_"):
             raise TypeError("the BayesianNetworkEstimator is not fitted; fit it first")
         network, encoder = model.network_, model.encoder_
-        X, read = model_columns(frame, model, network.domain)
+        X, read = model_columns(frame, model, encoder.column_names)
         encoded, _ = read_table(take_apart(X), encoder, model.hierarchies_)
         return network, X, read, encoded.codes, encoded.unknown, encoder.notes
     if isinstance(model, BayesianNetwork):
-        X, read = model_columns(frame, model, model.domain)
+        X, read = model_columns(frame, model, model.domain.names)
         codes = read_rows(model.domain, X)
         return model, X, read, codes, {}, {}
     raise TypeError(
@@ -132,7 +132,9 @@ def _read(
     )
 
 
-def model_columns(frame: Any, model: Any, domain: Domain) -> tuple[Any, list[str]]:
+def model_columns(
+    frame: Any, model: Any, columns: Sequence[str | int]
+) -> tuple[Any, list[str]]:
     """The columns of a model out of a table, in the model's order, and their names.
 
     Parameters
@@ -141,15 +143,15 @@ def model_columns(frame: Any, model: Any, domain: Domain) -> tuple[Any, list[str
         The table, without its target.
     model : estimator or BayesianNetwork
         One that was fitted to columns without names takes the first ones, as an array.
-    domain : Domain
-        The model's variables.
+    columns : sequence of str or int
+        Names of the columns of its training table.
 
     Raises
     ------
     ValueError
         If the table lacks one.
     """
-    names: list[Any] = list(domain.names)
+    names: list[Any] = list(columns)
     is_named = not hasattr(model, "n_features_in_") or hasattr(
         model, "feature_names_in_"
     )

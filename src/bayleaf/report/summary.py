@@ -179,7 +179,8 @@ class _Case:
                 f"the table has no target column {str(self.target)!r}; name the one "
                 f"with the classes as target; {near_names(str(self.target), names)}"
             )
-        self.X, read = model_columns(frame.drop(self.target), model, self.features)
+        columns = self.predictor.encoder.column_names
+        self.X, read = model_columns(frame.drop(self.target), model, columns)
         self.left_out = [name for name in names if name not in {*read, self.target}]
         self.labels, self.truth = _labels_of(
             frame.get_column(self.target), self.predictor.classes
@@ -187,8 +188,8 @@ class _Case:
         encoded = model._encode(self.X)
         self.codes: Codes = encoded.codes
         self.unknown = encoded.unknown
-        columns = [self.codes.column(i) for i in range(self.codes.n_variables)]
-        self.privacy = privacy.of_table([*columns, self.truth])
+        own = [self.codes.column(i) for i in range(self.codes.n_variables)]
+        self.privacy = privacy.of_table([*own, self.truth])
         parts = column_parts(self.codes, self.features, self.unknown)
         by_class = np.bincount(self.truth, minlength=class_variable.n_states)
         self.parts = published_parts(parts, self.privacy)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.shared.callbacks import TellsCallbacks
 from bayleaf.classifiers.shared.parameters import (
@@ -20,6 +20,7 @@ from bayleaf.classifiers.shared.parameters import (
     merged_signature,
 )
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.encoder.column_table import ColumnTable
 from bayleaf.data.reading.rules import (
     DATE_RULES,
     IDENTIFIER_RULES,
@@ -98,6 +99,13 @@ class TableEstimator(
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+    @property
+    def columns_(self) -> ColumnTable:
+        """How each column of the training table was taken, and what became of it."""
+        check_is_fitted(self, "encoder_")
+        fitted: Any = self
+        return ColumnTable(fitted.encoder_)
 
     def _html_repr(self) -> str:
         """What a notebook shows: the summary of a fitted estimator."""

@@ -79,6 +79,7 @@ def fit(
     if json:
         print_json(summary.to_dict())
     else:
-        print(summary)
+        print(estimator.columns_)
+        print(summary.model_text())
         print(f"written to {visible(str(output))}", file=sys.stderr)
     return 0

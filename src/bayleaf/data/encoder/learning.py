@@ -130,9 +130,8 @@ def learn_encoder(
     )
     if not any(one.variables for one in learned):
         raise ValueError(
-            f"no column is left to learn from: {name_list(names)} "
-            f"{'looks like an identifier' if len(names) == 1 else 'look like identifiers'}"
-            "; add features, or pass identifiers='keep'"
+            f"no column is left to learn from, since nearly every value is another one "
+            f"in {name_list(names)}; add features, or pass identifiers='keep'"
         )
     domain = Domain(tuple(v for one in learned for v, _ in one.variables))
     notes = {name: note for one in learned for name, note in one.notes.items()}

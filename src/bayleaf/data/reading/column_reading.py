@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from bayleaf.data.reading.dates import duration_numbers, part_columns
+from bayleaf.data.reading.dates import duration_numbers, part_columns, part_name
 from bayleaf.data.reading.texts import read_numbers, spelled_out
 from bayleaf.data.tables.columns import (
     Column,
@@ -69,6 +69,11 @@ class ColumnReading:
     def changes_nothing(self) -> bool:
         """Whether a column of numbers becomes the one variable of its name."""
         return self.form in ("as_is", "numbers", "values")
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """Names of the variables that a date becomes."""
+        return tuple(part_name(self.name, part) for part in self.parts or ())
 
     def read(self, column: Column) -> list[PlainColumn]:
         """What encoding takes in the place of a column of this name.

@@ -1,0 +1,86 @@
+"""``bayleaf check``: how each column of a table would be taken, without learning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
+
+
+def check(
+    data: Source,
+    *,
+    target: str | None = None,
+    drop: Strings = (),
+    weight: str | None = None,
+    form: FileFormat | None = None,
+    options: ModelOptions | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Show how each column of a table is taken, before anything is learned.
+
+    Example: `bayleaf check heart.csv --target disease`
+
+    Parameters
+    ----------
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    target
+        Column with the class; numbers are then cut as its classes ask.
+    drop
+        Column to leave out; may be repeated.
+    weight
+        Column of row weights.
+    json
+        Print JSON.
+    """
+    from bayleaf.classifiers.shared.parameters import encoder_rules
+    from bayleaf.classifiers.shared.training import (
+        TrainingTable,
+        WeightedRows,
+        class_variable,
+    )
+    from bayleaf.cli.training import density_table, training_table
+    from bayleaf.data.cuts.discretizers import resolve_discretizer
+    from bayleaf.data.encoder.column_table import ColumnTable
+    from bayleaf.data.encoder.learning import Target, learn_encoder
+    from bayleaf.data.tables.frames import take_apart
+
+    options = options or ModelOptions()
+    known = None
+    if target is None:
+        estimator = options.build_density()
+        table, weights = density_table(data, drop=drop, weight=weight, form=form)
+        rows: Any = WeightedRows.of_table(take_apart(table), weights)
+    else:
+        estimator = options.build("nb")
+        given = training_table(data, target, drop=drop, weight=weight, form=form)
+        table = given.features
+        rows = TrainingTable.from_arrays(take_apart(table), given.target, given.weights)
+        variable = class_variable(table, given.target, rows.classes)
+        known = Target(variable, rows.class_codes)
+    encoder, _ = learn_encoder(
+        rows.parts,
+        known,
+        rows.weights,
+        resolve_discretizer(estimator.discretizer),
+        encoder_rules(estimator),
+    )
+    columns = ColumnTable(encoder)
+    described = (table.schema.metadata or {}).get(b"format", b"").decode()
+    if json:
+        print_json(
+            {
+                "n_rows": table.num_rows,
+                "format": described,
+                "columns": columns.to_dict(),
+            }
+        )
+        return 0
+    read_with = f", read with {described}" if described else ""
+    print(f"{table.num_rows:,} rows{read_with}")
+    print(columns)
+    return 0
