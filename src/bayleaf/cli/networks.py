@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
+    from bayleaf.inference.ranges import Range
     from bayleaf.models.bayesian_network import BayesianNetwork
 
 
@@ -30,7 +31,9 @@ def evidence_from(
         Its variables are found by their names as text.
     given : sequence of str
         ``name=state``, ``name=state|state`` for one of several, ``name=!state`` for a
-        state ruled out, ``name=number`` for a variable with cut points.
+        state ruled out, ``name=number`` for a variable with cut points,
+        ``name=30..50``, ``name<=50``, ``name<50``, ``name>=30`` or ``name>30`` for
+        bounds.
     likelihood : sequence of str
         ``name=state:weight,state:weight``.
 
@@ -41,12 +44,36 @@ def evidence_from(
     """
     evidence: dict[str | int, Any] = {}
     for text in given:
-        name, value = _split(network, text, "--given")
+        name, value = _bounded(network, text) or _split(network, text, "--given")
         _add(evidence, name, _one_or_several(network, name, value))
     for text in likelihood:
         name, value = _split(network, text, "--likelihood")
         _add(evidence, name, _weights(text, value))
     return evidence
+
+
+def _bounded(network: BayesianNetwork, text: str) -> tuple[str | int, Range] | None:
+    """A variable and the bound that follows <, <=, > or >=; None for other texts."""
+    from bayleaf.inference.ranges import Range
+
+    names = {str(name): name for name in network.domain.names}
+    for place, sign in enumerate(text):
+        if sign not in "<>" or text[:place].strip() not in names:
+            continue
+        name = names[text[:place].strip()]
+        is_open = not text.startswith("=", place + 1)
+        bound: Any = text[place + 1 + (not is_open) :].strip()
+        if network.domain[network.domain.index(name)].categories is None:
+            try:
+                bound = float(bound)
+            except ValueError:
+                raise ValueError(
+                    f"--given {quoted(text)} should compare with a number"
+                ) from None
+        if sign == "<":
+            return name, Range(None, bound, open_high=is_open)
+        return name, Range(bound, None, open_low=is_open)
+    return None
 
 
 def _split(network: BayesianNetwork, text: str, option: str) -> tuple[str | int, str]:
@@ -71,14 +98,22 @@ def _add(evidence: dict[str | int, Any], name: str | int, value: Any) -> None:
     evidence[name] = value
 
 
-def _one_or_several(network: BayesianNetwork, name: str | int, value: str) -> Any:
+def _one_or_several(
+    network: BayesianNetwork, name: str | int, value: str | Range
+) -> Any:
     """A state, several of them, or all but one."""
     from bayleaf.inference.evidence import Not
+    from bayleaf.inference.ranges import Range, parsed_range
     from bayleaf.inference.states import StateReader
 
+    if isinstance(value, Range):
+        return value
     reader = StateReader(network.domain[network.domain.index(name)])
     if reader.codes(value) is not None:
         return value
+    bounds = parsed_range(value)
+    if bounds is not None:
+        return bounds
     if value.startswith("!"):
         return Not(*value[1:].split("|"))
     return tuple(value.split("|")) if "|" in value else value

@@ -12,6 +12,12 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.tables.cells import is_missing_cell
+from bayleaf.inference.ranges import (
+    Range,
+    is_pair_of_numbers,
+    range_codes,
+    range_text,
+)
 from bayleaf.inference.states import StateReader, find_variable
 from bayleaf.wording import format_number, name_list, quoted, stated
 
@@ -267,6 +273,17 @@ def _read_value(reader: StateReader, value: Any) -> tuple[Likelihood, str]:
         return _checked(variable, _from_array(variable, value))
     if isinstance(value, np.ndarray):
         value = value.tolist()
+    if isinstance(value, Range):
+        within = range_codes(variable, value)
+        likelihood = np.zeros(variable.n_states)
+        likelihood[list(within)] = 1.0
+        return likelihood, range_text(variable, value, within)
+    if variable.kind == "numeric" and is_pair_of_numbers(value):
+        raise ValueError(
+            f"the evidence on variable {quoted(variable.name)} is {value!r}, which "
+            f"could mean a range or two values; give Between{value!r}, or a set of "
+            "values"
+        )
     nothing_known = _is_unobserved(value)
     if nothing_known and not (value is None and variable.has_missing_state):
         return np.ones(variable.n_states), f"{variable.name} unknown"
