@@ -32,6 +32,7 @@ def commands(files: Files) -> dict[str, list[str]]:
     few = [*target, "--folds", "2"]
     return {
         "fit": ["fit", table, *target, "--model", "nb", "-o", f"{out}/m.json"],
+        "check": ["check", table, *target],
         "predict": ["predict", model, table],
         "evaluate": ["evaluate", table, *few, "--model", "nb"],
         "compare": ["compare", table, *few, "--models", "nb,tan"],

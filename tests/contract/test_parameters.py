@@ -28,6 +28,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "rare": ("error", {}),
     "dates": ("error", {}),
     "ordered_features": (["weather"], {}),
+    "weight_scale": ("mean_one", {}),
     "max_table_cells": (1_000_000, {}),
     "random_state": (1, {}),
     "n_jobs": (2, {}),

@@ -160,7 +160,7 @@ def test_bags_may_miss_cells_and_hold_columns_of_fractions(kind: Any) -> None:
 def test_boosting_passes_weights(kind: Any) -> None:
     X, y = _numbers()
     boosted = AdaBoostClassifier(
-        kind(random_state=0), n_estimators=3, random_state=0
+        kind(random_state=0, weight_scale="mean_one"), n_estimators=3, random_state=0
     ).fit(X, y)
     assert boosted.score(X, y) > 0.5
 
@@ -168,7 +168,7 @@ def test_boosting_passes_weights(kind: Any) -> None:
 def test_boosting_goes_on_with_the_mistakes(kind: Any) -> None:
     X, y = _numbers()
     boosted = AdaBoostClassifier(
-        kind(random_state=0), n_estimators=2, random_state=0
+        kind(random_state=0, weight_scale="mean_one"), n_estimators=2, random_state=0
     ).fit(X, y)
     shares = np.full(len(y), 1 / len(y))
     # SAMME of Zhu, Zou, Rosset and Hastie (2009), of which AdaBoost is two classes.
@@ -193,7 +193,7 @@ def test_boosting_finds_cut_points(kind: Any) -> None:
     X = 2 * y[:, None] + rng.normal(size=(80, 3))
     # Its weights sum to one, which as counts of rows would justify no cut at all.
     boosted = AdaBoostClassifier(
-        kind(random_state=0), n_estimators=3, random_state=0
+        kind(random_state=0, weight_scale="mean_one"), n_estimators=3, random_state=0
     ).fit(X, y)
     assert boosted.score(X, y) > 0.8
 

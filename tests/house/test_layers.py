@@ -69,7 +69,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         (REST,),
     ],
     "inference": [
-        ("states", "factorisation", "factors", "log_sums"),
+        ("ranges", "states", "factorisation", "factors", "log_sums"),
         ("evidence", "posteriors", "elimination"),
         ("junction_tree",),
         ("parts",),

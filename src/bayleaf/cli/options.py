@@ -147,6 +147,8 @@ class ModelOptions:
         Columns of numbers that are nominal; others are then numeric.
     ordered
         Column of ordered categories, such as size or size=S<M<L; may be repeated.
+    weight_scale
+        counts or mean_one: whether weights count rows, or are brought to a mean of one.
     max_states
         Most distinct values of a nominal column.
     rare
@@ -224,6 +226,7 @@ class ModelOptions:
     ordered: Annotated[
         tuple[str, ...] | None, settings_of(), Parameter(negative="")
     ] = None
+    weight_scale: Annotated[str | None, settings_of()] = None
     max_states: Annotated[int | None, settings_of()] = None
     rare: Annotated[str | None, settings_of()] = None
     identifiers: Annotated[str | None, settings_of()] = None

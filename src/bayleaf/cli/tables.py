@@ -33,8 +33,9 @@ from bayleaf.wording import name_list, near_names, quoted, shown_name
 BATCH_ROWS = 1 << 16
 # What files that end so are packed with.
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
-# A cell that may be a number with a leading zero, whatever separates cells.
-_PADDED = re.compile(rb"(?:^|[^\w.+-])[+-]?0\d")
+# A cell that may be a number with a leading zero, or a hexadecimal one, which Arrow
+# takes for a number too, whatever separates cells.
+_PADDED = re.compile(rb"(?:^|[^\w.+-])[+-]?0[\dxX]")
 
 
 def read_table(source: str, form: FileFormat | None = None) -> pa.Table:
@@ -141,7 +142,7 @@ def _has_padding(texts: pa.ChunkedArray) -> bool:
     """Whether a number in a column of text has a leading zero."""
     import pyarrow.compute as pc
 
-    padded = pc.match_substring_regex(texts, r"^\s*[+-]?0\d")
+    padded = pc.match_substring_regex(texts, r"^\s*[+-]?0[\dxX]")
     return bool(pc.any(padded).as_py())
 
 

@@ -154,7 +154,7 @@ def bootstrapped_arcs(
     See `BayesianNetworkEstimator.arc_strength`.
     """
     parts = take_apart(X)
-    rows = WeightedRows.of_table(parts, sample_weight)
+    rows = WeightedRows.of_table(parts, sample_weight, estimator.weight_scale)
     shares = rows.weights / rows.weights.sum()
     generator = random_generator(estimator.random_state)
     arcs = []

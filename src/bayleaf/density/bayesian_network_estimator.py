@@ -72,7 +72,7 @@ class BayesianNetworkEstimator(
         for each arc, or for each arc anew whenever the child's parents change
         (tables only). By default there are none.
     local_score : str or LocalScore, default="mdl"
-        What the search makes large: "mdl", "bic", "aic", "bdeu" or "k2".
+        "mdl", "bic", "aic", "bdeu" or "k2".
     hierarchies : path, or mapping of column to ValueHierarchy or mapping, optional
         The hierarchies of ``abstraction="given"``; columns without one are flat.
     linkage : {"information", "hamming"}, default="information"
@@ -83,11 +83,9 @@ class BayesianNetworkEstimator(
     n_restarts : int, default=2
         Searches, the first of them deterministic; the best one counts.
     tree_search : {"regrowing", "incremental", "batch"}, default="regrowing"
-        Whether trees grow split by split, as in the paper ("incremental"), and then as
-        wholes ("batch"), or anew whenever a variable's parents change.
+        Whether trees grow split by split, then as wholes, or anew for other parents.
     merge_leaves : bool, default=False
-        Join leaves of the trees that were found while the score rises, and split nodes
-        whose branches can join distributions that are there.
+        Join leaves of the trees that were found while the score rises.
     penalty_weight : float, default=1.0
         Weight of the model's bits in "mdl".
     max_parents : int, optional
@@ -119,6 +117,8 @@ class BayesianNetworkEstimator(
         Whether dates become their parts, and durations numbers.
     ordered_features : dict or list, optional
         Columns of ordered categories; by column their order, the least first.
+    weight_scale : {"counts", "mean_one"}, default="counts"
+        Whether weights count rows, or get a mean of one, as boosting needs.
     max_table_cells : int, default=20_000_000
         Largest table of counts, and of an intermediate result of inference.
     random_state : int, RandomState, Generator or None, default=None
@@ -244,6 +244,7 @@ class BayesianNetworkEstimator(
             self.hierarchies_,
             resolve_discretizer(self.discretizer),
             encoder_rules(self),
+            self.weight_scale,
         )
         return codes, partial
 
@@ -270,8 +271,7 @@ class BayesianNetworkEstimator(
     ) -> ArcStrength:
         """Learn networks from bootstrap samples of a table and count their arcs.
 
-        Each sample gives the rows random whole weights, drawn with the estimator's
-        `random_state`; the estimator itself stays as it is.
+        Samples are drawn with the estimator's `random_state`; it stays as it is.
 
         Parameters
         ----------

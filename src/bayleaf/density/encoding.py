@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bayleaf.classifiers.shared.training import WeightedRows
+from bayleaf.classifiers.shared.training import COUNTS, WeightedRows
 from bayleaf.data.codes import Codes
 from bayleaf.data.encoder.learning import Discretizer, learn_encoder
 from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
@@ -26,6 +26,7 @@ def learn_table(
     hierarchies: Mapping[Name, ValueHierarchy],
     discretizer: Discretizer,
     rules: EncoderRules,
+    scale: str = COUNTS,
 ) -> tuple[TableEncoder, Codes, PartialValues]:
     """Learn how the columns of a table are read, and read them.
 
@@ -41,6 +42,8 @@ def learn_table(
         Finds the cut points of numeric columns.
     rules : EncoderRules
         How columns are read.
+    scale : {"counts", "mean_one"}, default="counts"
+        As for `WeightedRows.of_table`.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def learn_table(
     ValueError, TypeError
         If a column or the weights cannot be used.
     """
-    rows = WeightedRows.of_table(parts, sample_weight)
+    rows = WeightedRows.of_table(parts, sample_weight, scale)
     plain, cells = take_groups_out(rows.parts, hierarchies)
     encoder, codes = learn_encoder(
         plain, None, rows.weights, discretizer, rules, as_is=hierarchies

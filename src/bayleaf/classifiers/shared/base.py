@@ -68,8 +68,7 @@ class BayesianClassifier(
     Parameters
     ----------
     smoothing : str or Smoothing, default="laplace"
-        Rule that turns counts into probabilities; "auto" takes, from a small grid, the
-        one by which left-out training rows are predicted best.
+        From counts to probabilities; "auto" is what predicts left-out rows best.
     calibration : {"leave_one_out"}, optional
         Divide log scores by a temperature that suits left-out training rows.
     discretizer : str or discretiser, default="mdlp"
@@ -93,6 +92,8 @@ class BayesianClassifier(
         Whether dates become their parts, and durations numbers.
     ordered_features : dict or list, optional
         Columns of ordered categories; by column their order, the least first.
+    weight_scale : {"counts", "mean_one"}, default="counts"
+        Whether weights count rows, or get a mean of one, as boosting needs.
     max_table_cells : int, default=20_000_000
         Largest table of counts, and of an intermediate result when missing features
         are summed out.
@@ -171,8 +172,6 @@ class BayesianClassifier(
             Class labels of any hashable scalar type, none missing.
         sample_weight : array-like of shape (n_rows,), optional
             Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
-            Weights that sum to 1 are shares, as boosting gives them, and are multiplied
-            by the number of rows that have any.
 
         Returns
         -------
@@ -251,7 +250,9 @@ class BayesianClassifier(
             resolve_smoothing(self.smoothing)
         parts = take_apart(X)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
-        table = TrainingTable.from_arrays(parts, y, sample_weight, known_classes)
+        table = TrainingTable.from_arrays(
+            parts, y, sample_weight, known_classes, self.weight_scale
+        )
         checked_loss(self.loss, table.classes)
         if self.class_prior is not None:
             checked_class_prior(self.class_prior, table.classes)

@@ -19,6 +19,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_jobs,
     merged_signature,
 )
+from bayleaf.classifiers.shared.training import COUNTS, WEIGHT_SCALES
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.encoder.column_table import ColumnTable
 from bayleaf.data.reading.rules import (
@@ -64,6 +65,7 @@ class TableEstimator(
         rare: str = "group",
         dates: str = "expand",
         ordered_features: Any = None,
+        weight_scale: str = COUNTS,
         max_table_cells: int = 20_000_000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -79,6 +81,7 @@ class TableEstimator(
         self.rare = rare
         self.dates = dates
         self.ordered_features = ordered_features
+        self.weight_scale = weight_scale
         self.max_table_cells = max_table_cells
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -121,6 +124,7 @@ class TableEstimator(
         check_choice("unknown", self.unknown, UNKNOWN_RULES)
         check_choice("identifiers", self.identifiers, IDENTIFIER_RULES)
         check_choice("rare", self.rare, RARE_RULES)
+        check_choice("weight_scale", self.weight_scale, WEIGHT_SCALES)
         check_choice("dates", self.dates, DATE_RULES)
         check_count("max_states", self.max_states, 2)
         check_count("max_table_cells", self.max_table_cells, 1)

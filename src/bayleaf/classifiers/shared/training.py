@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any, NamedTuple
 
@@ -18,6 +17,8 @@ from bayleaf.data.tables.columns import Column, Matrix, select_rows
 from bayleaf.data.tables.frames import column_names
 from bayleaf.wording import quoted
 
+WEIGHT_SCALES = COUNTS, MEAN_ONE = "counts", "mean_one"
+
 
 class WeightedRows(NamedTuple):
     """Rows of positive weight, their weights, and their places in the whole table."""
@@ -27,8 +28,12 @@ class WeightedRows(NamedTuple):
     places: slice | NDArray[np.bool_]
 
     @classmethod
-    def of_table(cls, parts: Matrix | list[Column], sample_weight: Any) -> WeightedRows:
+    def of_table(
+        cls, parts: Matrix | list[Column], sample_weight: Any, scale: str = COUNTS
+    ) -> WeightedRows:
         """Check weights, which may be None, and drop the rows of weight zero.
+
+        With the scale "mean_one" those that are left have a mean of one.
 
         Raises
         ------
@@ -36,6 +41,8 @@ class WeightedRows(NamedTuple):
             If the weights do not fit the table or cannot be used.
         """
         weights = _checked_weights(sample_weight, n_rows(parts))
+        if scale == MEAN_ONE:
+            weights = weights * (np.count_nonzero(weights) / weights.sum())
         if weights.all():
             return cls(parts, weights, slice(None))
         kept = weights > 0
@@ -57,6 +64,7 @@ class TrainingTable(NamedTuple):
         y: Any,
         sample_weight: Any,
         known_classes: NDArray[Any] | None = None,
+        scale: str = COUNTS,
     ) -> TrainingTable:
         """Check target and weights, and drop the rows of weight zero.
 
@@ -70,6 +78,8 @@ class TrainingTable(NamedTuple):
             Row weights >= 0.
         known_classes : ndarray of shape (n_classes,), optional
             Labels by which rows are numbered; by default those that occur.
+        scale : {"counts", "mean_one"}, default="counts"
+            Whether weights count rows, or are brought to a mean of one.
 
         Raises
         ------
@@ -83,7 +93,7 @@ class TrainingTable(NamedTuple):
                 "Found input variables with inconsistent numbers of samples: the table "
                 f"has {length} rows, the target {len(labels)}; give one label a row"
             )
-        rows = WeightedRows.of_table(parts, sample_weight)
+        rows = WeightedRows.of_table(parts, sample_weight, scale)
         if not isinstance(rows.places, slice):
             labels = _select(labels, rows.places)
         if known_classes is None:
@@ -172,7 +182,4 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         raise ValueError(
             "sample_weight is zero for every row; give at least one row a weight > 0"
         )
-    # Boosting hands out shares of the table; as counts they would be one row in all.
-    if math.isclose(total, 1.0, rel_tol=1e-6):
-        weights = weights * (np.count_nonzero(weights) / total)
     return weights

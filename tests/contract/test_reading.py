@@ -1,0 +1,502 @@
+"""Traps of real tables: what reading must change, what not, and of what it must tell.
+
+Every trap is tried as a frame of pandas and of polars, as an Arrow table, as CSV and as
+Parquet: the domain is the same from each, and a note stands where one should.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+import pytest
+
+from bayleaf import AODEClassifier, HNBClassifier, NaiveBayesClassifier, load
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.tables import read_table
+from bayleaf.data.domain import Domain
+
+N = 120
+RNG = np.random.default_rng(0)
+Y = RNG.choice(["no", "yes"], N)
+
+
+def cycle(*values: Any) -> list[Any]:
+    """The values over and over, as many as there are rows."""
+    return [values[i % len(values)] for i in range(N)]
+
+
+def start(day: int = 1) -> datetime.datetime:
+    """A day of 2024."""
+    return datetime.datetime(2024, 1, 1) + datetime.timedelta(days=day)
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A column, and how it should be taken.
+
+    `states` are those of the one variable, or None where they depend on cut points;
+    `kinds` are those of all variables that it becomes. `note` is a part of the note, or
+    empty where there is none. In text files some types are lost: `csv` says whether
+    CSV must agree.
+    """
+
+    cells: list[Any]
+    kinds: tuple[str, ...] = ("nominal",)
+    states: tuple[Any, ...] | None = None
+    note: str = ""
+    csv: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+    arrow: pa.DataType | None = None
+
+
+WHOLE = "integers, {} values, taken as nominal"
+SPELLED = "text that spells numbers, taken as numbers"
+IDENTIFIER = "as in an identifier"
+NUMERIC = ("numeric",)
+TEN = tuple(range(10))
+TRAPS = {
+    # whole numbers: kind follows values
+    "ten integers": Trap(cycle(*range(10)), states=TEN, note=WHOLE.format(10)),
+    "eleven integers": Trap(cycle(*range(11)), NUMERIC),
+    "whole floats": Trap(cycle(1.0, 2.0, 3.0), states=(1, 2, 3), note=WHOLE.format(3)),
+    "integers with missing cells": Trap(
+        cycle(1, 2, None), states=(1, 2), note=WHOLE.format(2)
+    ),
+    "whole floats with missing cells": Trap(
+        cycle(1.0, None, 5.0), states=(1, 5), note=WHOLE.format(2)
+    ),
+    "fractions": Trap(cycle(0.5, 1.5), NUMERIC),
+    "one fraction among whole numbers": Trap(cycle(1.0, 2.0, 2.5), NUMERIC),
+    "large whole floats": Trap(cycle(*np.arange(30) * 1e6), NUMERIC),
+    "text of few whole numbers": Trap(
+        cycle("1", "2"), states=(1, 2), note=WHOLE.format(2)
+    ),
+    "text of many whole numbers": Trap(
+        [str(i % 40) for i in range(N)], NUMERIC, note=SPELLED
+    ),
+    "text of fractions": Trap(
+        [f"{i / 7:.3f}" for i in range(N)], NUMERIC, note=SPELLED
+    ),
+    "text of numbers with blanks": Trap(
+        cycle(" 1", "2 "), states=(1, 2), note=WHOLE.format(2)
+    ),
+    "text of signs and exponents": Trap(
+        [f"{'-+'[i % 2]}{i}e1" for i in range(N)], NUMERIC, note=SPELLED
+    ),
+    "leading zeros": Trap(cycle("01", "1", "001"), states=("001", "01", "1")),
+    "leading zeros, many": Trap(
+        [f"{i % 30:03}" for i in range(N)], states=tuple(f"{i:03}" for i in range(30))
+    ),
+    "zero and fractions below one": Trap(cycle("0", "0.5", "-0.5"), NUMERIC, note=""),
+    "numbers and a word": Trap(cycle("1", "2", "many"), states=("1", "2", "many")),
+    "versions": Trap(cycle("1.2.3", "1.10"), states=("1.10", "1.2.3")),
+    "hexadecimal": Trap(cycle("0x1A", "0x2B"), states=("0x1A", "0x2B")),
+    "underscores": Trap(cycle("1_000", "2_000"), states=("1_000", "2_000")),
+    # truth values
+    "truth values": Trap(cycle(True, False, None), states=(False, True)),
+    "words of truth": Trap(cycle("true", "false"), states=(False, True)),
+    "yes and no": Trap(cycle("yes", "no"), states=("no", "yes")),
+    # missing cells
+    "text with missing cells": Trap(cycle("a", None, "b"), states=("a", "b")),
+    # identifiers
+    "identifier": Trap([f"P{i:04}" for i in range(N)], (), note=IDENTIFIER),
+    "identifier with missing cells": Trap(
+        [None if i % 4 == 0 else f"P{i:04}" for i in range(N)], (), note=IDENTIFIER
+    ),
+    "nine in ten distinct": Trap([f"P{i % 108:04}" for i in range(N)]),
+    "few rows of an identifier": Trap([f"P{i}" if i < 29 else None for i in range(N)]),
+    "identifier that is kept": Trap(
+        [f"P{i:04}" for i in range(N)], options={"identifiers": "keep"}
+    ),
+    "numbers all distinct": Trap([i * 1.37 for i in range(N)], NUMERIC),
+    "whole numbers all distinct": Trap(list(range(N)), NUMERIC),
+    # many states
+    "rare values": Trap(
+        ["a"] * 50 + ["b"] * 40 + [f"r{i % 15}" for i in range(30)],
+        states=("a", "b", "r0", "other values"),
+        note="rarest of which share",
+        options={"max_states": 4},
+    ),
+    "as many values as allowed": Trap(
+        cycle("a", "b", "c", "d"),
+        states=("a", "b", "c", "d"),
+        options={"max_states": 4},
+    ),
+    # dates and durations
+    "dates": Trap(
+        [start(i).date() for i in range(N)], ("nominal", "nominal", "numeric")
+    ),
+    "text of dates": Trap(
+        [start(i).date().isoformat() for i in range(N)],
+        ("nominal", "nominal", "numeric"),
+    ),
+    "datetimes": Trap(
+        [start(0) + datetime.timedelta(hours=7 * i) for i in range(N)],
+        ("nominal", "nominal", "numeric", "numeric"),
+    ),
+    "dates of one day": Trap([start().date()] * N, NUMERIC),
+    "dates with missing cells": Trap(
+        [None if i % 5 == 0 else start(i).date() for i in range(N)],
+        ("nominal", "nominal", "numeric"),
+    ),
+    "dates that there are not": Trap(cycle("2024-13-01", "2024-02-31")),
+    "dates as in America": Trap(cycle("01/31/2024", "02/28/2024")),
+    "durations": Trap(
+        [datetime.timedelta(minutes=13 * i) for i in range(N)], NUMERIC, csv=False
+    ),
+    "times of day": Trap([f"{i % 24:02}:{i % 60:02}" for i in range(N)], NUMERIC),
+    # ordered categories
+    "ordered categories": Trap(
+        ["low" if y == "no" else "high" for y in Y],
+        NUMERIC,
+        ("<= mid", "> mid"),
+        options={"ordered_features": {"x": ["low", "mid", "high"]}},
+    ),
+    "the same without an order": Trap(
+        ["low" if y == "no" else "high" for y in Y], states=("high", "low")
+    ),
+}
+
+
+def sources(trap: Trap, folder: Path) -> dict[str, Any]:
+    """The trap's column, beside a plain one, from every source."""
+    plain = cycle("u", "v", "w", "u")
+    table = pa.table({"x": pa.array(trap.cells, trap.arrow), "plain": plain})
+    found: dict[str, Any] = {
+        "arrow": table,
+        "pandas": pd.DataFrame({"x": trap.cells, "plain": plain}),
+        "polars": pl.DataFrame({"x": trap.cells, "plain": plain}),
+    }
+    pa_parquet.write_table(table, folder / "t.parquet")
+    found["parquet"] = read_table(str(folder / "t.parquet"))
+    if trap.csv:
+        pa_csv.write_csv(table, folder / "t.csv")
+        found["csv"] = read_table(str(folder / "t.csv"))
+    return found
+
+
+def fitted(table: Any, **options: Any) -> NaiveBayesClassifier:
+    """A classifier of such a table."""
+    return NaiveBayesClassifier(**options).fit(table, Y)
+
+
+def same(first: Domain, second: Domain) -> bool:
+    """Whether two domains are alike, their types of states too."""
+    kinds = [[type(s) for v in d for s in v.states] for d in (first, second)]
+    return first == second and kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_trap_is_read_alike_from_every_source(name: str, tmp_path: Path) -> None:
+    trap = TRAPS[name]
+    models = {
+        source: fitted(table, **trap.options)
+        for source, table in sources(trap, tmp_path).items()
+    }
+    first = models["arrow"]
+    variables = [v for v in first.encoder_.domain if v.name != "plain"]
+    assert tuple(v.kind for v in variables) == trap.kinds
+    if trap.states is not None:
+        assert variables[0].states == trap.states
+    for source, model in models.items():
+        assert same(model.encoder_.domain, first.encoder_.domain), source
+        # In a file every number is text.
+        wanted = "" if (trap.note, source) == (SPELLED, "csv") else trap.note
+        notes = model.encoder_.notes.get("x", "").split("; ")
+        told = [note for note in notes if "carries no information" not in note]
+        assert wanted in "; ".join(told), source
+        assert bool(wanted) == any(told), source
+        assert "plain" not in model.encoder_.notes
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_every_source_predicts_alike(name: str, tmp_path: Path) -> None:
+    trap = TRAPS[name]
+    tables = sources(trap, tmp_path)
+    model = fitted(tables["arrow"], **trap.options)
+    expected = model.predict_proba(tables["arrow"])
+    for source, table in tables.items():
+        np.testing.assert_array_equal(model.predict_proba(table), expected, source)
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_every_column_is_told_of(name: str, tmp_path: Path) -> None:
+    trap = TRAPS[name]
+    model = fitted(
+        pa.table({"x": pa.array(trap.cells), "plain": cycle("u", "v")}), **trap.options
+    )
+    table = model.columns_
+    assert table[0].name == "x"
+    assert table["plain"].read_as == "nominal"
+    present = {cell for cell in trap.cells if cell is not None}
+    if trap.csv and not any(str(cell).strip() != str(cell) for cell in present):
+        assert table["x"].n_distinct == len(present)
+    assert table["x"].n_missing == sum(cell is None for cell in trap.cells)
+    assert all(len(line) <= 80 for line in str(table).splitlines())
+    assert len(table.to_dict()) == len(table)
+    assert "<table" in table._repr_html_()
+    path = tmp_path / "m.json"
+    model.save(path)
+    assert str(load(path).columns_) == str(table)
+
+
+MISSING = ("", "NA", "N/A", "NaN", "NULL", "None", "#N/A", "n/a", "?")
+
+
+@pytest.mark.parametrize("text", MISSING)
+def test_texts_that_mean_missing_in_files(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    cells = cycle("1.5", text, "2.25", "7")
+    path.write_text("x,plain\n" + "".join(f"{cell},u\n" for cell in cells))
+    column = read_table(str(path)).column("x")
+    assert pa.types.is_floating(column.type)
+    assert column.null_count == N // 4
+
+
+@pytest.mark.parametrize("text", MISSING)
+def test_in_data_frames_such_text_is_kept_and_noted(text: str) -> None:
+    frame = pd.DataFrame({"x": cycle("a", text, "b"), "plain": cycle("u", "v")})
+    model = fitted(frame)
+    assert text in model.encoder_.domain[0].states
+    assert "kept as a value" in model.encoder_.notes["x"]
+
+
+def test_files_may_keep_such_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\nNA,1\n-,2\n,3\n")
+    kept = read_table(str(path), FileFormat(keep_na=True, na=("-",)))
+    assert kept.column("x").to_pylist() == ["NA", None, None]
+
+
+def dialect(separator: str, decimal: str, encoding: str) -> bytes:
+    """A table as some programs write it."""
+    rows = [["größe", "wert", "y"]]
+    rows += [
+        [f"ä{i % 3}", f"{i / 4}".replace(".", decimal), "pq"[i % 2]] for i in range(60)
+    ]
+    return "".join(separator.join(row) + "\r\n" for row in rows).encode(encoding)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_dialects_are_found_out(
+    separator: str, decimal: str, encoding: str, tmp_path: Path
+) -> None:
+    if separator == decimal:
+        pytest.skip("such cells would have to be quoted")
+    path = tmp_path / "t.csv"
+    path.write_bytes(dialect(separator, decimal, encoding))
+    form = FileFormat(encoding="cp1252") if encoding == "cp1252" else FileFormat()
+    table = read_table(str(path), form)
+    assert table.column_names == ["größe", "wert", "y"]
+    assert table.column("wert").to_pylist() == [i / 4 for i in range(60)]
+    assert set(table.column("größe").to_pylist()) == {"ä0", "ä1", "ä2"}
+
+
+@pytest.mark.parametrize("pack", ["gzip", "zstd"])
+def test_packed_files(pack: str, tmp_path: Path) -> None:
+    suffix = {"gzip": ".gz", "zstd": ".zst"}[pack]
+    path = str(tmp_path / f"t.csv{suffix}")
+    with pa.output_stream(path, compression=pack) as stream:
+        stream.write(dialect(";", ",", "utf-8"))
+    assert read_table(path).column("wert").to_pylist()[1] == 0.25
+
+
+@pytest.mark.parametrize("source", ["pandas", "polars", "arrow"])
+def test_a_time_zone_is_that_of_the_column(source: str) -> None:
+    moments = pd.date_range("2024-03-30 22:30", periods=N, freq="h", tz="UTC")
+    frame = pd.DataFrame({"t": moments.tz_convert("Asia/Tokyo"), "plain": cycle(*"uv")})
+    table: Any = {
+        "pandas": lambda: frame,
+        "polars": lambda: pl.from_pandas(frame),
+        "arrow": lambda: pa.Table.from_pandas(frame),
+    }[source]()
+    model = fitted(table)
+    # 22:30 in Greenwich is 7:30 of the next day in Tokyo, a Sunday.
+    explained = model.encoder_.transform(
+        __import__("bayleaf.data.tables.frames", fromlist=["take_apart"]).take_apart(
+            frame[:1]
+        )
+    ).codes
+    weekday = model.encoder_.domain.index("t: weekday")
+    assert (
+        model.encoder_.domain[weekday].label(explained.column(weekday)[0]) == "Sunday"
+    )
+
+
+@pytest.mark.parametrize("convert", ["pandas", "polars"])
+def test_declared_orders_of_frames_are_used(convert: str) -> None:
+    order = ["bad", "fair", "good", "best"]
+    cells = [order[(i * 7) % 4] for i in range(N)]
+    frame: Any = pd.DataFrame(
+        {"x": pd.Categorical(cells, order, ordered=True), "plain": cycle("u", "v")}
+    )
+    if convert == "polars":
+        frame = pl.DataFrame({"x": cells, "plain": cycle("u", "v")}).with_columns(
+            pl.col("x").cast(pl.Enum(order))
+        )
+    named = pd.DataFrame({"x": cells, "plain": cycle("u", "v")})
+    model = fitted(frame)
+    assert model.encoder_.domain[0].categories == tuple(order)
+    assert (
+        model.encoder_.domain
+        == fitted(named, ordered_features={"x": order}).encoder_.domain
+    )
+    unordered = pd.Categorical(cells, order, ordered=False)
+    assert fitted(named.assign(x=unordered)).encoder_.domain[0].kind == "nominal"
+
+
+def test_an_identifier_changes_nothing(kind: Any) -> None:
+    rng = np.random.default_rng(5)
+    y = rng.choice(["p", "q"], 344)
+    X = pd.DataFrame(
+        {
+            "bill": rng.normal(40 + 5 * (y == "q"), 3),
+            "island": np.where(rng.random(344) < 0.8, y, "r"),
+            "sex": rng.choice(["f", "m"], 344),
+        }
+    )
+    with_id = X.assign(id=[f"P{i:04}" for i in range(344)])
+    half = np.arange(344) % 2 == 0
+    plain = kind(random_state=0).fit(X[half], y[half])
+    other = kind(random_state=0).fit(with_id[half], y[half])
+    own = np.searchsorted(plain.classes_, y[~half])
+    losses = [
+        -np.log(model.predict_proba(table[~half])[np.arange((~half).sum()), own]).mean()
+        for model, table in ((plain, X), (other, with_id))
+    ]
+    assert abs(losses[0] - losses[1]) < 0.005
+    for explanation in other.explain(with_id[~half][:5]):
+        assert "P0" not in str(explanation)
+    assert "id" not in other.encoder_.domain.names
+
+
+def test_weights_are_counts_at_any_sum(kind: Any) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.choice(["p", "q"], 40)
+    X = pd.DataFrame(
+        {"a": np.where(rng.random(40) < 0.8, y, "r"), "b": cycle(*"uv")[:40]}
+    )
+    factors = [0.5, 0.9, 0.98, 1.0, 1.02, 1.1, 2.0]
+    rows = pd.DataFrame({"a": ["p"], "b": ["u"]})
+    found = [
+        kind(random_state=0)
+        .fit(X, y, np.full(40, factor / 40))
+        .predict_proba(rows)[0, 0]
+        for factor in factors
+    ]
+    steps = np.diff(found)
+    # What is learned apart from numbers may depend on the weight of rows there.
+    if kind not in (AODEClassifier, HNBClassifier):
+        assert (steps >= -1e-9).all() or (steps <= 1e-9).all()
+    # Nothing special happens at a sum of one.
+    assert abs(found[3] - found[2]) < 0.05
+    assert abs(found[4] - found[3]) < 0.05
+
+
+def test_weights_may_have_a_mean_of_one(kind: Any) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.choice(["p", "q"], 60)
+    X = pd.DataFrame(
+        {"a": np.where(rng.random(60) < 0.8, y, "r"), "b": cycle(*"uv")[:60]}
+    )
+    shares = kind(random_state=0, weight_scale="mean_one").fit(
+        X, y, np.full(60, 1 / 60)
+    )
+    plain = kind(random_state=0).fit(X, y)
+    np.testing.assert_allclose(
+        shares.predict_proba(X), plain.predict_proba(X), rtol=1e-9
+    )
+
+
+def test_values_unseen_in_training_go_to_the_other_values() -> None:
+    cells = ["a"] * 60 + ["b"] * 30 + [f"r{i % 15}" for i in range(30)]
+    frame = pd.DataFrame({"x": cells, "plain": cycle("u", "v")})
+    model = fitted(frame, max_states=3)
+    new = pd.DataFrame({"x": ["never seen", "r7"], "plain": ["u", "u"]})
+    first, second = model.predict_proba(new)
+    np.testing.assert_array_equal(first, second)
+    assert not model._last_unknown
+
+
+@pytest.mark.parametrize(
+    ("options", "cells", "message"),
+    [
+        (
+            {"identifiers": "error"},
+            [f"P{i}" for i in range(N)],
+            "looks like an identif",
+        ),
+        ({"rare": "error", "max_states": 5}, cycle(*"abcdef"), "6 distinct values"),
+        ({"dates": "error"}, [start(i) for i in range(N)], "holds dates"),
+        ({"ordered_features": {"x": ["a"]}}, cycle("a", "b"), "its order in ordered_f"),
+        (
+            {"ordered_features": {"x": "ab"}},
+            cycle("a", "b"),
+            "must list the categories",
+        ),
+        ({"ordered_features": "x"}, cycle("a", "b"), "must be a mapping"),
+    ],
+)
+def test_what_is_refused(
+    options: dict[str, Any], cells: list[Any], message: str
+) -> None:
+    frame = pd.DataFrame({"x": cells, "plain": cycle("u", "v")})
+    with pytest.raises((ValueError, TypeError), match=message):
+        fitted(frame, **options)
+
+
+@pytest.mark.parametrize(
+    ("trained", "passed", "message"),
+    [
+        ([start(i) for i in range(N)], cycle(1.5, 2.5), "held dates in training"),
+        (
+            [start(i) for i in range(N)],
+            cycle("soon", "later"),
+            "held dates in training",
+        ),
+        (
+            cycle(1.5, 2.5, 3.5),
+            [start(i) for i in range(N)],
+            "held numbers in training",
+        ),
+        (cycle("a", "b"), [start(i) for i in range(N)], "held text in training"),
+    ],
+)
+def test_a_column_that_holds_something_else_now(
+    trained: list[Any], passed: list[Any], message: str
+) -> None:
+    plain = cycle("u", "v")
+    model = fitted(pd.DataFrame({"x": trained, "plain": plain}))
+    with pytest.raises(ValueError, match=message):
+        model.predict(pd.DataFrame({"x": passed, "plain": plain}))
+
+
+def test_a_model_from_a_file_is_that_of_the_frame(kind: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "number": rng.normal(size=N).round(3),
+            "whole": rng.integers(0, 4, N),
+            "text": rng.choice(["a", "b"], N),
+            "day": [start(int(d)).date() for d in rng.integers(0, 90, N)],
+        }
+    )
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    pa_csv.write_csv(table, tmp_path / "t.csv")
+    from_file = kind(random_state=0).fit(read_table(str(tmp_path / "t.csv")), Y)
+    from_frame = kind(random_state=0).fit(frame, Y)
+    np.testing.assert_array_equal(
+        from_file.predict_proba(frame), from_frame.predict_proba(frame)
+    )
+    assert from_file.encoder_.domain == from_frame.encoder_.domain
