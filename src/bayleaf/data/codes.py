@@ -57,24 +57,38 @@ class Codes:
         columns: Sequence[NDArray[np.integer[Any]]],
         cards: Sequence[int],
         weights: NDArray[np.float64] | None = None,
+        *,
+        room: NDArray[np.uint8] | None = None,
     ) -> Codes:
-        """Stack one integer array of codes per variable."""
+        """Stack one integer array of codes per variable.
+
+        Columns that stand in `room` already, each in the row of its own place, stay
+        there, and the others are written into the rows that are left.
+        """
+        if room is not None and _fits(room, columns, cards):
+            for place, column in enumerate(columns):
+                if column.base is not room:
+                    room[place] = column
+            slots = range(len(columns))
+            return cls.from_blocks(
+                room[: len(columns)], np.empty((0, 0), np.uint16), slots, cards, weights
+            )
         n_rows = len(columns[0]) if columns else len(() if weights is None else weights)
         is_wide = [card > NARROW_STATES for card in cards]
         narrow = np.empty((len(cards) - sum(is_wide), n_rows), dtype=np.uint8)
         wide = np.empty((sum(is_wide), n_rows), dtype=np.uint16)
-        slots: list[int] = []
+        own: list[int] = []
         n_narrow = n_wide = 0
         for column, in_wide in zip(columns, is_wide):
             if in_wide:
                 wide[n_wide] = column
                 n_wide += 1
-                slots.append(-n_wide)
+                own.append(-n_wide)
             else:
                 narrow[n_narrow] = column
-                slots.append(n_narrow)
+                own.append(n_narrow)
                 n_narrow += 1
-        return cls.from_blocks(narrow, wide, slots, cards, weights)
+        return cls.from_blocks(narrow, wide, own, cards, weights)
 
     @classmethod
     def from_blocks(
@@ -143,3 +157,18 @@ class Codes:
     def __repr__(self) -> str:
         table = f"{counted(self.n_rows, 'row')} of {self.n_variables} variables"
         return brief(self, table, f"numbers of states {brief_names(self.cards)}")
+
+
+def _fits(
+    room: NDArray[np.uint8],
+    columns: Sequence[NDArray[np.integer[Any]]],
+    cards: Sequence[int],
+) -> bool:
+    """Whether columns may share a block: none is wide, those in it stand in place."""
+    if len(room) < len(columns) or max(cards, default=0) > NARROW_STATES:
+        return False
+    start, step = room.ctypes.data, room.strides[0]
+    return all(
+        column.base is not room or column.ctypes.data == start + place * step
+        for place, column in enumerate(columns)
+    )

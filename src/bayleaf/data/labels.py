@@ -120,8 +120,8 @@ def _whole_number_labels(
     signed = isinstance(target, np.ndarray) and target.dtype.kind == "i"
     if not signed or target.ndim != 1:
         return None
-    matrix = Matrix(target.astype(np.int64, copy=False)[:, None], ("target",))
-    learned = learn_matrix(matrix, frozenset(matrix.names), 0)[0]
+    matrix = Matrix(target[:, None], ("target",))
+    learned = learn_matrix(matrix, frozenset(matrix.names), 0)[0][0]
     if learned is None:
         return None
     variable, codes = learned

@@ -22,7 +22,7 @@ from bayleaf.data.encoder.cells import (
     used_values,
 )
 from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.data.reading.column_reading import ColumnReading
+from bayleaf.data.reading.column_reading import ColumnReading, Form
 from bayleaf.data.reading.learning import (
     MAX_NOMINAL_NUMBERS,
     Read,
@@ -123,11 +123,11 @@ def learn_encoder(
     names = tuple(iterate_names(parts))
     nominal = rules.nominal_names(names)
     learner = _Learner(target, weights, discretizer, rules, nominal, allow_empty)
-    learned = (
-        learner.learn_whole(parts)
-        if isinstance(parts, Matrix)
-        else [learner.learn(column, as_is=column.name in as_is) for column in parts]
-    )
+    room = None
+    if isinstance(parts, Matrix):
+        learned, room = learner.learn_whole(parts)
+    else:
+        learned = [learner.learn(one, as_is=one.name in as_is) for one in parts]
     if not any(one.variables for one in learned):
         raise ValueError(
             f"no column is left to learn from, since nearly every value is another one "
@@ -140,8 +140,8 @@ def learn_encoder(
     if target is not None:
         columns.append(target.codes)
         cards.append(target.variable.n_states)
-    codes = Codes.from_columns(columns, cards, weights)
     readings = tuple(one.reading for one in learned)
+    codes = Codes.from_columns(columns, cards, weights, room=room)
     return TableEncoder(domain, rules, notes, readings), codes
 
 
@@ -164,9 +164,9 @@ class _Learner:
     nominal: frozenset[Name] | None
     allow_empty: bool
 
-    def learn_whole(self, matrix: Matrix) -> list[_Learned]:
+    def learn_whole(self, matrix: Matrix) -> tuple[list[_Learned], NDArray[np.uint8]]:
         """The columns of a matrix of whole numbers, most of them in one pass."""
-        short = learn_matrix(matrix, self.nominal, MAX_NOMINAL_NUMBERS)
+        short, room = learn_matrix(matrix, self.nominal, MAX_NOMINAL_NUMBERS)
         columns = matrix.columns() if any(one is None for one in short) else []
         learned = []
         for place, done in enumerate(short):
@@ -174,26 +174,26 @@ class _Learner:
                 learned.append(self.learn(columns[place]))
                 continue
             variable, codes = done
-            reading = ColumnReading(variable.name, "numbers", variable.n_states)
-            column = ValueColumn(
-                variable.name, codes.astype(np.int32), list(variable.states)
-            )
-            if self.nominal is not None and self._is_identifier(column):
-                learned.append(_left_out(reading))
+            form: Form = "truths" if matrix.is_truth else "numbers"
+            if self.nominal is not None or variable.n_states > self.rules.max_states:
+                states = list(variable.states)
+                own = ValueColumn(variable.name, codes.astype(np.int32), states)
+                learned.append(self.learn(own, form=form))
                 continue
-            if variable.n_states > self.rules.max_states:
-                learned.append(self.learn(column))
-                continue
-            note = _note(variable, integer_as_nominal=self.nominal is None)
+            reading = ColumnReading(variable.name, form, variable.n_states)
+            note = _note(variable, integer_as_nominal=True)
             notes = {variable.name: note} if note else {}
             learned.append(_Learned(reading, [done], notes))
-        return learned
+        return learned, room
 
-    def learn(self, column: Column, *, as_is: bool = False) -> _Learned:
+    def learn(
+        self, column: Column, *, as_is: bool = False, form: Form | None = None
+    ) -> _Learned:
         """The variables that a column becomes, and their codes."""
         declared = self.nominal is not None and column.name in self.nominal
         read = learn_reading(column, self.rules, nominal=declared, as_is=as_is)
-        found, notes, reading = [], {}, read.reading
+        found, notes = [], {}
+        reading = read.reading if form is None else replace(read.reading, form=form)
         for plain in read.columns:
             own = self._nominal(plain, read)
             if own is not None and len(read.columns) == 1 and self._is_identifier(own):

@@ -89,9 +89,9 @@ class TableEncoder:
         """
         read = self._read(parts)
         encoded: list[EncodedColumn | None] = [None] * len(self.domain)
-        columns = [] if isinstance(read, Matrix) else read
+        columns, room = ([], None) if isinstance(read, Matrix) else (read, None)
         if isinstance(read, Matrix):
-            encoded = encode_matrix(read, self.domain)
+            encoded, room = encode_matrix(read, self.domain)
             if self.rules.unknown == "error":
                 # The long way raises, and names the values.
                 encoded = [done if done and not done[1] else None for done in encoded]
@@ -102,10 +102,10 @@ class TableEncoder:
             for j, done in enumerate(encoded)
         ]
         counts = zip(self.domain.names, (n for _, n in own), strict=True)
-        return EncodedTable(
-            Codes.from_columns([codes for codes, _ in own], self.domain.cards),
-            {name: count for name, count in counts if count},
-        )
+        unknown = {name: count for name, count in counts if count}
+        stacked = [codes for codes, _ in own]
+        codes = Codes.from_columns(stacked, self.domain.cards, room=room)
+        return EncodedTable(codes, unknown)
 
     def _read(self, parts: Matrix | list[Column]) -> Matrix | list[PlainColumn]:
         """What the readings make of a table: a column for each variable."""

@@ -68,7 +68,7 @@ class ColumnReading:
     @property
     def changes_nothing(self) -> bool:
         """Whether a column of numbers becomes the one variable of its name."""
-        return self.form in ("as_is", "numbers", "values")
+        return self.form in ("as_is", "numbers", "values", "truths")
 
     @property
     def part_names(self) -> tuple[str, ...]:

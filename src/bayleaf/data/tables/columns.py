@@ -157,23 +157,35 @@ Column = PlainColumn | TimeColumn
 
 @dataclass(frozen=True)
 class Matrix:
-    """A two-dimensional array of whole numbers, kept whole for the encoder's kernel.
+    """An array of whole numbers or truth values, kept whole for the encoder's kernel.
 
     Parameters
     ----------
-    values : ndarray of shape (n_rows, n_columns), dtype int64
-        The numbers; no cell is missing.
+    values : ndarray of shape (n_rows, n_columns)
+        Of any type of integers but uint64, or truth values; no cell is missing.
     names : tuple of str or int
         Names of the columns.
     """
 
-    values: NDArray[np.int64]
+    values: NDArray[Any]
     names: tuple[Name, ...]
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether cells are truth values."""
+        return bool(self.values.dtype.kind == "b")
 
     def columns(self) -> list[PlainColumn]:
         """The columns one by one."""
+        if self.is_truth:
+            return [
+                ValueColumn(name, self.values[:, j].astype(np.int32), [False, True])
+                for j, name in enumerate(self.names)
+            ]
         return [
-            NumberColumn(name, np.ascontiguousarray(self.values[:, j]), None)
+            NumberColumn(
+                name, np.ascontiguousarray(self.values[:, j], dtype=np.int64), None
+            )
             for j, name in enumerate(self.names)
         ]
 

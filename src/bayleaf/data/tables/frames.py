@@ -189,8 +189,8 @@ def _take_array_apart(table: Any) -> Matrix | list[Column]:
     array = _as_array(table)
     _check_shape(array.shape)
     names = tuple(f"x{j}" for j in range(array.shape[1]))
-    if array.dtype.kind in "iu" and array.dtype != np.uint64:
-        return Matrix(array.astype(np.int64, copy=False), names)
+    if array.dtype.kind in "iub" and array.dtype != np.uint64:
+        return Matrix(array, names)
     return [array_column(name, array[:, j]) for j, name in enumerate(names)]
 
 

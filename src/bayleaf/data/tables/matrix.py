@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,15 @@ LearnedColumn = tuple[Variable, ColumnCodes]
 EncodedColumn = tuple[ColumnCodes, int]
 
 _TABLE = 256
+# Cells of the columns that are widened at a time.
+_BLOCK_CELLS = 1 << 21
 # Lowest numbers from here on could wrap round in a difference.
 _FAR = 1 << 62
 
 
 def learn_matrix(
     matrix: Matrix, nominal: frozenset[Name] | None, max_nominal: int
-) -> list[LearnedColumn | None]:
+) -> tuple[list[LearnedColumn | None], NDArray[np.uint8]]:
     """Variables and codes of those columns that are nominal with a small range.
 
     Parameters
@@ -37,66 +40,113 @@ def learn_matrix(
 
     Returns
     -------
-    list of (Variable, ndarray of shape (n_rows,)) or None
+    learned : list of (Variable, ndarray of shape (n_rows,)) or None
         None for a column that must be learned on its own.
+    room : ndarray of shape (n_columns + 1, n_rows), dtype uint8
+        What these codes stand in, for `Codes.from_columns`, with room for a class.
     """
-    values = matrix.values
-    n_rows, n_columns = values.shape
+    n_rows, n_columns = matrix.values.shape
+    room = np.empty((n_columns + 1, n_rows), dtype=np.uint8)
     if not n_rows:
-        return [None] * n_columns
+        return [None] * n_columns, room
+    learned: list[LearnedColumn | None] = []
+    for own, values in _blocks(matrix):
+        names = matrix.names[own]
+        learned += _learn_block(values, names, room, own.start, nominal, max_nominal)
+    if matrix.is_truth:
+        learned = [one and (_of_truths(one[0]), one[1]) for one in learned]
+    return learned, room
+
+
+def _blocks(matrix: Matrix) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Some columns at a time as int64: a wide copy of all could take much memory."""
+    step = max(1, _BLOCK_CELLS // max(1, len(matrix.values)))
+    for first in range(0, len(matrix.names), step):
+        own = slice(first, min(first + step, len(matrix.names)))
+        yield own, matrix.values[:, own].astype(np.int64, copy=False)
+
+
+def _of_truths(variable: Variable) -> Variable:
+    """A variable of zeros and ones as one of truth values."""
+    return Variable(variable.name, tuple(bool(state) for state in variable.states))
+
+
+def _learn_block(
+    values: NDArray[np.int64],
+    names: tuple[Name, ...],
+    room: NDArray[np.uint8],
+    first: int,
+    nominal: frozenset[Name] | None,
+    max_nominal: int,
+) -> list[LearnedColumn | None]:
+    """As `learn_matrix`, of the columns from one on, with codes in the room."""
+    n_rows, n_columns = values.shape
     # The lowest number of a sample: a column where it is not the lowest of all does
     # not fit and takes the long way.
     low = values[:: max(1, n_rows // 4096)].min(axis=0)
-    codes = np.empty((n_columns, n_rows), dtype=np.uint8)
     seen = np.zeros((n_columns, _TABLE), dtype=np.bool_)
     fits = low < _FAR
     low = np.where(fits, low, 0)
-    offset_codes(values, low, codes, seen, fits)
+    offset_codes(values, low, room[first : first + n_columns], seen, fits)
     learned: list[LearnedColumn | None] = []
-    for j, name in enumerate(matrix.names):
+    for j, name in enumerate(names):
         used = np.flatnonzero(seen[j])
         declared = len(used) <= max_nominal if nominal is None else name in nominal
         if not (fits[j] and declared):
             learned.append(None)
             continue
-        column = codes[j]
+        column = room[first + j]
         if used[-1] >= len(used):
             rank = (np.cumsum(seen[j]) - 1).astype(np.uint8)
-            column = rank[column]
+            column[:] = rank[column]
         learned.append((Variable(name, tuple((used + low[j]).tolist())), column))
     return learned
 
 
-def encode_matrix(matrix: Matrix, domain: Domain) -> list[EncodedColumn | None]:
+def encode_matrix(
+    matrix: Matrix, domain: Domain
+) -> tuple[list[EncodedColumn | None], NDArray[np.uint8]]:
     """Codes and unknown cells of those columns whose states are small whole numbers.
 
     Returns
     -------
-    list of (ndarray of shape (n_rows,) and dtype uint8, int), or None
+    encoded : list of (ndarray of shape (n_rows,) and dtype uint8, int), or None
         None for a column that must be encoded on its own.
+    room : ndarray of shape (n_columns, n_rows), dtype uint8
+        What these codes stand in, for `Codes.from_columns`.
     """
-    values = matrix.values
-    n_rows, n_columns = values.shape
+    room = np.empty(matrix.values.shape[::-1], dtype=np.uint8)
+    encoded: list[EncodedColumn | None] = []
+    for own, values in _blocks(matrix):
+        encoded += _encode_block(values, domain.variables[own], room[own])
+    # Rows of a part of the room are views of the part, not of the room.
+    return [done and (room[place], done[1]) for place, done in enumerate(encoded)], room
+
+
+def _encode_block(
+    values: NDArray[np.int64], variables: Sequence[Variable], codes: NDArray[np.uint8]
+) -> list[EncodedColumn | None]:
+    """As `encode_matrix`, of some columns."""
+    n_columns = len(variables)
     low = np.zeros(n_columns, dtype=np.int64)
     table = np.zeros((n_columns, _TABLE), dtype=np.uint8)
-    short = [_lookup(variable) for variable in domain]
+    short = [_lookup(variable) for variable in variables]
     for j, lookup in enumerate(short):
         if lookup is not None:
             low[j], table[j] = lookup
-    codes = np.empty((n_columns, n_rows), dtype=np.uint8)
     table_codes(values, low, table, codes)
     return [
         None
         if lookup is None
         else (own, int(np.count_nonzero(own == variable.n_known_states)))
-        for lookup, own, variable in zip(short, codes, domain, strict=True)
+        for lookup, own, variable in zip(short, codes, variables, strict=True)
     ]
 
 
 def _lookup(variable: Variable) -> tuple[int, NDArray[np.uint8]] | None:
     """Lowest state and table of codes by offset; None where the short way is closed."""
     states = variable.known_states
-    whole = all(type(state) is int for state in states)
+    whole = all(type(state) in (int, bool) for state in states)
     if variable.kind != "nominal" or not states or not whole:
         return None
     numbers = np.array(states)
