@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from bayleaf import load
 from contract.tables import mixed_frame
 
 _PRIOR = [0.2, 0.3, 0.5]
@@ -115,3 +117,83 @@ def test_a_wrong_loss_is_refused(kind: Any, loss: Any, sentence: str) -> None:
     frame, y = mixed_frame()
     with pytest.raises(ValueError, match=f"loss .*{sentence}"):
         kind(loss=loss, random_state=0).fit(frame, y)
+
+
+def test_priors_and_losses_may_be_given_by_class(kind: Any, tmp_path: Path) -> None:
+    frame, y = mixed_frame()
+    labels = sorted(set(y))
+    prior = dict(zip(reversed(labels), (0.2, 0.3, 0.5), strict=True))
+    loss = {labels[0]: {labels[1]: 5.0}, labels[2]: {labels[0]: 1.0, labels[1]: 2.0}}
+    matrix = [[loss.get(p, {}).get(t, 0.0) for t in labels] for p in labels]
+    named = kind(random_state=0, class_prior=prior, loss=loss).fit(frame, y)
+    plain = kind(
+        random_state=0, class_prior=[prior[label] for label in labels], loss=matrix
+    ).fit(frame, y)
+    np.testing.assert_array_equal(named.predict(frame), plain.predict(frame))
+    np.testing.assert_array_equal(
+        named.predict_proba(frame), plain.predict_proba(frame)
+    )
+    named.save(tmp_path / "m.json")
+    assert load(tmp_path / "m.json").get_params()["loss"] == loss
+
+
+def test_labels_that_are_numbers_may_be_named(kind: Any, tmp_path: Path) -> None:
+    frame, y = mixed_frame()
+    codes = np.unique(y, return_inverse=True)[1]
+    prior = {2: 0.2, 0: 0.3, 1: 0.5}
+    named = kind(random_state=0, class_prior=prior).fit(frame, codes)
+    named.save(tmp_path / "m.json")
+    loaded = load(tmp_path / "m.json")
+    assert loaded.get_params()["class_prior"] == prior
+    again = loaded.fit(frame, codes)
+    np.testing.assert_array_equal(
+        again.predict_proba(frame), named.predict_proba(frame)
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"class_prior": {"no class": 1.0}}, "names 'no class', which is none of the"),
+        ({"class_prior": {}}, "class_prior lacks the classes"),
+        ({"loss": {"no class": {}}}, "loss names 'no class'"),
+    ],
+)
+def test_names_that_are_no_classes_are_refused(
+    kind: Any, parameters: dict[str, Any], message: str
+) -> None:
+    frame, y = mixed_frame()
+    with pytest.raises(ValueError, match=message):
+        kind(random_state=0, **parameters).fit(frame, y)
+
+
+def test_any_class_can_be_explained(kind: Any) -> None:
+    frame, y = mixed_frame()
+    model = kind(random_state=0).fit(frame, y)
+    labels = model.classes_.tolist()
+    proba = model.predict_proba(frame[:6])
+    for place, of in enumerate(labels):
+        for other, against in enumerate(labels):
+            if of == against:
+                continue
+            for row, one in enumerate(model.explain(frame[:6], of=of, against=against)):
+                assert (one.target, one.against) == (of, against)
+                assert one.log_odds == pytest.approx(
+                    np.log(proba[row, place] / proba[row, other]), abs=1e-9
+                )
+                total = one.prior + sum(term.contribution for term in one.terms)
+                assert total == pytest.approx(one.log_odds, abs=1e-9)
+    with pytest.raises(ValueError, match="of must be one of the classes"):
+        model.explain(frame[:1], of="no class")
+
+
+def test_labels_of_rows_are_kept(kind: Any) -> None:
+    frame, y = mixed_frame()
+    model = kind(random_state=0).fit(frame, y)
+    named = frame[:2].set_axis(["patient 7", "patient 9"])
+    found = model.explain(named)
+    assert [one.row for one in found] == [0, 1]
+    assert [one.row_label for one in found] == ["patient 7", "patient 9"]
+    assert str(found[1]).startswith("row 1 (patient 9): ")
+    assert found[0].to_dict()["row_label"] == "patient 7"
+    assert str(model.explain(frame[:1])[0]).startswith("row 0: ")

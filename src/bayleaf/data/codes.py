@@ -70,9 +70,8 @@ class Codes:
                 if column.base is not room:
                     room[place] = column
             slots = range(len(columns))
-            return cls.from_blocks(
-                room[: len(columns)], np.empty((0, 0), np.uint16), slots, cards, weights
-            )
+            no_wide = np.empty((0, room.shape[1]), dtype=np.uint16)
+            return cls.from_blocks(room[: len(columns)], no_wide, slots, cards, weights)
         n_rows = len(columns[0]) if columns else len(() if weights is None else weights)
         is_wide = [card > NARROW_STATES for card in cards]
         narrow = np.empty((len(cards) - sum(is_wide), n_rows), dtype=np.uint8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,7 +17,15 @@ from bayleaf.models.class_model import (
     IncrementalContributions,
     calibrated_log_proba,
 )
-from bayleaf.wording import brief, brief_names, counted, plain, shown_name, stated
+from bayleaf.wording import (
+    brief,
+    brief_names,
+    counted,
+    plain,
+    shown_name,
+    stated,
+    visible,
+)
 
 _WIDTH = 80
 
@@ -114,6 +122,8 @@ class Explanation:
         Contribution of the class prior, nats.
     terms : tuple of Term
         One a feature, in column order; `prior` and these sum to `log_odds`.
+    row_label : object, optional
+        What the table calls the row, where its rows have names.
     """
 
     row: int
@@ -124,6 +134,13 @@ class Explanation:
     log_odds: float
     prior: float
     terms: tuple[Term, ...]
+    row_label: Any = field(default=None, kw_only=True)
+
+    @property
+    def row_name(self) -> str:
+        """What the row is called in texts: its number, and its label if it has one."""
+        number = f"row {self.row}"
+        return number if self.row_label is None else f"{number} ({self.row_label})"
 
     def ranked(self) -> tuple[Term, ...]:
         """Terms by size, largest first; ties in column order."""
@@ -148,6 +165,7 @@ class Explanation:
         """The explanation as plain values, ready for JSON."""
         return {
             "row": self.row,
+            "row_label": _plain(self.row_label),
             "class": _plain(self.target),
             "against": _plain(self.against),
             "probability": self.probability,
@@ -177,7 +195,7 @@ class Explanation:
         ]
         return brief(
             self,
-            f"row {self.row}",
+            self.row_name,
             f"{self.target} with probability {self.probability:.3f}",
             f"log-odds {self.log_odds:+.3f} nats",
             f"{counted(len(largest), 'term')} ({brief_names(largest)})",
@@ -196,7 +214,7 @@ class Explanation:
             else "with no other class to compare"
         )
         lines = wrapped(
-            f"row {self.row}: {shown_name(self.target)} with probability "
+            f"{visible(self.row_name)}: {shown_name(self.target)} with probability "
             f"{self.probability:.3f}, {rival}",
             "",
         )
@@ -220,6 +238,15 @@ class Explanation:
             )
             lines += _weighed(total, others)
         return "\n".join(lines)
+
+
+def labelled(
+    explanations: Sequence[Explanation], labels: Sequence[Any] | None
+) -> list[Explanation]:
+    """Explanations with what the table calls their rows."""
+    if labels is None:
+        return list(explanations)
+    return [replace(one, row_label=labels[one.row]) for one in explanations]
 
 
 def base_fields(explanation: Explanation) -> dict[str, Any]:

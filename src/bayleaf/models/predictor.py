@@ -111,8 +111,10 @@ class Predictor:
         """The label chosen for each row, shape (n_rows,)."""
         return self.classes[self.choose(self.proba(codes))]
 
-    def explain(self, codes: Codes, against: Any = None) -> list[Explanation]:
-        """Explain the label chosen for each row.
+    def explain(
+        self, codes: Codes, against: Any = None, *, of: Any = None
+    ) -> list[Explanation]:
+        """Explain the label chosen for each row, or another one.
 
         Parameters
         ----------
@@ -120,15 +122,19 @@ class Predictor:
             Features of one or more rows.
         against : label, optional
             The class to compare with; by default the most probable other one. Rows
-            that are predicted as this class are compared with the runner-up.
+            of which this class is explained are compared with the runner-up.
+        of : label, optional
+            The class to explain; by default the one predicted.
 
         Raises
         ------
         ValueError
-            If `against` is no class.
+            If `against` or `of` is no class.
         """
         log_posterior = self.log_proba(codes)
         predicted = self.choose(np.exp(log_posterior))
+        if of is not None:
+            predicted = np.full_like(predicted, self._class_place("of", of))
         others = None
         if against is not None:
             others = self._against(against, predicted, log_posterior)
@@ -146,18 +152,22 @@ class Predictor:
         self, label: Any, predicted: NDArray[np.intp], log_posterior: LogScores
     ) -> NDArray[np.intp]:
         """The class that each row is compared with."""
+        chosen = self._class_place("against", label)
+        runner_up = log_posterior.copy()
+        if len(self.classes) > 1:
+            runner_up[np.arange(len(predicted)), predicted] = -np.inf
+        others = np.argmax(runner_up, axis=1)
+        return np.asarray(np.where(predicted == chosen, others, chosen))
+
+    def _class_place(self, argument: str, label: Any) -> int:
+        """Place of the class that an argument names."""
         labels = self.classes.tolist()
         if label not in labels:
             raise ValueError(
-                f"against must be one of the classes {name_list(labels)}, got "
+                f"{argument} must be one of the classes {name_list(labels)}, got "
                 f"{quoted(label)}"
             )
-        runner_up = log_posterior.copy()
-        if len(labels) > 1:
-            runner_up[np.arange(len(predicted)), predicted] = -np.inf
-        chosen = labels.index(label)
-        others = np.argmax(runner_up, axis=1)
-        return np.asarray(np.where(predicted == chosen, others, chosen))
+        return int(labels.index(label))
 
     def __repr__(self) -> str:
         return brief(self, repr(self.model))

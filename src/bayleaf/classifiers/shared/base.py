@@ -39,12 +39,12 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
 from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.tables.frames import take_apart
+from bayleaf.data.tables.frames import row_labels, take_apart
 from bayleaf.describe.summary import Summary, summarize
 from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
-from bayleaf.models.explanation import Explanation
+from bayleaf.models.explanation import Explanation, labelled
 from bayleaf.models.predictor import Predictor
 
 
@@ -97,13 +97,13 @@ class BayesianClassifier(
     max_table_cells : int, default=20_000_000
         Largest table of counts, and of an intermediate result when missing features
         are summed out.
-    class_prior : array-like of shape (n_classes,), optional
-        Prior probabilities in the order of `classes_`.
+    class_prior : dict, or array-like of shape (n_classes,), optional
+        Prior probabilities by class, or in the order of `classes_`.
     fit_prior : bool, default=True
         Whether the prior is learned, by the smoothing rule; otherwise it is uniform.
-    loss : array-like of shape (n_classes, n_classes), optional
-        Cost of predicting the row's class where the column's is true, both in the
-        order of `classes_`; `predict` then takes the cheapest class.
+    loss : dict of dict, or array-like of shape (n_classes, n_classes), optional
+        Cost of predicting the first class (row) where the second (column) is true;
+        `predict` then takes the cheapest class.
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness where a method draws; ignored by those that do not.
     n_jobs : int, default=None
@@ -323,26 +323,26 @@ class BayesianClassifier(
         predictor, codes = self._prepare(X)
         return predictor.joint_log_proba(codes)
 
-    def explain(self, X: Any, *, against: Any = None) -> list[Explanation]:
+    def explain(
+        self, X: Any, *, of: Any = None, against: Any = None
+    ) -> list[Explanation]:
         """Split each row's log-odds into contributions of the features.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_features)
             One or more rows.
-        against : label, optional
-            The class that the predicted one is compared with; by default the
-            runner-up.
+        of, against : label, optional
+            The class explained, by default the one predicted, and the class that it is
+            compared with, by default the runner-up.
 
         Returns
         -------
         list of Explanation
-            Prior and terms of each add up to its log-odds. Mixtures give a
-            `MixtureExplanation` (gates and experts) or a `LatentClassExplanation`
-            (components), which hold more.
+            Prior and terms of each add up to its log-odds; mixtures tell more.
         """
         predictor, codes = self._prepare(X)
-        return predictor.explain(codes, against)
+        return labelled(predictor.explain(codes, against, of=of), row_labels(X))
 
     def with_class_prior(self, class_prior: Any) -> Self:
         """Return this classifier under another class prior, as met in deployment.

@@ -178,6 +178,8 @@ def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.f
     ValueError
         If it has another length, a negative entry, or does not sum to 1.
     """
+    if isinstance(class_prior, Mapping):
+        class_prior = _by_class("class_prior", class_prior, classes)
     prior = numbers_of("class_prior", class_prior)
     if prior.shape != (len(classes),):
         raise ValueError(
@@ -191,6 +193,29 @@ def checked_class_prior(class_prior: Any, classes: NDArray[Any]) -> NDArray[np.f
     return np.asarray(prior / prior.sum())
 
 
+def _by_class(
+    name: str, given: Mapping[Any, Any], classes: NDArray[Any], absent: Any = None
+) -> list[Any]:
+    """What a mapping from class labels holds, in the order of the classes.
+
+    Raises
+    ------
+    ValueError
+        If it names something that is no class or, without a value for such, lacks one.
+    """
+    labels = classes.tolist()
+    for label in given:
+        if label not in labels:
+            raise ValueError(
+                f"{name} names {quoted(label)}, which is none of the classes "
+                f"{name_list(labels)}"
+            )
+    if absent is None and len(given) < len(labels):
+        lacking = [label for label in labels if label not in given]
+        raise ValueError(f"{name} lacks the classes {name_list(lacking)}; add them")
+    return [given.get(label, absent) for label in labels]
+
+
 def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None:
     """A loss matrix as an array, once it fits the classes; None stays None.
 
@@ -202,6 +227,15 @@ def checked_loss(loss: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
     """
     if loss is None:
         return None
+    if isinstance(loss, Mapping):
+        rows = _by_class("loss", loss, classes, absent={})
+        for row in rows:
+            if not isinstance(row, Mapping):
+                raise TypeError(
+                    "loss must hold, by predicted class, a mapping from true class to "
+                    f"cost, got {quoted(row)}"
+                )
+        loss = [_by_class("loss", row, classes, absent=0.0) for row in rows]
     matrix = numbers_of("loss", loss)
     n_classes = len(classes)
     if matrix.shape != (n_classes, n_classes):

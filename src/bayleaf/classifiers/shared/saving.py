@@ -41,6 +41,7 @@ _FORMER_NAMES: dict[str, tuple[str, ...]] = {
 }
 # What stands for a mapping, such as value hierarchies by column.
 _MAPPING = "mapping"
+_PAIRS = "pairs"
 # Objects that may stand as a parameter's value, by the name of their class.
 _PARAMETER_OBJECTS: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -204,6 +205,11 @@ def parameter_to(name: str, value: Any) -> Any:
         return parameter_to(name, value.tolist())
     if isinstance(value, ValueHierarchy):
         return parameter_to(name, value.to_nested())
+    # Labels of classes may be numbers, which names in JSON may not.
+    is_mapping = isinstance(value, Mapping) and name != "hierarchies"
+    if is_mapping and not all(isinstance(key, str) for key in value):
+        pairs = [[key, item] for key, item in value.items()]
+        return {"object": _PAIRS, "parameters": parameter_to(name, pairs)}
     if isinstance(value, Mapping):
         inside = {str(key): parameter_to(name, item) for key, item in value.items()}
         return {"object": _MAPPING, "parameters": inside}
@@ -235,6 +241,11 @@ def parameter_from(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     inner = value.get("parameters")
+    if value.get("object") == _PAIRS and isinstance(inner, list):
+        pairs = [pair for pair in inner if isinstance(pair, list) and len(pair) == 2]
+        if len(pairs) < len(inner) or any(isinstance(k, list | dict) for k, _ in pairs):
+            raise ModelFileError("a parameter of the model file holds no pairs")
+        return {key: parameter_from(item) for key, item in pairs}
     if value.get("object") == _MAPPING and isinstance(inner, dict):
         return {key: parameter_from(item) for key, item in inner.items()}
     kind = _PARAMETER_OBJECTS.get(str(value.get("object")))

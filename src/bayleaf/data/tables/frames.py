@@ -99,6 +99,14 @@ def column_names(table: Any) -> tuple[Name, ...] | None:
     return None
 
 
+def row_labels(table: Any) -> list[Any] | None:
+    """What a frame of pandas calls its rows; None where they are just counted."""
+    index = getattr(table, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+        return None
+    return list(index)
+
+
 def _plain_name(name: Any) -> Any:
     """A column's name, NumPy's integers as Python's."""
     return int(name) if isinstance(name, np.integer) else name
