@@ -175,7 +175,7 @@ def test_printed_rules_reproduce_every_latent_value(
     model = HNBClassifier(
         search=search,
         missing="state",
-        categorical_features=nominal or None,
+        categorical_features=nominal,
         random_state=0,
     ).fit(table.X, table.y)
     assert model.latents_

@@ -155,7 +155,7 @@ def ours(kind: Any, **options: Any) -> Fit:
         model = kind(
             **{"smoothing": MaximumLikelihood(floor=0.5), **options},
             class_prior=(counts + 1.0) / (counts.sum() + len(labels)),
-            categorical_features=nominal or None,
+            categorical_features=nominal,
             missing="state",
         )
         if "random_state" in model.get_params():
