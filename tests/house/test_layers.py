@@ -46,7 +46,7 @@ REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "native": [(REST,), ("search",)],
     "data": [
-        ("interruptible", "hierarchy"),
+        ("interruptible", "hierarchy", "interval_numbers"),
         ("domain",),
         ("codes",),
         ("tables",),

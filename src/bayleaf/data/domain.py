@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from bayleaf.data.hierarchy import ValueHierarchy, check_covers
+from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -52,6 +53,8 @@ class Variable:
         and state ``i`` holds the categories of ranks up to ``cut_points[i]``.
     other_state : str, optional
         The state that all values without one of their own share.
+    numbers : IntervalNumbers, optional
+        Of a variable cut into intervals: the training numbers in each.
 
     Raises
     ------
@@ -68,6 +71,7 @@ class Variable:
     hierarchy: ValueHierarchy | None = None
     categories: tuple[Hashable, ...] | None = None
     other_state: str | None = None
+    numbers: IntervalNumbers | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if len(set(self.states)) != len(self.states):
@@ -104,6 +108,12 @@ class Variable:
         if self.other_state is not None and self.other_state not in self.states:
             raise ValueError(
                 f"variable {quoted(self.name)} lacks the state of all other values"
+            )
+        n_numbers = self.n_known_states * (self.kind == "numeric")
+        if self.numbers is not None and len(self.numbers.means) != n_numbers:
+            raise ValueError(
+                f"variable {quoted(self.name)} should know numbers of {n_numbers} "
+                "intervals"
             )
         if self.categories is not None and (
             len(set(self.categories)) != len(self.categories)

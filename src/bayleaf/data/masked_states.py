@@ -33,7 +33,7 @@ def masked_domain(domain: Domain, rare: Sequence[NDArray[np.bool_]]) -> Domain:
 def _masked(variable: Variable, rare: NDArray[np.bool_]) -> Variable:
     """A variable whose rare states are numbered instead of named."""
     if not rare.any():
-        return variable
+        return replace(variable, numbers=None)
     numbers = np.cumsum(rare)
     taken = {str(state) for state in variable.states}
     states: list[Any] = []
@@ -42,6 +42,4 @@ def _masked(variable: Variable, rare: NDArray[np.bool_]) -> Variable:
         while rare[code] and name in taken:
             name = f"{name}'"
         states.append(name)
-    return replace(
-        variable, states=tuple(states), kind="nominal", cut_points=(), hierarchy=None
-    )
+    return Variable(variable.name, tuple(states))

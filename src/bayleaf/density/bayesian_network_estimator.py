@@ -318,8 +318,10 @@ class BayesianNetworkEstimator(
         """Log-likelihood (nats) of a table: the sum of `score_samples`."""
         return float(np.sum(self.score_samples(X)))
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> pa.Table:
-        """Draw rows from the learned distribution.
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, numbers: bool = False
+    ) -> pa.Table:
+        """Draw rows from the learned distribution, as a pyarrow.Table.
 
         Parameters
         ----------
@@ -327,17 +329,14 @@ class BayesianNetworkEstimator(
             Number of rows.
         random_state : int, RandomState, Generator or None, default=None
             Seed; the same one gives the same rows.
-
-        Returns
-        -------
-        pyarrow.Table
-            One column a variable; a numeric one holds the label of its interval.
+        numbers : bool, default=False
+            Draw numbers, as training rows had them, for intervals.
         """
         check_is_fitted(self, "network_")
         check_count("n_samples", n_samples, 1)
         generator = random_generator(random_state)
         codes = draw_forward(self.network_, int(n_samples), generator)
-        return decode(self.network_.domain, codes)
+        return decode(self.network_.domain, codes, generator if numbers else None)
 
     @property
     def setting_(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.state_numbers import mean_number, number_quantiles
 from bayleaf.inference.states import StateReader, distinct_labels
 from bayleaf.wording import (
     brief,
@@ -71,6 +72,22 @@ class Posterior:
         """Entropy in nats."""
         positive = self.probabilities[self.probabilities > 0]
         return float(max(0.0, -(positive * np.log(positive)).sum()))
+
+    def mean(self) -> float:
+        """Expected value of a variable whose states are numbers, or intervals of them.
+
+        Inside an interval it is the mean of the training numbers there.
+
+        Raises
+        ------
+        ValueError
+            If states are no numbers, or the numbers inside intervals are not known.
+        """
+        return mean_number(self.variable, self.probabilities)
+
+    def quantiles(self, shares: Any = (0.05, 0.5, 0.95)) -> NDArray[np.float64]:
+        """Numbers below which some shares of the distribution lie; see `mean`."""
+        return number_quantiles(self.variable, self.probabilities, shares)
 
     def __getitem__(self, state: Any) -> float:
         """Probability of a state, or of all states under a node of the hierarchy."""
@@ -173,6 +190,16 @@ class Posteriors(Mapping[str | int, Posterior]):
             raise KeyError(
                 f"no posterior of {quoted(name)} was asked for; {near}"
             ) from None
+
+    def mean(self, name: str | int) -> float:
+        """Expected value of a variable; see `Posterior.mean`."""
+        return self[name].mean()
+
+    def quantiles(
+        self, name: str | int, shares: Any = (0.05, 0.5, 0.95)
+    ) -> NDArray[np.float64]:
+        """Quantiles of a variable; see `Posterior.quantiles`."""
+        return self[name].quantiles(shares)
 
     def __iter__(self) -> Iterator[str | int]:
         return iter(self._posteriors)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.data.random_state import random_generator
 from bayleaf.inference.conflict import conflict, conflict_by_item
 from bayleaf.inference.evidence import Evidence, read_evidence
 from bayleaf.inference.factorisation import Factorisation
@@ -316,7 +317,12 @@ class Inference:
         return sample(self._trees, n, self._read(evidence), random_state)
 
     def sample(
-        self, n: int, evidence: KnownOf = None, random_state: Any = None
+        self,
+        n: int,
+        evidence: KnownOf = None,
+        random_state: Any = None,
+        *,
+        numbers: bool = False,
     ) -> pa.Table:
         """Draw rows from the joint distribution given evidence, exactly.
 
@@ -328,6 +334,8 @@ class Inference:
             What is known of every row.
         random_state : None, int, Generator or RandomState
             Seed; the same one gives the same rows.
+        numbers : bool, default=False
+            Draw numbers, as training rows had them, for intervals.
 
         Returns
         -------
@@ -339,8 +347,9 @@ class Inference:
         ImpossibleEvidenceError
             If the evidence has probability zero.
         """
-        codes = self.sample_codes(n, evidence, random_state)
-        return decode(self._trees.domain, codes)
+        rng = random_generator(random_state)
+        codes = self.sample_codes(n, evidence, rng)
+        return decode(self._trees.domain, codes, rng if numbers else None)
 
     def _read(self, evidence: KnownOf) -> Evidence:
         """Evidence over the network's variables."""

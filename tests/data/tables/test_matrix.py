@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -20,6 +21,7 @@ from bayleaf.data.encoder.learning import Target, learn_encoder
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Matrix
+from bayleaf.data.tables.frames import take_apart
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
@@ -31,12 +33,17 @@ class _Median:
         return (float(np.median(values)),)
 
 
+def _nothing(matrix: Matrix, *_: Any) -> tuple[list[None], NDArray[np.uint8]]:
+    """No column learned or encoded the short way, and no room for any."""
+    return [None] * len(matrix.names), np.empty((0, 0), dtype=np.uint8)
+
+
 @contextmanager
 def column_by_column() -> Iterator[None]:
     """Keep matrices from going the short way."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name in ((learning, "learn_matrix"), (encoding, "encode_matrix")):
-            patch.setattr(module, name, lambda matrix, *_: [None] * len(matrix.names))
+            patch.setattr(module, name, _nothing)
         yield
 
 
@@ -150,3 +157,17 @@ def test_unknown_values_are_refused_on_both_ways() -> None:
                 ValueError, match=r"'x0' holds values.*\(2\).*unknown='missing'"
             ):
                 fitted.transform(Matrix(test, ("x0",)))
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "bool"])
+def test_small_integers_take_little_more_than_their_codes(kind: str) -> None:
+    values = np.random.default_rng(0).integers(0, 2, (10_000, 8_000)).astype(kind)
+    rules, weights = EncoderRules(), np.ones(len(values))
+    parts = take_apart(values)
+    target = Target(Variable("y", (0, 1)), values[:, 0].astype(np.intp))
+    tracemalloc.start()
+    _, codes = learn_encoder(parts, target, weights, _Median(), rules)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 1.3 * codes.narrow.nbytes
+    assert codes.column(3).tolist() == values[:, 3].astype(int).tolist()

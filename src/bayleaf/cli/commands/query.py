@@ -35,7 +35,7 @@ def query(
         Network file (json, bif, net, xdsl, xml) or model file of a classifier.
     given
         Evidence: name=state, name=a|b for one of several, name=!a for a state ruled
-        out; may be repeated.
+        out, name=30..50, name<=50 or name>30 for bounds; may be repeated.
     likelihood
         Uncertain evidence: name=a:0.8,b:0.2; may be repeated.
     target

@@ -27,6 +27,7 @@ def sample(
     rows: Annotated[int, Parameter(name=["--rows", "-n"], converter=_whole)] = 1000,
     given: Strings = (),
     likelihood: Strings = (),
+    numbers: Annotated[bool, Parameter(negative="")] = False,
     seed: Annotated[int, Parameter(converter=_whole)] = 0,
     output: Annotated[
         str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
@@ -45,9 +46,11 @@ def sample(
         How many.
     given
         Evidence: name=state, name=a|b for one of several, name=!a for a state ruled
-        out; may be repeated.
+        out, name=30..50, name<=50 or name>30 for bounds; may be repeated.
     likelihood
         Uncertain evidence: name=a:0.8,b:0.2; may be repeated.
+    numbers
+        Draw numbers, as training rows had them, in the place of intervals.
     seed
         Seed of the draws.
     output
@@ -63,7 +66,7 @@ def sample(
     evidence = evidence_from(network, given, likelihood)
     names = [str(name) for name in network.domain.names]
     with writing(output, names if safe_csv else []) as writer:
-        table = network.sample(rows, evidence, random_state=seed)
+        table = network.sample(rows, evidence, random_state=seed, numbers=numbers)
         for batch in table.to_batches():
             writer.write(batch)
     return 0

@@ -22,6 +22,7 @@ from bayleaf.data.encoder.cells import (
     used_values,
 )
 from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.reading.column_reading import ColumnReading, Form
 from bayleaf.data.reading.learning import (
     MAX_NOMINAL_NUMBERS,
@@ -325,9 +326,9 @@ class _Learner:
                 f"the discretizer cuts column {quoted(column.name)} at {len(cuts)} "
                 f"points; at most {MOST_STATES - 1} are possible, so choose fewer bins"
             )
-        return numeric_variable(
-            column.name, cuts, missing_state=missing_state
-        ), is_missing
+        variable = numeric_variable(column.name, cuts, missing_state=missing_state)
+        numbers = IntervalNumbers.of_column(values, self.weights, variable.cut_points)
+        return replace(variable, numbers=numbers), is_missing
 
 
 def _left_out(reading: ColumnReading) -> _Learned:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.state_numbers import drawn_numbers
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.sampling.draws import draw_rows
@@ -75,8 +76,12 @@ def sample(trees: NetworkTrees, n: int, evidence: Evidence, random_state: Any) -
     return Codes.from_columns([rows.column(v) for v in range(len(own))], own)
 
 
-def decode(domain: Domain, codes: Codes) -> pa.Table:
+def decode(
+    domain: Domain, codes: Codes, rng: np.random.Generator | None = None
+) -> pa.Table:
     """Turn codes into a table of states, one column a variable.
+
+    With a generator, numbers are drawn for states that are intervals.
 
     Returns
     -------
@@ -88,7 +93,12 @@ def decode(domain: Domain, codes: Codes) -> pa.Table:
         _decoded(variable, codes.column(position))
         for position, variable in enumerate(domain)
     ]
-    return pa.table(columns, names=[str(name) for name in domain.names])
+    names = [str(name) for name in domain.names]
+    if rng is not None:
+        drawn = drawn_numbers(domain, codes, rng)
+        for name in drawn.column_names:
+            columns[names.index(name)] = drawn.column(name).combine_chunks()
+    return pa.table(columns, names=names)
 
 
 def _decoded(variable: Variable, codes: NDArray[Any]) -> pa.Array:

@@ -1,0 +1,145 @@
+"""Means and quantiles of numbers, from the probabilities of states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.wording import quoted
+
+Floats = NDArray[np.float64]
+
+
+def mean_number(variable: Variable, probabilities: Floats) -> float:
+    """Expected value; a missing state is left out.
+
+    Raises
+    ------
+    ValueError
+        If the states are no numbers, or the numbers inside intervals are not known.
+    """
+    chances, means = _chances(variable, probabilities), _means(variable)
+    return float((chances * means).sum())
+
+
+def number_quantiles(variable: Variable, probabilities: Floats, shares: Any) -> Floats:
+    """Numbers below which some shares of the distribution lie, of the shares' shape.
+
+    Raises
+    ------
+    ValueError
+        As `mean_number`; or if a share is not between 0 and 1.
+    """
+    wanted = np.asarray(shares, dtype=np.float64)
+    if not ((wanted >= 0) & (wanted <= 1)).all():
+        raise ValueError("the shares of quantiles must lie between 0 and 1")
+    chances, means = _chances(variable, probabilities), _means(variable)
+    order = np.argsort(means, kind="stable")
+    order = order[chances[order] > 0]
+    ends = np.cumsum(chances[order])
+    places = np.minimum(np.searchsorted(ends, wanted * ends[-1]), len(order) - 1)
+    found = np.empty(wanted.shape)
+    for place in np.unique(places):
+        here, state = places == place, int(order[place])
+        begin = ends[place] - chances[state]
+        inside = np.clip((wanted[here] * ends[-1] - begin) / chances[state], 0.0, 1.0)
+        found[here] = _inside(variable, state, inside)
+    # Of whole numbers the least one is meant below or at which the share lies.
+    return np.ceil(found - 1e-9) if _are_whole(variable) else found
+
+
+def drawn_numbers(domain: Domain, codes: Codes, rng: np.random.Generator) -> pa.Table:
+    """Numbers for the states of variables that were cut into intervals.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables.
+    codes : Codes
+        Their states in rows.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    pyarrow.Table
+        A column of numbers for each such variable that knows its training numbers.
+
+    Raises
+    ------
+    ValueError
+        If one does not know them.
+    """
+    columns = {}
+    for place, variable in enumerate(domain):
+        if variable.kind != "numeric" or variable.categories is not None:
+            continue
+        own = codes.column(place)
+        shares = rng.random(len(own))
+        numbers = np.zeros(len(own))
+        for state in np.unique(own[own < variable.n_known_states]).tolist():
+            here = own == state
+            numbers[here] = _inside(variable, state, shares[here])
+        if _are_whole(variable):
+            numbers = np.rint(numbers)
+        missing = own >= variable.n_known_states
+        columns[str(variable.name)] = pa.array(numbers, mask=missing)
+    return pa.table(columns)
+
+
+def _chances(variable: Variable, probabilities: Floats) -> Floats:
+    """Probabilities of the known states, given that one of them holds."""
+    known = np.array(probabilities[: variable.n_known_states], dtype=np.float64)
+    if variable.kind == "numeric" and variable.numbers is not None:
+        # Smoothing gives an interval without rows a chance, but no numbers.
+        known[[not own for own in variable.numbers.quantiles]] = 0.0
+    if not known.sum() > 0:
+        raise ValueError(f"variable {quoted(variable.name)} has no number for sure")
+    return np.asarray(known / known.sum())
+
+
+def _means(variable: Variable) -> Floats:
+    """The number, or mean of the numbers, of each known state."""
+    if variable.kind == "numeric" and variable.categories is None:
+        if variable.numbers is None:
+            raise _unknown(variable)
+        return np.array(variable.numbers.means)
+    states: list[Any] = list(variable.known_states)
+    if not all(isinstance(s, int | float) and not isinstance(s, bool) for s in states):
+        raise ValueError(
+            f"the states of variable {quoted(variable.name)} are no numbers; ask for "
+            "probabilities instead"
+        )
+    return np.array(states, dtype=np.float64)
+
+
+def _inside(variable: Variable, state: int, shares: Floats) -> Floats:
+    """Numbers of one state at some shares of its distribution."""
+    if variable.kind != "numeric":
+        return np.full(shares.shape, float(_means(variable)[state]))
+    if variable.numbers is None:
+        raise _unknown(variable)
+    if not variable.numbers.quantiles[state]:
+        # No training row lies there, so the cut points are all that is known.
+        cuts = variable.cut_points
+        low, high = cuts[max(0, state - 1)], cuts[min(state, len(cuts) - 1)]
+        return low + shares * (high - low)
+    return variable.numbers.at(state, shares)
+
+
+def _are_whole(variable: Variable) -> bool:
+    """Whether intervals hold whole numbers alone."""
+    return variable.numbers is not None and variable.numbers.are_whole
+
+
+def _unknown(variable: Variable) -> ValueError:
+    """The error for intervals of which no numbers are known."""
+    return ValueError(
+        f"the numbers inside the intervals of variable {quoted(variable.name)} are not "
+        "known; they are where a model was fitted to a table"
+    )
