@@ -19,7 +19,7 @@ EncodedColumn = tuple[ColumnCodes, int]
 
 _TABLE = 256
 # Cells of the columns that are widened at a time.
-_BLOCK_CELLS = 1 << 21
+_BLOCK_CELLS = 1 << 19
 # Lowest numbers from here on could wrap round in a difference.
 _FAR = 1 << 62
 
