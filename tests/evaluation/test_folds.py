@@ -114,7 +114,9 @@ def probabilities(
     monkeypatch: pytest.MonkeyPatch, model: Any, frame: pd.DataFrame, y: Any
 ) -> Any:
     """What a model gives the held-out rows of one fixed split."""
-    monkeypatch.setattr(cross_validation, "deal_folds", lambda *_: [(TRAIN, TEST)])
+    monkeypatch.setattr(
+        cross_validation, "deal_folds", lambda *_, **__: [(TRAIN, TEST)]
+    )
     [result] = cross_validate({"it": model}, frame, y)
     return result.held_out.proba
 

@@ -21,6 +21,7 @@ class TrainingColumns(NamedTuple):
     features: pa.Table
     target: Any
     weights: NDArray[np.float64] | None
+    aside: Any = None
 
 
 def training_table(
@@ -30,8 +31,9 @@ def training_table(
     drop: Sequence[str] = (),
     weight: str | None = None,
     form: FileFormat | None = None,
+    aside: str | None = None,
 ) -> TrainingColumns:
-    """Read a table and split off target and weights.
+    """Read a table and split off target, weights and a column set aside.
 
     Raises
     ------
@@ -45,7 +47,7 @@ def training_table(
             "column or name another target"
         )
     table = read_table(source, form)
-    special = [target, *drop, *([weight] if weight else [])]
+    special = [target, *drop, *filter(None, (weight, aside))]
     select_columns(table, special, source)
     labels = table.column(target)
     if labels.null_count:
@@ -63,7 +65,8 @@ def training_table(
         table = table.set_column(place, target, labels.cast(pa.string()))
     # As a narwhals series the target keeps its name, which the model then shows.
     named = nw.from_native(table, eager_only=True).get_column(target)
-    return TrainingColumns(features, named, row_weights(table, weight))
+    kept = None if aside is None else table.column(aside).combine_chunks()
+    return TrainingColumns(features, named, row_weights(table, weight), kept)
 
 
 def density_table(

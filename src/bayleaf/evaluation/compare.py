@@ -15,6 +15,7 @@ from bayleaf.data.labels import encode_labels
 from bayleaf.evaluation import result_table
 from bayleaf.evaluation.compared_scores import BEST, ComparedScores
 from bayleaf.evaluation.cross_validation import Progress, cross_validate
+from bayleaf.evaluation.folds import deal_folds
 from bayleaf.evaluation.operating_points import LossMatrix, implied_threshold
 from bayleaf.wording import brief, brief_names, counted, near_names, quoted
 
@@ -86,9 +87,11 @@ def compare(
     random_state: int = 0,
     loss: Any = None,
     baseline: str = BEST,
+    groups: Any = None,
+    cv: Any = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare classifiers on the same stratified, shuffled folds.
+    """Compare classifiers on the same folds, stratified and shuffled by default.
 
     Everything (cut points, encoders, hierarchies, calibration) is learned inside the
     training folds.
@@ -113,6 +116,10 @@ def compare(
         expected cost a row of predictions made for least expected cost.
     baseline : str, default="best"
         The model that the others are tested against, or "best".
+    groups : array-like of shape (n_rows,), optional
+        Rows of one value, as those of one patient, stay together in a fold.
+    cv : splitter of scikit-learn or iterable of (training rows, test rows), optional
+        Deals the rows in the place of stratified, shuffled folds.
     progress : callable, optional
         Gets a line of text before each fit.
 
@@ -149,6 +156,9 @@ def compare(
     if costs is not None and len(classes) == 2:
         # A loss that leaves no threshold is refused before anything is learned.
         implied_threshold(costs)
+    if cv is not None:
+        cv = deal_folds(codes, n_folds, 1, random_state, groups=groups, cv=cv)
+        n_folds, n_repeats = len(cv), 1
     results = cross_validate(
         estimators,
         X,
@@ -157,6 +167,8 @@ def compare(
         n_repeats=n_repeats,
         random_state=random_state,
         loss=costs,
+        groups=groups if cv is None else None,
+        cv=cv,
         progress=progress,
     )
     return Comparison(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.information import mutual_information_of_table
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows
-from bayleaf.evaluation.cross_validation import deal_folds
+from bayleaf.evaluation.folds import deal_folds
 from bayleaf.explain import Importance, importance
 from bayleaf.report.privacy import BY_CLASS, Privacy
 

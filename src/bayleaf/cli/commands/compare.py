@@ -30,6 +30,8 @@ def compare(
     loss: str | None = None,
     folds: int = 10,
     repeats: int = 1,
+    groups: str | None = None,
+    time: str | None = None,
     drop: Strings = (),
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
@@ -59,6 +61,12 @@ def compare(
         Number of folds.
     repeats
         How often rows are shuffled and dealt into folds anew.
+    groups
+        Column whose rows of one value, as those of one patient, share a fold; it is no
+        feature then.
+    time
+        Column in whose order rows came: each fold is scored after all rows that were
+        learned from; it is no feature then.
     drop
         Column to leave out; may be repeated.
     csv
@@ -82,6 +90,8 @@ def compare(
         loss=loss,
         drop=drop,
         form=form,
+        groups=groups,
+        time=time,
     )
     text = found.to_csv(None if csv == "-" else csv)
     if csv == "-":
@@ -107,6 +117,8 @@ def compare_models(
     loss: str | None = None,
     drop: Sequence[str] = (),
     form: FileFormat | None = None,
+    groups: str | None = None,
+    time: str | None = None,
     positive: str | None = None,
 ) -> Comparison:
     """Compare estimators on a file, telling on standard error how far it has come.
@@ -127,6 +139,8 @@ def compare_models(
         Columns to leave out.
     form : FileFormat, optional
         How a CSV file is read.
+    groups, time : str, optional
+        Columns that say how rows are dealt.
     positive : str, optional
         Class that thresholds will be asked for.
 
@@ -139,11 +153,14 @@ def compare_models(
     from bayleaf.cli.training import training_table
     from bayleaf.data.labels import encode_labels
     from bayleaf.evaluation.compare import compare as compare_classifiers
+    from bayleaf.evaluation.folds import forward_folds
     from bayleaf.evaluation.operating_points import read_loss
 
     n_folds, n_repeats, seed = dealing
     costs = None if loss is None else read_loss(loss)
-    table = training_table(data, target, drop=drop, form=form)
+    if groups is not None and time is not None:
+        raise ValueError("give --groups or --time, not both")
+    table = training_table(data, target, drop=drop, form=form, aside=groups or time)
     if positive is not None:
         positive_place(encode_labels(table.target)[0].tolist(), positive)
     with progress() as show:
@@ -156,6 +173,8 @@ def compare_models(
             random_state=seed,
             loss=costs,
             baseline=baseline,
+            groups=table.aside if groups is not None else None,
+            cv=forward_folds(table.aside, n_folds) if time is not None else None,
             progress=show,
         )
 

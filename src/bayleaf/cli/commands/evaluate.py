@@ -31,6 +31,8 @@ def evaluate(
     positive: str | None = None,
     folds: int = 10,
     repeats: int = 1,
+    groups: str | None = None,
+    time: str | None = None,
     drop: Strings = (),
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
@@ -60,6 +62,12 @@ def evaluate(
         Number of folds.
     repeats
         How often rows are shuffled and dealt into folds anew.
+    groups
+        Column whose rows of one value, as those of one patient, share a fold; it is no
+        feature then.
+    time
+        Column in whose order rows came: each fold is scored after all rows that were
+        learned from; it is no feature then.
     drop
         Column to leave out; may be repeated.
     json
@@ -79,6 +87,8 @@ def evaluate(
         loss=loss,
         drop=drop,
         form=form,
+        groups=groups,
+        time=time,
         positive=positive,
     )
     place = _positive_place(found, positive)

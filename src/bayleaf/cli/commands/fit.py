@@ -68,10 +68,9 @@ def fit(
             table, weights = density_table(data, drop=drop, weight=weight, form=form)
             columns = (table,)
         else:
-            table, labels, weights = training_table(
-                data, target, drop=drop, weight=weight, form=form
-            )
-            columns = (table, labels)
+            given = training_table(data, target, drop=drop, weight=weight, form=form)
+            table, weights = given.features, given.weights
+            columns = (table, given.target)
         show(f"learning from {table.num_rows:,} rows")
         estimator.fit(*columns, sample_weight=weights)
         estimator.save(output)

@@ -1,0 +1,189 @@
+"""Which rows a classifier learns from, and which it is scored on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from bayleaf.data.reading.texts import spelled_out
+from bayleaf.data.tables.columns import Column, TimeColumn, ValueColumn
+from bayleaf.data.tables.frames import take_apart, value_column
+
+Rows = NDArray[np.intp]
+Split = tuple[Rows, Rows]
+
+
+def deal_folds(
+    truth: Rows,
+    n_folds: int,
+    n_repeats: int,
+    random_state: int,
+    *,
+    groups: Any = None,
+    cv: Any = None,
+) -> list[Split]:
+    """Training and test rows of each fold, repeat after repeat.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,)
+        Class indices.
+    n_folds, n_repeats, random_state : int
+        As for `bayleaf.evaluation.cross_validate`.
+    groups : array-like of shape (n_rows,), optional
+        Rows of one value, as those of one patient, stay together in a fold.
+    cv : splitter of scikit-learn or iterable of (training rows, test rows), optional
+        Deals the rows in the place of stratified, shuffled folds.
+
+    Raises
+    ------
+    ValueError
+        If groups do not fit the table, or are fewer than folds, or `cv` gives rows
+        that there are not.
+    """
+    labels = None if groups is None else _group_numbers(groups, len(truth), n_folds)
+    if cv is not None:
+        return _given(cv, truth, labels)
+    dealers = (StratifiedKFold, StratifiedGroupKFold)
+    splits: list[Split] = []
+    for repeat in range(n_repeats):
+        dealer = dealers[labels is not None](
+            n_folds, shuffle=True, random_state=random_state + repeat
+        )
+        with warnings.catch_warnings():
+            # A class with fewer rows than folds is scored where it occurs.
+            warnings.filterwarnings("ignore", message="The least populated class")
+            splits += list(dealer.split(np.zeros(len(truth)), truth, labels))
+    return splits
+
+
+def forward_folds(times: Any, n_folds: int) -> list[Split]:
+    """Folds of which each is scored after all rows that were learned from.
+
+    Parameters
+    ----------
+    times : array-like of shape (n_rows,)
+        Numbers or dates, also as text such as 2024-01-31, in whose order rows came;
+        none missing. Rows of one time stay together.
+    n_folds : int
+        How many stretches of time are scored; the first stretch is learned from only.
+
+    Raises
+    ------
+    ValueError
+        If a time is missing or spells none, or there are too few.
+    """
+    order = _ranks(times)
+    sorted_order = np.sort(order)
+    # Stretches of about as many rows each, cut where the time changes.
+    cuts = [
+        int(sorted_order[len(order) * part // (n_folds + 1)])
+        for part in range(1, n_folds + 1)
+    ]
+    bounds = [*dict.fromkeys(cut for cut in cuts if cut > 0), int(order.max()) + 1]
+    if len(bounds) < n_folds + 1:
+        raise ValueError(
+            f"there are too few different times for {n_folds} folds; ask for fewer"
+        )
+    return [
+        (np.flatnonzero(order < low), np.flatnonzero((order >= low) & (order < high)))
+        for low, high in pairwise(bounds)
+    ]
+
+
+def check_classes(classes: NDArray[Any], truth: Rows) -> None:
+    """Raise unless there are two classes, one of them with two rows or more."""
+    if not len(classes):
+        raise ValueError("the target has no rows; evaluating needs two classes")
+    if len(classes) < 2:
+        raise ValueError(
+            f"the target has one value only ({classes[0]}); evaluating needs two"
+        )
+    if int(np.bincount(truth).max()) < 2:
+        raise ValueError(
+            f"each of the {len(truth)} rows has a class of its own; evaluating needs "
+            "a class with two rows or more"
+        )
+
+
+def check_folds(truth: Rows, n_folds: int, n_repeats: int) -> None:
+    """Raise unless the rows can be dealt into so many stratified folds."""
+    if n_folds < 2 or n_repeats < 1:
+        raise ValueError(
+            f"folds must be at least 2 and repeats at least 1, got {n_folds} and "
+            f"{n_repeats}"
+        )
+    largest = int(np.bincount(truth).max())
+    if n_folds > largest:
+        raise ValueError(
+            f"folds must be at most {largest}, the number of rows of the most frequent "
+            f"class, got {n_folds}"
+        )
+
+
+def _ranks(times: Any) -> Rows:
+    """Place of each row's time among the different times."""
+    parts = take_apart(pa.table({"time": pa.array(times)}))
+    assert isinstance(parts, list)
+    column: Column | None = parts[0]
+    if isinstance(column, ValueColumn):
+        column = spelled_out(column)
+    if column is None or isinstance(column, ValueColumn):
+        raise ValueError(
+            "times must be numbers, or dates such as 2024-01-31; give another column"
+        )
+    if column.missing is not None and column.missing.any():
+        raise ValueError(
+            f"row {int(np.argmax(column.missing))} has no time; leave such rows out"
+        )
+    values = column.microseconds if isinstance(column, TimeColumn) else column.values
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
+def _group_numbers(groups: Any, n_rows: int, n_folds: int) -> Rows:
+    """Groups as numbers, once there is one a row and enough of them."""
+    column = value_column(groups, "groups")
+    if len(column.indices) != n_rows:
+        raise ValueError(
+            f"groups has {len(column.indices)} entries for {n_rows} rows; give one "
+            "for each"
+        )
+    if (column.indices < 0).any():
+        raise ValueError("groups has missing entries; give every row a group")
+    n_groups = len(np.unique(column.indices))
+    if n_groups < n_folds:
+        raise ValueError(
+            f"there are {n_groups} groups for {n_folds} folds; ask for fewer folds"
+        )
+    return column.indices.astype(np.intp)
+
+
+def _given(cv: Any, truth: Rows, groups: Rows | None) -> list[Split]:
+    """The folds that a splitter or a list of folds gives."""
+    if hasattr(cv, "split"):
+        found: Iterable[Any] = cv.split(np.zeros((len(truth), 1)), truth, groups)
+    elif isinstance(cv, Iterable):
+        found = cv
+    else:
+        raise TypeError(
+            "cv must be a splitter of scikit-learn or pairs of training and test rows, "
+            f"got {type(cv).__name__}"
+        )
+    splits = [(np.asarray(train), np.asarray(test)) for train, test in found]
+    for rows in (rows for split in splits for rows in split):
+        if rows.dtype.kind not in "iu" or not len(rows):
+            raise ValueError("cv must give numbers of rows, some in every part")
+        if rows.min() < 0 or rows.max() >= len(truth):
+            raise ValueError(
+                f"cv names row {int(rows.max())}, but the table has {len(truth)} rows"
+            )
+    if not splits:
+        raise ValueError("cv gives no folds")
+    return [(train.astype(np.intp), test.astype(np.intp)) for train, test in splits]
