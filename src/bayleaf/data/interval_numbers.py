@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 # Quantiles kept of each interval, its least and greatest number included.
 N_QUANTILES = 17
 _SHARES = np.linspace(0.0, 1.0, N_QUANTILES)
+# Sums of weights that are rounded up must not lead to the next number.
+_JUST_BELOW = 1.0 - 1e-12
 
 
 @dataclass(frozen=True)
@@ -57,18 +59,34 @@ class IntervalNumbers:
         cut_points : sequence of float
             Increasing.
         """
-        present = ~np.isnan(values)
-        if (weights[:1] == weights).all():
-            # Without positions a sort takes a fraction of the time.
-            numbers = np.sort(values[present])
-            counts = np.ones(len(numbers))
+        missing = np.isnan(values)
+        if missing.any():
+            values, weights = values[~missing], weights[~missing]
+        # Without positions a sort takes a fraction of the time.
+        if weights.strides == (0,) or (weights[:1] == weights).all():
+            numbers, totals = np.sort(values), np.arange(1.0, len(values) + 1)
+            sums = numbers
         else:
-            order = np.argsort(values[present], kind="stable")
-            numbers, counts = values[present][order], weights[present][order]
+            order = np.argsort(values, kind="stable")
+            numbers, counts = values[order], weights[order]
+            totals, sums = np.cumsum(counts), numbers * counts
         ends = np.searchsorted(numbers, cut_points, side="right")
-        parts = pairwise([0, *ends.tolist(), len(numbers)])
-        found = [_summary(numbers[a:b], counts[a:b]) for a, b in parts]
-        return cls(tuple(m for m, _ in found), tuple(q for _, q in found))
+        starts = np.concatenate([[0], ends])
+        filled = np.diff(starts, append=len(numbers)) > 0
+        bounds = np.concatenate([[0.0], totals])[[*starts.tolist(), len(numbers)]]
+        sizes = np.diff(bounds)
+        wanted = bounds[:-1, None] + sizes[:, None] * _SHARES * _JUST_BELOW
+        # The least number of an interval is at its beginning, whatever is rounded.
+        places = np.maximum(np.searchsorted(totals, wanted), starts[:, None])
+        quantiles = numbers[np.minimum(places, len(numbers) - 1)].tolist()
+        means = np.zeros(len(starts))
+        means[filled] = np.add.reduceat(sums, starts[filled]) / sizes[filled]
+        return cls(
+            tuple(means.tolist()),
+            tuple(
+                tuple(q) if f else () for q, f in zip(quantiles, filled, strict=True)
+            ),
+        )
 
     def at(self, interval: int, shares: Floats) -> Floats:
         """Numbers of an interval at shares of its distribution from 0 to 1."""
@@ -79,14 +97,3 @@ class IntervalNumbers:
     def are_whole(self) -> bool:
         """Whether all numbers seem to be whole ones."""
         return all(number.is_integer() for own in self.quantiles for number in own)
-
-
-def _summary(numbers: Floats, counts: Floats) -> tuple[float, tuple[float, ...]]:
-    """Mean and quantiles of sorted numbers that count so often."""
-    if not len(numbers):
-        return 0.0, ()
-    totals = np.cumsum(counts)
-    places = np.searchsorted(totals, _SHARES * totals[-1] * (1.0 - 1e-12))
-    mean = float((numbers * counts).sum() / totals[-1])
-    quantiles = numbers[np.minimum(places, len(numbers) - 1)]
-    return mean, tuple(quantiles.tolist())

@@ -249,7 +249,9 @@ class _Learner:
 
     def _is_identifier(self, column: ValueColumn) -> bool:
         """Whether nearly every row of a nominal column has a value of its own."""
-        if self.rules.identifiers == "keep":
+        # With fewer values there cannot be as many rows as it takes.
+        few = len(column.values) < IDENTIFIER_SHARE * LEAST_ROWS
+        if few or self.rules.identifiers == "keep":
             return False
         n_present = float(self.weights[column.indices >= 0].sum())
         n_distinct = len(used_values(column))

@@ -31,7 +31,7 @@ from bayleaf.wording import counted, quoted
 # A column of whole numbers with at most this many distinct values is nominal.
 MAX_NOMINAL_NUMBERS = 10
 # Rows in which distinct values are counted for the report.
-COUNTED_ROWS = 100_000
+COUNTED_ROWS = 50_000
 _EXACT = 1 << 53
 
 

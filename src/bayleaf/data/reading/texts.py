@@ -32,6 +32,8 @@ TRUTHS = {
 _NUMBER = re.compile(
     r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
 )
+# How numbers, dates and times begin.
+_BEGINNING = re.compile(r"[+-]?[.\diI]")
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
 _PADDED = re.compile(r"[+-]?0\d")
 _DAY = r"\d{4}-\d\d-\d\d"
@@ -52,6 +54,8 @@ def spelled_out(column: ValueColumn) -> Column | None:
     column : ValueColumn
         The column; values that occur in no row do not count.
     """
+    if not _may_spell(column):
+        return None
     used = np.unique(column.indices[column.indices >= 0]).tolist()
     texts = [column.values[place] for place in used]
     if not texts or not all(isinstance(text, str) for text in texts):
@@ -72,6 +76,18 @@ def spelled_out(column: ValueColumn) -> Column | None:
             is_duration = parse is _time_of_day
             return _time_column(column, used, times, is_duration=is_duration)
     return None
+
+
+def _may_spell(column: ValueColumn) -> bool:
+    """Whether the first text of a column spells something; most columns end here."""
+    first = int(column.indices[0]) if len(column.indices) else -1
+    if first < 0:
+        first = int(column.indices.max(initial=-1))
+    text = column.values[first] if first >= 0 else None
+    if not isinstance(text, str):
+        return False
+    word = text.strip()
+    return word in TRUTHS or _BEGINNING.match(word) is not None
 
 
 def read_numbers(texts: Sequence[str]) -> list[int | float] | None:

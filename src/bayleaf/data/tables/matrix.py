@@ -20,6 +20,8 @@ EncodedColumn = tuple[ColumnCodes, int]
 _TABLE = 256
 # Cells of the columns that are widened at a time.
 _BLOCK_CELLS = 1 << 19
+# Fewer columns at a time would read each line of memory several times.
+_LEAST_COLUMNS = 16
 # Lowest numbers from here on could wrap round in a difference.
 _FAR = 1 << 62
 
@@ -60,7 +62,9 @@ def learn_matrix(
 
 def _blocks(matrix: Matrix) -> Iterator[tuple[slice, NDArray[np.int64]]]:
     """Some columns at a time as int64: a wide copy of all could take much memory."""
-    step = max(1, _BLOCK_CELLS // max(1, len(matrix.values)))
+    step = max(_LEAST_COLUMNS, _BLOCK_CELLS // max(1, len(matrix.values)))
+    if matrix.values.dtype == np.int64:
+        step = max(1, len(matrix.names))
     for first in range(0, len(matrix.names), step):
         own = slice(first, min(first + step, len(matrix.names)))
         yield own, matrix.values[:, own].astype(np.int64, copy=False)
