@@ -62,6 +62,9 @@ class IntervalNumbers:
         missing = np.isnan(values)
         if missing.any():
             values, weights = values[~missing], weights[~missing]
+        if not len(values):
+            n_intervals = len(cut_points) + 1
+            return cls((0.0,) * n_intervals, ((),) * n_intervals)
         # Without positions a sort takes a fraction of the time.
         if weights.strides == (0,) or (weights[:1] == weights).all():
             numbers, totals = np.sort(values), np.arange(1.0, len(values) + 1)

@@ -242,7 +242,12 @@ class _Learner:
             return column
         if self.nominal is not None and read.reading.form == "numbers":
             return column.distinct() if column.name in self.nominal else None
-        if not column.is_integer or many_distinct(column):
+        is_part = read.reading.form != "numbers"
+        if not column.is_integer or (
+            many_distinct(column)
+            if is_part
+            else read.reading.n_distinct > MAX_NOMINAL_NUMBERS
+        ):
             return None
         distinct = column.distinct()
         return distinct if len(distinct.values) <= MAX_NOMINAL_NUMBERS else None

@@ -94,10 +94,12 @@ def learn_reading(
         column = found
     if isinstance(column, TimeColumn):
         return _read_times(column, rules)
-    form: Form = "values"
     if isinstance(column, NumberColumn):
-        form, column = "numbers", _whole(column)
-    elif is_ordered:
+        column, n_distinct, n_missing = _numbers(column)
+        reading = ColumnReading(column.name, "numbers", n_distinct, n_missing, changes)
+        return Read(reading, [column], note=note)
+    form: Form = "values"
+    if is_ordered:
         form = "ordered"
     elif any(isinstance(value, bool) for value in column.values):
         form = "truths"
@@ -174,23 +176,28 @@ def with_order(column: Column, order: Collection[object]) -> ValueColumn:
     return ValueColumn(column.name, table[values.indices], wanted, ordered=True)
 
 
-def _whole(column: NumberColumn) -> NumberColumn:
-    """Floats that are a few whole numbers as integers; any other column as it is."""
-    if column.is_integer or many_distinct(column):
-        return column
-    present = column.values
+def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
+    """A column of numbers, floats that are few whole numbers as integers.
+
+    With it the numbers of distinct values, in the rows that are counted, and of missing
+    cells.
+    """
+    present, n_missing = column.values, 0
     if column.missing is not None:
         present = present[~column.missing]
-    if len(present) and not (np.abs(present) < _EXACT).all():
-        return column
-    if not (present == np.floor(present)).all():
-        return column
-    if len(np.unique(present)) > MAX_NOMINAL_NUMBERS:
-        return column
-    values = column.values
-    if column.missing is not None:
-        values = np.where(column.missing, 0.0, values)
-    return replace(column, values=values.astype(np.int64))
+        n_missing = len(column.values) - len(present)
+    distinct = np.unique(present[:COUNTED_ROWS])
+    if column.is_integer or not 0 < len(distinct) <= MAX_NOMINAL_NUMBERS:
+        return column, len(distinct), n_missing
+    if len(present) > COUNTED_ROWS:
+        distinct = np.unique(present)
+    whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < _EXACT)
+    if whole.all() and len(distinct) <= MAX_NOMINAL_NUMBERS:
+        values = column.values
+        if column.missing is not None:
+            values = np.where(column.missing, 0.0, values)
+        column = replace(column, values=values.astype(np.int64))
+    return column, len(distinct), n_missing
 
 
 def many_distinct(column: NumberColumn) -> bool:
@@ -201,16 +208,10 @@ def many_distinct(column: NumberColumn) -> bool:
     return len(np.unique(head)) > MAX_NOMINAL_NUMBERS
 
 
-def _counts(column: PlainColumn) -> tuple[int, int]:
-    """Distinct values of the rows that are counted, and missing cells of all."""
-    if isinstance(column, ValueColumn):
-        used = np.bincount(column.indices + 1, minlength=1)
-        return int(np.count_nonzero(used[1:])), int(used[0])
-    present, n_missing = column.values[:COUNTED_ROWS], 0
-    if column.missing is not None:
-        present = present[~column.missing[:COUNTED_ROWS]]
-        n_missing = int(column.missing.sum())
-    return len(np.unique(present)), n_missing
+def _counts(column: ValueColumn) -> tuple[int, int]:
+    """Distinct values that occur, and missing cells."""
+    used = np.bincount(column.indices + 1, minlength=1)
+    return int(np.count_nonzero(used[1:])), int(used[0])
 
 
 def _missing_texts(column: ValueColumn) -> str:
