@@ -500,3 +500,24 @@ def test_a_model_from_a_file_is_that_of_the_frame(kind: Any, tmp_path: Path) -> 
         from_file.predict_proba(frame), from_frame.predict_proba(frame)
     )
     assert from_file.encoder_.domain == from_frame.encoder_.domain
+
+
+def test_stages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="bayleaf"):
+        fitted(pd.DataFrame({"x": cycle("a", "b"), "plain": cycle("u", "v", "w")}))
+    stages = [record.getMessage() for record in caplog.records]
+    assert any("NaiveBayesClassifier: encoded the table in" in told for told in stages)
+
+
+def test_a_report_shows_how_columns_were_taken() -> None:
+    from bayleaf.report import report_html, summarize
+
+    frame = pd.DataFrame({"x": [start(i) for i in range(N)], "plain": cycle("u", "v")})
+    model = fitted(frame)
+    summary = summarize(model, frame.assign(y=Y), "y", n_folds=2)
+    read = {column["name"]: column["read_as"] for column in summary["reading"]}
+    assert read["x"] == "date"
+    assert read["x: weekday"] == "date part"
+    assert "taken apart: month, weekday, days" in report_html(summary, "t")
+    kept = summarize(model, frame.assign(y=Y), "y", n_folds=2, min_count=5)
+    assert kept["reading"] is None

@@ -10,6 +10,8 @@ import numpy as np
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.encoder.column_table import ColumnTable
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.report.privacy import Counts, Privacy, column_partition
 from bayleaf.wording import format_number
 
@@ -155,6 +157,21 @@ def quality_notes(
         for name in left_out
     ]
     return [{"kind": kind, "column": name, "text": text} for kind, name, text in found]
+
+
+def reading_values(
+    encoder: TableEncoder | None, privacy: Privacy
+) -> list[Values] | None:
+    """How training took each column; None where that is not known or would tell.
+
+    Numbers of distinct values and days of dates are those of training rows.
+    """
+    if encoder is None or privacy.withholds:
+        return None
+    return [
+        {**facts, "name": str(facts["name"])}
+        for facts in ColumnTable(encoder).to_dict()
+    ]
 
 
 def _kind_of_note(note: str) -> str:

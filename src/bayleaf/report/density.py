@@ -25,6 +25,7 @@ from bayleaf.report.columns import (
     column_values,
     published_parts,
     quality_notes,
+    reading_values,
 )
 from bayleaf.report.privacy import Privacy
 from bayleaf.report.structure import structure_values
@@ -106,6 +107,7 @@ def summarize_density(
         },
         "structure": structure_values(network, shown, privacy),
         "columns": columns,
+        "reading": reading_values(getattr(model, "encoder_", None), privacy),
         "quality": quality,
         "notes": quality_notes(columns, n_rows, left_out, privacy),
     }

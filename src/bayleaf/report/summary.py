@@ -24,6 +24,7 @@ from bayleaf.report.columns import (
     column_values,
     published_parts,
     quality_notes,
+    reading_values,
 )
 from bayleaf.report.density import model_columns, summarize_density
 from bayleaf.report.importance import (
@@ -243,6 +244,7 @@ class _Case:
                 self.predictor.model, self.shown, self.privacy
             ),
             "columns": columns,
+            "reading": reading_values(self.predictor.encoder, self.privacy),
             "quality": quality,
             "loss": None
             if costs is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,8 @@ from bayleaf.data.reading.rules import (
 )
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import take_apart
+
+_LOGGER = logging.getLogger("bayleaf")
 
 
 class TableEstimator(
@@ -133,11 +136,12 @@ class TableEstimator(
 
     @contextlib.contextmanager
     def _stage(self, what: str) -> Iterator[None]:
-        """Tell on standard error, when asked to, how long a stage took."""
+        """Log how long a stage took, and tell it on standard error when asked to."""
         start = time.perf_counter()
         yield
+        seconds = time.perf_counter() - start
+        _LOGGER.info("%s: %s in %.3f s", type(self).__name__, what, seconds)
         if self.verbose:
-            seconds = time.perf_counter() - start
             print(f"{type(self).__name__}: {what} in {seconds:.3f} s", file=sys.stderr)
 
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:

@@ -86,7 +86,11 @@ class ColumnFacts:
             # Long words, as names of values may be, are cut.
             words = " ".join(cut(word, width - 6) for word in visible(text).split())
             found += textwrap.wrap(
-                words, width, initial_indent="    ", subsequent_indent="      "
+                words,
+                width,
+                initial_indent="    ",
+                subsequent_indent="      ",
+                break_on_hyphens=False,
             )
         return found
 
@@ -119,7 +123,13 @@ class ColumnTable(Sequence[ColumnFacts]):
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The facts as plain values, ready for JSON."""
-        return [asdict(facts) for facts in self]
+        return [
+            {
+                name: list(value) if isinstance(value, tuple) else value
+                for name, value in asdict(facts).items()
+            }
+            for facts in self
+        ]
 
     def lines(self, most: int | None = None, width: int = _WIDTH) -> list[str]:
         """The table as lines of some signs at most, of the first columns."""

@@ -1,0 +1,74 @@
+"""`bayleaf check` shows how columns are taken; ten tables by their text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+CHECKED = Path(__file__).parent / "checked"
+TABLES = sorted(path.stem for path in CHECKED.glob("*.txt"))
+
+
+def test_there_are_ten_tables() -> None:
+    assert len(TABLES) == 10
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_real_tables_are_taken_as_written_down(
+    run: Callable[..., Any], data_folder: Path, name: str
+) -> None:
+    done = run("check", data_folder / "small" / f"{name}.csv", "--target", "class")
+    assert done.code == 0
+    assert done.out == (CHECKED / f"{name}.txt").read_text(encoding="utf-8")
+    assert all(len(line) <= 80 for line in done.out.splitlines())
+
+
+def test_the_same_as_json(run: Callable[..., Any], heart: Path) -> None:
+    done = run("check", heart, "--target", "disease", "--json")
+    found = json.loads(done.out)
+    assert found["n_rows"] == 270
+    by_name = {column["name"]: column for column in found["columns"]}
+    assert by_name["age"]["read_as"] == "numeric"
+    assert by_name["sex"]["states"] == ["female", "male"]
+
+
+def test_without_a_target_every_column_is_taken(
+    run: Callable[..., Any], heart: Path
+) -> None:
+    done = run("check", heart)
+    assert "disease" in done.out
+    assert done.code == 0
+
+
+def test_the_format_of_a_file_is_named(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i},5;a{i % 3}\n" for i in range(40))
+    path.write_text("x;y\n" + rows)
+    done = run("check", path, "--target", "y")
+    assert done.out.startswith("40 rows, read with semicolons between cells, decimal c")
+
+
+def test_rules_are_taken_from_options(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    frame = pd.DataFrame({"id": [f"P{i}" for i in range(50)], "y": ["a", "b"] * 25})
+    frame.to_csv(path, index=False)
+    assert "identifier" in run("check", path).out
+    kept = run("check", path, "--identifiers", "keep")
+    assert "nominal           50" in kept.out
+    refused = run("check", path, "--identifiers", "error")
+    assert refused.code == 2
+    assert "looks like an identifier" in refused.err
+
+
+def test_fit_shows_the_same_table_first(
+    run: Callable[..., Any], heart: Path, tmp_path: Path
+) -> None:
+    shown = run("check", heart, "--target", "disease").out.splitlines()[1:]
+    options = ["--target", "disease", "--model", "tan", "-o", tmp_path / "m.json"]
+    fitted = run("fit", heart, *options).out.splitlines()
+    assert fitted[: len(shown)] == shown
