@@ -77,3 +77,24 @@ def test_every_kind_of_model_has_a_sample() -> None:
     found = {document(kind)["model"]["type"] for kind in KINDS}
     form_of_tests = {"one_feature"}
     assert found == set(MODEL_KINDS) - form_of_tests
+
+
+VERSION_3 = SAMPLES / "version_3"
+EXPECTED_3 = json.loads((VERSION_3 / "expected.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_files_of_version_3_predict_as_they_did(kind: str, tmp_path: Path) -> None:
+    X, _ = small_table(3, 40, missing=0.2)
+    old = bayleaf.load(VERSION_3 / f"{kind}.json")
+    np.testing.assert_allclose(old.predict_proba(X[:4]), EXPECTED_3[kind], rtol=1e-12)
+    old.save(tmp_path / "model.json")
+    new = bayleaf.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(new.predict_proba(X), old.predict_proba(X))
+    assert str(new.columns_) == str(old.columns_)
+
+
+def test_a_density_model_of_version_3_scores_as_it_did() -> None:
+    X, _ = small_table(3, 40, missing=0.2)
+    found = bayleaf.load(VERSION_3 / "density.json").score_samples(X[:4])
+    np.testing.assert_allclose(found, EXPECTED_3["density"], rtol=1e-12)
