@@ -12,6 +12,7 @@ import pytest
 
 from bayleaf import AODEClassifier, NaiveBayesClassifier
 from bayleaf.explorer import explorer_html
+from bayleaf.inference.ranges import Range
 from explorer.cases import Case, classifier_case, density_case, file_case
 from explorer.test_page import HOSTILE, hostile_network
 
@@ -311,3 +312,41 @@ def test_axe_finds_nothing_serious(
     assert len(found["passes"]) > 20
     serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], v["nodes"][0]["html"]) for v in serious] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "is_open"),
+    [
+        ("number=0.1..1.5", 0.1, 1.5, False),
+        ("number <= 0.4", -np.inf, 0.4, False),
+        ("NUMBER>0.4", 0.4, np.inf, True),
+        ("whole=2..3", 2, 3, False),
+        ("whole<3", -np.inf, 3, True),
+    ],
+)
+def test_bounds_written_into_the_field_are_set(
+    text: str, low: float, high: float, is_open: bool, open_page: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = pa.table(
+        {"number": rng.normal(size=400) + 2 * y, "whole": rng.integers(1, 5, 400)}
+    )
+    model = NaiveBayesClassifier().fit(X, y)
+    page = open_page(explorer_html(model))
+    page.locator("#find").fill(text)
+    page.locator("#find").press("Enter")
+    assert page.locator("#message").inner_text().startswith("Set: ")
+    name = text[:6].lower().strip("<=>")
+    name = "number" if name.startswith("number") else "whole"
+    bounds = Range(
+        None if np.isinf(low) else low,
+        None if np.isinf(high) else high,
+        is_open and np.isfinite(low),
+        is_open and np.isfinite(high),
+    )
+    expected = model.network_.query({name: bounds}, ["class"])["class"].probabilities
+    found = page.evaluate(
+        "Array.from(window.bayleaf.session.posteriors()[window.bayleaf.session.model.class])"
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -17,6 +17,7 @@ from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import check_classes, check_folds, deal_folds
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores, score_predictions
+from bayleaf.evaluation.pace import Pace
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.wording import quoted
 
@@ -96,7 +97,8 @@ def cross_validate(
         )
     splits = deal_folds(truth, n_folds, n_repeats, random_state, groups=groups, cv=cv)
     task = _Task(table, classes, truth, splits, loss)
-    return [_validate(name, one, task, progress) for name, one in estimators.items()]
+    pace = Pace(len(estimators) * len(splits), progress)
+    return [_validate(name, one, task, pace) for name, one in estimators.items()]
 
 
 class _Task(NamedTuple):
@@ -151,14 +153,11 @@ def _checked_table(X: Any, n_rows: int) -> Any:
     return X
 
 
-def _validate(
-    name: str, estimator: Any, task: _Task, progress: Progress | None
-) -> CrossValidation:
+def _validate(name: str, estimator: Any, task: _Task, pace: Pace) -> CrossValidation:
     """Scores of one classifier on all splits."""
     folds: list[_Fold] = []
     for place, (train, test) in enumerate(task.splits, 1):
-        if progress is not None:
-            progress(f"{name}: fold {place} of {len(task.splits)}")
+        pace.step(f"{name}: fold {place} of {len(task.splits)}")
         folds.append(_run_fold(name, estimator, task, train, test))
     rows = np.concatenate([test for _, test in task.splits])
     proba = np.concatenate([fold.proba for fold in folds])

@@ -17,6 +17,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_apart, take_rows
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.cross_validation import Progress, Rows
+from bayleaf.evaluation.pace import Pace
 from bayleaf.evaluation.statistics import Floats
 from bayleaf.wording import brief, counted
 
@@ -177,8 +178,9 @@ def cross_validate_density(
         If there are fewer rows than folds, or fewer than 2 folds or 1 repeat.
     """
     splits = _deal(_n_rows(X), n_folds, n_repeats, random_state)
+    pace = Pace(len(estimators) * len(splits), progress)
     return [
-        _validate(name, estimator, X, splits, n_repeats, progress)
+        _validate(name, estimator, X, splits, n_repeats, pace)
         for name, estimator in estimators.items()
     ]
 
@@ -217,14 +219,13 @@ def _validate(
     X: Any,
     splits: list[tuple[Rows, Rows]],
     n_repeats: int,
-    progress: Progress | None,
+    pace: Pace,
 ) -> DensityValidation:
     """Held-out log-likelihood of one model on all splits."""
     folds: list[DensityScores] = []
     sizes: list[tuple[float, int, int]] = []
     for place, (train, test) in enumerate(splits, 1):
-        if progress is not None:
-            progress(f"{name}: fold {place} of {len(splits)}")
+        pace.step(f"{name}: fold {place} of {len(splits)}")
         start = time.perf_counter()
         model = clone(estimator).fit(take_rows(X, train))
         seconds = time.perf_counter() - start

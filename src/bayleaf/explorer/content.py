@@ -98,7 +98,17 @@ def variable_content(variable: Variable, role: str) -> Content:
         content["missing"] = variable.n_states - 1
     if groups := _groups(variable):
         content["groups"] = groups
-    return content
+    return content | _numbers(variable)
+
+
+def _numbers(variable: Variable) -> Content:
+    """Cut points, or the numbers that are the states, for bounds as evidence."""
+    if variable.kind == "numeric" and variable.categories is None:
+        return {"cuts": list(variable.cut_points)}
+    states = variable.known_states
+    if states and all(type(state) in (int, float) for state in states):
+        return {"numbers": list(states)}
+    return {}
 
 
 def _groups(variable: Variable) -> list[Content]:

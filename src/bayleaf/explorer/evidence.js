@@ -56,6 +56,24 @@ class Session {
     this.put(variable, mask.includes(0) ? mask : null);
   }
 
+  /** Let the states within bounds remain. Returns a sentence for the reader. */
+  chooseWithin(bounds) {
+    const { variable } = bounds;
+    const about = this.model.variables[variable];
+    const states = statesWithin(about, bounds);
+    if (!states) return `The states of ${about.name} are no numbers.`;
+    if (!states.length) return `No state of ${about.name} lies within these bounds.`;
+    if (this.locked(variable)) return this.locked(variable);
+    if (!this.engine.canRuleOut && states.length > 1) {
+      return "This model averages several networks and knows single states only.";
+    }
+    this.chooseSeveral(variable, states);
+    if (states.length === this.card(variable)) {
+      return `Every state of ${about.name} holds values within these bounds; nothing is set.`;
+    }
+    return `Set: ${about.name} is ${states.map((state) => about.states[state]).join(" or ")}.`;
+  }
+
   /** Change the evidence on one variable. */
   put(variable, mask) {
     if (this.locked(variable)) return;

@@ -92,7 +92,17 @@ class Page {
     byId("find").addEventListener("input", (event) => {
       this.monitors.filter(event.target.value);
     });
-    byId("find-line").hidden = this.model.variables.length < 8;
+    byId("find").addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      const bounds = readBounds(event.target.value.trim(), this.model.variables);
+      if (!bounds) return;
+      const said = this.session.chooseWithin(bounds);
+      event.target.value = "";
+      this.monitors.filter("");
+      this.message.textContent = said;
+    });
+    const hasNumbers = this.model.variables.some(({ cuts, numbers }) => cuts?.length || numbers);
+    byId("find-line").hidden = this.model.variables.length < 8 && !hasNumbers;
     document.addEventListener("keydown", (event) => {
       const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey);
       // In a text field the browser has an undo of its own.

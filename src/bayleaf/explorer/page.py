@@ -41,6 +41,7 @@ SCRIPTS = (
     "average_engines.js",
     "counterfactuals.js",
     "evidence.js",
+    "ranges.js",
     "drawing.js",
     "monitors.js",
     "panels.js",

@@ -1,0 +1,42 @@
+// Bounds as evidence, written as age=30..50, age<=50 or age>30.
+
+const NUMBER = "[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?";
+
+/** What a text says of a variable; null if it has no such form or names none. */
+function readBounds(text, variables) {
+  const range = text.match(new RegExp(`^(.+?)\\s*=\\s*(${NUMBER})\\.\\.(${NUMBER})$`));
+  const one = text.match(new RegExp(`^(.+?)\\s*(<=|>=|<|>)\\s*(${NUMBER})$`));
+  const found = range ?? one;
+  if (!found) return null;
+  const plain = (name) => name.trim().toLowerCase().replaceAll("_", " ");
+  const variable = variables.findIndex(({ name }) => plain(name) === plain(found[1]));
+  if (variable < 0) return null;
+  if (range) return { variable, low: Number(range[2]), high: Number(range[3]), open: false };
+  const bound = Number(one[3]);
+  const isUpper = one[2].startsWith("<");
+  return {
+    variable,
+    low: isUpper ? -Infinity : bound,
+    high: isUpper ? bound : Infinity,
+    open: !one[2].endsWith("="),
+  };
+}
+
+/** States of a variable that hold a value within bounds; null if it holds no numbers. */
+function statesWithin({ cuts, numbers }, { low, high, open }) {
+  const openLow = open && low > -Infinity;
+  const openHigh = open && high < Infinity;
+  if (cuts) {
+    const ends = [-Infinity, ...cuts, Infinity];
+    return [...Array(cuts.length + 1).keys()].filter((state) => {
+      const last = ends[state + 1];
+      // An interval leaves its lower end out.
+      return (openLow ? last > low : last >= low) && ends[state] < high;
+    });
+  }
+  if (!numbers) return null;
+  return [...numbers.keys()].filter((state) => {
+    const value = numbers[state];
+    return (openLow ? value > low : value >= low) && (openHigh ? value < high : value <= high);
+  });
+}
