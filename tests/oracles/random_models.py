@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import warnings
 from typing import Any
 
@@ -81,6 +82,11 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "penalty_weight": (0.0, 10.0),
     "categorical_features": (["x0"], "all"),
     "max_states": (2, 5),
+    "identifiers": ("keep", "error"),
+    "rare": ("error",),
+    "dates": ("error",),
+    "ordered_features": (["x0"], {"x0": [0, 1, 2]}, {"x1": ["a", "b"]}),
+    "weight_scale": ("mean_one",),
 }
 
 
@@ -104,6 +110,7 @@ def hostile_column(rng: np.random.Generator, n_rows: int) -> Any:
         ["a", "b", "ü", "", " ", "=1+1", "\x1b[1m", "None", "nan"], n_rows
     )
     numbers = rng.normal(size=n_rows)
+    days = rng.integers(0, 20_000, n_rows)
     return {
         0: lambda: numbers,
         1: lambda: np.where(np.arange(n_rows) == 0, 1e300, numbers),
@@ -123,7 +130,21 @@ def hostile_column(rng: np.random.Generator, n_rows: int) -> Any:
         13: lambda: pd.Categorical(rng.choice([*"pq"], n_rows), [*"pqr"]),
         14: lambda: np.round(numbers, 1),
         15: lambda: np.where(numbers > 0, 0.0, -0.0),
-    }[int(rng.integers(16))]()
+        16: lambda: pd.to_datetime(days, unit="D"),
+        17: lambda: pd.to_datetime(days * 3607, unit="s").tz_localize("Asia/Tokyo"),
+        18: lambda: np.array(
+            [datetime.date(1, 1, 1), datetime.date(9999, 12, 31), None], dtype=object
+        )[days % 3],
+        19: lambda: pd.to_timedelta(days * 7, unit="min"),
+        20: lambda: [str(day) for day in days],
+        21: lambda: [f"2024-02-{1 + day % 29:02}" for day in days.tolist()],
+        22: lambda: [f"{day % 24:02}:30" for day in days.tolist()],
+        23: lambda: pd.Categorical(
+            rng.choice([*"pqrs"], n_rows), [*"spqrt"], ordered=True
+        ),
+        24: lambda: [f"0{day % 12}" for day in days.tolist()],
+        25: lambda: rng.integers(0, 3, n_rows).astype(float),
+    }[int(rng.integers(26))]()
 
 
 def random_table(

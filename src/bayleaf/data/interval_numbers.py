@@ -68,11 +68,13 @@ class IntervalNumbers:
         # Without positions a sort takes a fraction of the time.
         if weights.strides == (0,) or (weights[:1] == weights).all():
             numbers, totals = np.sort(values), np.arange(1.0, len(values) + 1)
-            sums = numbers
+            shares = np.full(len(numbers), 1.0 / len(numbers))
         else:
             order = np.argsort(values, kind="stable")
             numbers, counts = values[order], weights[order]
-            totals, sums = np.cumsum(counts), numbers * counts
+            totals = np.cumsum(counts)
+            # Sums of large numbers and weights could overflow.
+            shares = counts / totals[-1]
         ends = np.searchsorted(numbers, cut_points, side="right")
         starts = np.concatenate([[0], ends])
         filled = np.diff(starts, append=len(numbers)) > 0
@@ -83,7 +85,8 @@ class IntervalNumbers:
         places = np.maximum(np.searchsorted(totals, wanted), starts[:, None])
         quantiles = numbers[np.minimum(places, len(numbers) - 1)].tolist()
         means = np.zeros(len(starts))
-        means[filled] = np.add.reduceat(sums, starts[filled]) / sizes[filled]
+        own = np.add.reduceat(shares, starts[filled])
+        means[filled] = np.add.reduceat(numbers * shares, starts[filled]) / own
         return cls(
             tuple(means.tolist()),
             tuple(
