@@ -152,6 +152,13 @@ class Variable:
         """Code of each state."""
         return {state: code for code, state in enumerate(self.states)}
 
+    @property
+    def bounds(self) -> list[str]:
+        """Texts of what lies between the states: cut points, or last categories."""
+        if self.categories is None:
+            return _cut_texts(self.cut_points)
+        return [str(self.categories[int(cut)]) for cut in self.cut_points]
+
     def state_of_category(self, value: Hashable) -> int | None:
         """Code of the interval of an ordered category; None for any other value."""
         if self.categories is None or value not in self.categories:
@@ -175,11 +182,21 @@ def interval_labels(cut_points: Sequence[float]) -> tuple[str, ...]:
     """Name the intervals between increasing cut points, closed on the right."""
     if not cut_points:
         return ("any value",)
+    return _between(_cut_texts(cut_points))
+
+
+def _cut_texts(cut_points: Sequence[float]) -> list[str]:
+    """Cut points as texts that differ."""
     texts = [format_number(cut) for cut in cut_points]
     if len(set(texts)) < len(texts):
         texts = [repr(float(cut)) for cut in cut_points]
-    inner = [f"({low}, {high}]" for low, high in itertools.pairwise(texts)]
-    return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
+    return texts
+
+
+def _between(bounds: Sequence[str]) -> tuple[str, ...]:
+    """Names of the intervals between some bounds, at least one."""
+    inner = [f"({low}, {high}]" for low, high in itertools.pairwise(bounds)]
+    return (f"<= {bounds[0]}", *inner, f"> {bounds[-1]}")
 
 
 def numeric_variable(
@@ -200,12 +217,9 @@ def ordered_variable(
 ) -> Variable:
     """Build a variable of ordered categories, cut between their ranks (0, 1, ...)."""
     cuts = tuple(sorted({math.floor(cut) + 0.5 for cut in cut_points}))
-    last = [str(categories[int(cut)]) for cut in cuts]
-    if not cuts:
-        states: tuple[Hashable, ...] = interval_labels(())
-    else:
-        inner = [f"({low}, {high}]" for low, high in itertools.pairwise(last)]
-        states = (f"<= {last[0]}", *inner, f"> {last[-1]}")
+    states: tuple[Hashable, ...] = interval_labels(())
+    if cuts:
+        states = _between([str(categories[int(cut)]) for cut in cuts])
     return Variable(
         name,
         (*states, None) if missing_state else states,

@@ -13,7 +13,6 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.column_table import ColumnTable
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.report.privacy import Counts, Privacy, column_partition
-from bayleaf.wording import format_number
 
 Values = dict[str, Any]
 
@@ -116,12 +115,14 @@ def in_words(variable: Variable) -> str:
     n_states = variable.n_known_states
     if variable.kind == "nominal":
         return f"{n_states} values" if n_states != 1 else "1 value"
-    cuts = [format_number(cut) for cut in variable.cut_points]
+    cuts, what = variable.bounds, "categories in order"
+    if variable.categories is None:
+        what = "numbers"
     if not cuts:
-        return "numbers, not cut: every value counts as the same"
+        return f"{what}, not cut: every value counts as the same"
     middle = [f"above {low} up to {high}" for low, high in itertools.pairwise(cuts)]
     intervals = "; ".join([f"up to {cuts[0]}", *middle, f"above {cuts[-1]}"])
-    return f"numbers in {len(cuts) + 1} intervals: {intervals}"
+    return f"{what} in {len(cuts) + 1} intervals: {intervals}"
 
 
 def quality_notes(

@@ -182,7 +182,7 @@ class _Learner:
                 learned.append(self.learn(own, form=form))
                 continue
             reading = ColumnReading(variable.name, form, variable.n_states)
-            note = _note(variable, integer_as_nominal=True)
+            note = _note(variable, integer_as_nominal=not matrix.is_truth)
             notes = {variable.name: note} if note else {}
             learned.append(_Learned(reading, [done], notes))
         return learned, room

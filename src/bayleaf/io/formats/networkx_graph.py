@@ -54,7 +54,8 @@ def to_networkx(
             "parents": tuple(domain.names[parent] for parent in table.parents),
             "cpd": table.rows.reshape(shape),
         }
-        if variable.kind == "numeric":
+        # Ranks would be taken for numbers, so ordered categories are names alone.
+        if variable.kind == "numeric" and variable.categories is None:
             attributes |= {"kind": "numeric", "cut_points": variable.cut_points}
         if variable.hierarchy is not None:
             attributes["hierarchy"] = variable.hierarchy

@@ -93,6 +93,12 @@ def _naive_bayes(predictor: Predictor) -> ClassModel:
 
 def _check_names(domain: Domain) -> None:
     """Raise unless PMML can hold and tell apart all names and values."""
+    ordered = [variable.name for variable in domain if variable.categories is not None]
+    if ordered:
+        raise ValueError(
+            f"PMML has no place for ordered categories ({name_list(ordered)}); fit "
+            "with them as nominal, by categorical_features"
+        )
     numeric = [variable for variable in domain if variable.kind == "numeric"]
     made = {_interval_name(v) for v in numeric} | {_input_name(v) for v in numeric}
     _check_texts([*map(str, domain.names), *sorted(made)], "the table has columns")

@@ -112,7 +112,8 @@ class SafeNames:
             notes["name"] = _note(variable.name, variable)
         if variable.states != self.states[index]:
             notes["states"] = _note(list(variable.states), variable)
-        if variable.kind == "numeric":
+        # Ranks would be taken for numbers, so ordered categories are names alone.
+        if variable.kind == "numeric" and variable.categories is None:
             notes["cut_points"] = _note(list(variable.cut_points), variable)
         tree = variable.hierarchy
         if tree is not None:

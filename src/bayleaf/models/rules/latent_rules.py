@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.latent_tree import LatentTree
-from bayleaf.data.domain import Domain, Variable, interval_labels
+from bayleaf.data.domain import Domain, Variable
 from bayleaf.models.rules.cover import Box, Cover
 from bayleaf.wording import brief, counted, format_number, shown_name, stated
 
@@ -277,15 +277,14 @@ def _interval_text(variable: Variable, codes: frozenset[int]) -> str:
 
 def _joined_intervals(variable: Variable, name: str, first: int, last: int) -> str:
     """Say that a number lies between the ends of two intervals, both included."""
-    labels = interval_labels(variable.cut_points)
-    is_first, is_last = first == 0, last == len(variable.cut_points)
+    bounds = variable.bounds
+    is_first, is_last = first == 0, last == len(bounds)
     if is_first and is_last:
         return f"{name} is not missing"
-    low = labels[first].removeprefix("> ").removeprefix("(").split(", ")[0]
-    high = labels[last].removeprefix("<= ").removesuffix("]").split(", ")[-1]
     if is_first:
-        return f"{name} <= {high}"
-    return f"{name} > {low}" if is_last else f"{name} in ({low}, {high}]"
+        return f"{name} <= {bounds[last]}"
+    low = bounds[first - 1]
+    return f"{name} > {low}" if is_last else f"{name} in ({low}, {bounds[last]}]"
 
 
 def name_of_state(rules: tuple[Rule, ...], longest: int = 30) -> str | None:

@@ -98,11 +98,12 @@ def feature_shape(
         Class labels in the model's order.
     """
     edges = np.array([])
-    if variable.kind == "numeric":
+    is_number = variable.kind == "numeric" and variable.categories is None
+    if is_number:
         edges = np.array([-np.inf, *variable.cut_points, np.inf])
     return FeatureShape(
         feature=variable.name,
-        kind=variable.kind,
+        kind="numeric" if is_number else "nominal",
         states=tuple(variable.label(code) for code in range(variable.n_states)),
         edges=edges,
         classes=classes,

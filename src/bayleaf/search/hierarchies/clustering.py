@@ -13,7 +13,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import MAX_DEPTH, ValueHierarchy
 from bayleaf.native.search.tree_rows import join_values
-from bayleaf.wording import format_number, quoted
+from bayleaf.wording import quoted
 
 Linkage = Literal["information", "hamming"]
 LinkageArity = Literal["binary", "multiway"]
@@ -177,7 +177,7 @@ def _group_name(variable: Variable, states: Sequence[int], taken: set[Hashable])
     if len(states) == variable.n_states:
         name = "any"
     elif _is_interval(variable, states):
-        name = _interval_name(variable.cut_points, states)
+        name = _interval_name(variable.bounds, states)
     else:
         listed = states[: len(states) if len(states) <= _LISTED_STATES else 2]
         parts = [variable.label(state) for state in listed]
@@ -198,10 +198,10 @@ def _is_interval(variable: Variable, states: Sequence[int]) -> bool:
     )
 
 
-def _interval_name(cut_points: Sequence[float], states: Sequence[int]) -> str:
+def _interval_name(bounds: Sequence[str], states: Sequence[int]) -> str:
     """The interval that adjoining ones make up, in the form of their own names."""
-    low = format_number(cut_points[states[0] - 1]) if states[0] else ""
-    if states[-1] == len(cut_points):
+    low = bounds[states[0] - 1] if states[0] else ""
+    if states[-1] == len(bounds):
         return f"> {low}"
-    high = format_number(cut_points[states[-1]])
+    high = bounds[states[-1]]
     return f"({low}, {high}]" if low else f"<= {high}"

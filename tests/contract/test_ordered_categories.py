@@ -1,0 +1,140 @@
+"""Ordered categories wherever a variable is told of: rules, shapes, files, evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayleaf import (
+    AtMost,
+    BayesianNetworkEstimator,
+    NaiveBayesClassifier,
+    load,
+    read_network,
+    write_network,
+)
+from bayleaf.data.domain import ordered_variable
+from bayleaf.io import read_model
+from bayleaf.io.formats.pmml import write_pmml
+from bayleaf.models.rules.latent_rules import condition_text
+from bayleaf.report import summarize
+
+GRADES = ["bad", "fair, or so", "good", "best"]
+
+
+def table(n_rows: int = 400) -> tuple[pd.DataFrame, np.ndarray]:
+    """Two graded columns that tell of the class, and a number."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n_rows)
+    grades = np.clip(y + rng.integers(0, 3, n_rows), 0, 3)
+    others = np.clip(2 * y + rng.integers(0, 2, n_rows), 0, 3)
+    X = pd.DataFrame(
+        {
+            "grade": pd.Categorical.from_codes(grades, GRADES, ordered=True),
+            "other": pd.Categorical.from_codes(others, GRADES, ordered=True),
+            "number": rng.normal(size=n_rows) + y,
+        }
+    )
+    return X, y
+
+
+def test_every_kind_fits_explains_and_comes_back(kind: Any, tmp_path: Path) -> None:
+    X, y = table()
+    model = kind(random_state=0).fit(X, y)
+    states = model.encoder_.domain[0].states
+    for one in model.explain(X[:3]):
+        assert one.terms[0].value in states
+        assert any(grade in one.terms[0].value for grade in (*GRADES, "any value"))
+    model.save(tmp_path / "m.json")
+    np.testing.assert_array_equal(
+        load(tmp_path / "m.json").predict_proba(X), model.predict_proba(X)
+    )
+    as_text = X.astype({"grade": object, "other": object})
+    np.testing.assert_array_equal(model.predict_proba(as_text), model.predict_proba(X))
+
+
+def test_states_are_named_by_the_categories_that_they_end_with() -> None:
+    variable = NaiveBayesClassifier().fit(*table()).encoder_.domain[0]
+    assert all(bound in GRADES for bound in variable.bounds)
+    assert variable.states[0] == f"<= {variable.bounds[0]}"
+    for code, grade in enumerate(GRADES):
+        state = variable.state_of_category(grade)
+        assert state == sum(
+            bound < code for bound in map(GRADES.index, variable.bounds)
+        )
+
+
+def test_unknown_categories_are_counted_as_such() -> None:
+    X, y = table()
+    model = NaiveBayesClassifier().fit(X, y)
+    strange = X.astype({"grade": object}).assign(grade="awful")
+    model.predict(strange[:5])
+    assert model._last_unknown == {"grade": 5}
+    with pytest.raises(ValueError, match="training did not contain"):
+        NaiveBayesClassifier(unknown="error").fit(X, y).predict(strange)
+
+
+@pytest.mark.parametrize(
+    ("codes", "text"),
+    [
+        ({0}, "grade <= bad"),
+        ({0, 1}, "grade <= fair, or so"),
+        ({1, 2}, "grade in (bad, good]"),
+        ({3}, "grade > good"),
+        ({0, 3}, "(grade <= bad or grade > good)"),
+    ],
+)
+def test_rules_name_categories_not_ranks(codes: set[int], text: str) -> None:
+    variable = ordered_variable("grade", GRADES, [0.5, 1.5, 2.5])
+    assert condition_text(variable, frozenset(codes)) == text
+
+
+def test_evidence_takes_categories_and_bounds() -> None:
+    network = NaiveBayesClassifier().fit(*table()).network_
+    variable = network.domain[0]
+    label = variable.label(variable.state_of_category("good") or 0)
+    by_category = network.query({"grade": "good"})["class"].probabilities
+    np.testing.assert_array_equal(
+        by_category, network.query({"grade": label})["class"].probabilities
+    )
+    assert network.query({"grade": AtMost("fair, or so")})
+    with pytest.raises(ValueError, match="its categories are bad"):
+        network.query({"grade": "awful"})
+
+
+@pytest.mark.parametrize("suffix", [".bif", ".net", ".xmlbif", ".xdsl"])
+def test_network_files_hold_the_states_alone(suffix: str, tmp_path: Path) -> None:
+    network = NaiveBayesClassifier().fit(*table()).network_
+    write_network(network, tmp_path / f"n{suffix}")
+    back = read_network(tmp_path / f"n{suffix}").domain[0]
+    assert back.kind == "nominal"
+    assert back.states == network.domain[0].states
+
+
+def test_pmml_refuses_them(tmp_path: Path) -> None:
+    NaiveBayesClassifier().fit(*table()).save(tmp_path / "m.json")
+    saved = read_model(tmp_path / "m.json")
+    with pytest.raises(ValueError, match="no place for ordered categories"):
+        write_pmml(saved, tmp_path / "m.pmml")
+
+
+def test_learned_groups_join_neighbours_under_their_names() -> None:
+    X, y = table()
+    wide = X.assign(y=y)
+    model = BayesianNetworkEstimator(
+        abstraction="global", random_state=0, discretizer="equal_width"
+    ).fit(wide)
+    tree = model.encoder_.domain[0].hierarchy or model.network_.domain[0].hierarchy
+    for node in () if tree is None else tree.nodes:
+        assert "0.5" not in str(node)
+
+
+def test_shapes_and_reports_use_names() -> None:
+    X, y = table()
+    model = NaiveBayesClassifier().fit(X, y)
+    shown = summarize(model, X.assign(y=y), "y", n_folds=2)
+    assert shown["columns"][0]["words"].startswith("categories in order in ")
