@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayleaf.counts.rounding import LEAST_BASE, RoundedCounts
 from bayleaf.report.privacy import BY_CLASS, Privacy, column_partition
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -103,6 +104,44 @@ def small_counts_of_a_difference(seed: int) -> list[int]:
     return found
 
 
+def small_counts_of_a_page(seed: int) -> list[int]:
+    """Small counts recovered from an explorer page of naive Bayes with two features.
+
+    The page has the tables of the class and of both features, all of rounded counts.
+    """
+    rng = np.random.default_rng(seed)
+    min_count = int(rng.integers(2, 7))
+    base = max(min_count, LEAST_BASE)
+    cards, rows = random_rows(rng, 5 * min_count)
+    joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
+    rounding = RoundedCounts(base, seed.to_bytes(16))
+    partitions: list[Partition] = []
+    groups = [np.arange(len(joint)) == cell for cell in range(len(joint))]
+    for kept in ((0,), (0, 1), (0, 2)):
+        cell_of, n_cells = margin(cards, kept)
+        counts = np.bincount(cell_of, joint, n_cells)
+        table = counts.reshape(-1, 1 if len(kept) == 1 else cards[kept[1]])
+        table = table.reshape(1, -1) if len(kept) == 1 else table
+        sums = table.sum(axis=1, keepdims=True)
+        # Laplace's rule, as the page's model has it, without what it adds.
+        shapes = np.maximum(sums, 1.0) * (table + 1.0) / (sums + table.shape[1])
+        found = rounding.standard_gamma(shapes) - 0.5
+        partitions.append((cell_of, found.ravel().astype(int)))
+        groups += [cell_of == cell for cell in range(n_cells)]
+    return [
+        count
+        for known in attackers(rows.shape[1], base)
+        for count in recovered(
+            Attack(known[0], partitions, known[1]), joint, groups, min_count
+        )
+    ]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_small_count_is_recovered_from_a_page(seed: int) -> None:
+    assert not small_counts_of_a_page(seed)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_no_small_count_is_recovered(seed: int) -> None:
     assert not small_counts_of_a_report(seed)
@@ -131,7 +170,11 @@ def test_no_small_count_is_recovered_from_many_tables(first: int) -> None:
 
 if __name__ == "__main__":
     n_tables = int(sys.argv[1])
-    for attack in (small_counts_of_a_report, small_counts_of_a_difference):
+    for attack in (
+        small_counts_of_a_page,
+        small_counts_of_a_report,
+        small_counts_of_a_difference,
+    ):
         broken = [seed for seed in range(n_tables) if attack(seed)]
         print(
             f"{attack.__name__}: {len(broken)} of {n_tables} {broken[:9]}", flush=True
