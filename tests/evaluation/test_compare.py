@@ -21,6 +21,7 @@ from bayleaf.datasets import load_heart
 from bayleaf.evaluation import Comparison, LossMatrix, compare
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores
+from bayleaf.progress import listening
 
 LOSS = np.array([[0.0, 5.0], [1.0, 0.0]])
 
@@ -271,10 +272,8 @@ def test_losses_without_a_finite_threshold_are_refused_before_anything_is_learne
 ) -> None:
     told: list[str] = []
     X = np.arange(20).reshape(10, 2) % 2
-    with pytest.raises(ValueError, match=message):
-        compare(
-            X, np.arange(10) % 2, ["nb"], n_folds=2, loss=loss, progress=told.append
-        )
+    with listening(told.append), pytest.raises(ValueError, match=message):
+        compare(X, np.arange(10) % 2, ["nb"], n_folds=2, loss=loss)
     assert told == []
 
 

@@ -14,6 +14,7 @@ from house.import_walk import SOURCE, imported_modules
 # Packages on one line stand beside each other and do not import one another.
 ORDER = [
     ("wording", "native"),
+    ("progress",),
     ("data", "graph"),
     ("counts",),
     ("cpds",),

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bayleaf.progress import listening
 from bayleaf.reproduction import verdict_page
 from bayleaf.reproduction.runner import Reproduction
 from bayleaf.reproduction.sources import Sources
-
-
-def silent(text: str) -> None:
-    """Tell nobody."""
 
 
 def reproduction(folder: Path, *, quick: bool = False) -> Reproduction:
@@ -19,9 +17,9 @@ def reproduction(folder: Path, *, quick: bool = False) -> Reproduction:
 
 
 def test_every_cell_is_run_once(example: Any, tmp_path: Path) -> None:
-    reproduction(tmp_path).run(1, silent)
+    reproduction(tmp_path).run(1)
     assert example.runs == example.cells()
-    reproduction(tmp_path).run(1, silent)
+    reproduction(tmp_path).run(1)
     assert len(example.runs) == 6
 
 
@@ -30,18 +28,18 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 ) -> None:
     example.stop_at = 4
     with pytest.raises(KeyboardInterrupt):
-        reproduction(tmp_path).run(1, silent)
+        reproduction(tmp_path).run(1)
     assert reproduction(tmp_path).open_cells() == example.cells()[4:]
     times = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
     assert len(times) == 4
     example.stop_at = None
     whole = reproduction(tmp_path)
-    whole.run(1, silent)
+    whole.run(1)
     verdict_page.write(whole)
     assert example.runs == example.cells()
     assert {p: p.stat().st_mtime_ns for p in times} == times
     uninterrupted = reproduction(tmp_path / "other")
-    uninterrupted.run(1, silent)
+    uninterrupted.run(1)
     verdict_page.write(uninterrupted)
     for name in ("example.csv", "example.md"):
         again = (tmp_path / "other" / name).read_bytes()
@@ -50,7 +48,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 
 def test_the_table_alone_keeps_finished_cells(example: Any, tmp_path: Path) -> None:
     first = reproduction(tmp_path)
-    first.run(1, silent)
+    first.run(1)
     verdict_page.write(first)
     for path in (tmp_path / "cells" / "example").iterdir():
         path.unlink()
@@ -60,25 +58,27 @@ def test_the_table_alone_keeps_finished_cells(example: Any, tmp_path: Path) -> N
 def test_a_short_run_is_the_beginning_of_a_long_one(
     example: Any, tmp_path: Path
 ) -> None:
-    reproduction(tmp_path, quick=True).run(1, silent)
+    reproduction(tmp_path, quick=True).run(1)
     assert [cell["seed"] for cell in example.runs] == [0, 0]
-    reproduction(tmp_path).run(1, silent)
+    reproduction(tmp_path).run(1)
     assert len(example.runs) == 6
     assert len(reproduction(tmp_path, quick=True).results()) == 6
 
 
 def test_how_far_it_is_gone_is_told_with_a_count(example: Any, tmp_path: Path) -> None:
-    reproduction(tmp_path, quick=True).run(1, silent)
+    reproduction(tmp_path, quick=True).run(1)
     told: list[str] = []
-    reproduction(tmp_path).run(1, told.append)
-    assert told[0] == "example: 3 of 6 cells (model NB, seed 1)"
-    assert told[-1] == "example: 6 of 6 cells (model KDB, k 1, seed 2)"
+    with listening(told.append):
+        reproduction(tmp_path).run(1)
+    assert told[0] == "example: 2 of 6 cells"
+    assert re.fullmatch(r"example: 3 of 6 .* \(25 %, \d+ s left\)", told[1])
+    assert told[-1] == "example: 6 of 6 cells, model KDB, k 1, seed 2"
 
 
 def test_cells_without_their_table_are_not_run(example: Any, tmp_path: Path) -> None:
     example.needs = "adult"
     run = reproduction(tmp_path)
-    run.run(1, silent)
+    run.run(1)
     assert run.wanted == []
     assert run.missing == ["adult"]
     verdict_page.write(run)
@@ -89,7 +89,7 @@ def test_cells_without_their_table_are_not_run(example: Any, tmp_path: Path) -> 
 
 def test_figures_of_other_data_are_not_kept(example: Any, tmp_path: Path) -> None:
     run = reproduction(tmp_path)
-    run.run(1, silent)
+    run.run(1)
     verdict_page.write(run)
     data = tmp_path / "data"
     (data / "small").mkdir(parents=True)

@@ -38,6 +38,7 @@ from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.progress import Work
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     Maps,
@@ -184,7 +185,10 @@ class AveragedKDBClassifier(BayesianClassifier):
                 partial(self._left_out_rows, counts.rows(), rng),
                 partial(state_counts, counts),
             ]
+            work = Work(len(tasks))
+            tasks = [partial(_told, work, task) for task in tasks]
             *sampled, left_out, in_states = run_tasks(tasks, counts.n_jobs)
+            work.say("learning the weights")
             networks = tuple(sampled)
             logs = self._chosen_log_probabilities(networks, counts, left_out)
             weights = self._weigh(logs)
@@ -376,6 +380,12 @@ class AveragedKDBClassifier(BayesianClassifier):
         self._learned_temperature = temperature
         self._loo_score = scores_of(summed, logs)
         return weights[1:]
+
+
+def _told(work: Work, task: Callable[[], Any]) -> Any:
+    """Tell that a task begins, and carry it out."""
+    work.step("counting networks")
+    return task()
 
 
 @cache

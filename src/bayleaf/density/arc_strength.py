@@ -17,6 +17,7 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
+from bayleaf.progress import Work, displayed
 from bayleaf.wording import brief, brief_names, counted, quoted
 
 Name = str | int
@@ -158,11 +159,13 @@ def bootstrapped_arcs(
     shares = rows.weights / rows.weights.sum()
     generator = random_generator(estimator.random_state)
     arcs = []
-    for _ in range(n_bootstraps):
-        drawn = np.zeros(n_rows(parts))
-        drawn[rows.places] = generator.multinomial(len(shares), shares)
-        model = clone(estimator)
-        # Callbacks hear of no fit but the estimator's own.
-        model._fit(X, drawn)
-        arcs.append(model.edges_)
+    with displayed(estimator.verbose), Work(n_bootstraps) as work:
+        for number in range(1, n_bootstraps + 1):
+            work.step(f"bootstrap sample {number} of {n_bootstraps}")
+            drawn = np.zeros(n_rows(parts))
+            drawn[rows.places] = generator.multinomial(len(shares), shares)
+            model = clone(estimator).set_params(verbose=0)
+            # Callbacks hear of no fit but the estimator's own.
+            model._fit(X, drawn)
+            arcs.append(model.edges_)
     return ArcStrength.from_networks(tuple(iterate_names(parts)), arcs)

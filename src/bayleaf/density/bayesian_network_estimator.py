@@ -219,9 +219,9 @@ class BayesianNetworkEstimator(
     def _fit(self, X: Any, sample_weight: Any) -> None:
         """Encode the table, search, fill the tables."""
         self._check_parameters()
-        with self._stage("encoded the table"):
+        with self._stage("encoding the table"):
             codes, partial = self._encoded(X, sample_weight)
-        with self._stage("learned the network"):
+        with self._stage("learning the network"):
             domain = self.encoder_.domain
             options = structure_options(self, domain, resolve_smoothing(self.smoothing))
             learned = learn_structure(codes, partial, domain, options)

@@ -14,7 +14,7 @@ from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.labels import encode_labels
 from bayleaf.evaluation import result_table
 from bayleaf.evaluation.compared_scores import BEST, ComparedScores
-from bayleaf.evaluation.cross_validation import Progress, cross_validate
+from bayleaf.evaluation.cross_validation import cross_validate
 from bayleaf.evaluation.folds import deal_folds
 from bayleaf.evaluation.operating_points import LossMatrix, implied_threshold
 from bayleaf.wording import brief, brief_names, counted, near_names, quoted
@@ -89,7 +89,7 @@ def compare(
     baseline: str = BEST,
     groups: Any = None,
     cv: Any = None,
-    progress: Progress | None = None,
+    verbose: int = 0,
 ) -> Comparison:
     """Compare classifiers on the same folds, stratified and shuffled by default.
 
@@ -120,8 +120,8 @@ def compare(
         Rows of one value, as those of one patient, stay together in a fold.
     cv : splitter of scikit-learn or iterable of (training rows, test rows), optional
         Deals the rows in the place of stratified, shuffled folds.
-    progress : callable, optional
-        Gets a line of text before each fit.
+    verbose : int, default=0
+        Above zero, standard error shows the fold, the share done and the time left.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def compare(
         loss=costs,
         groups=groups if cv is None else None,
         cv=cv,
-        progress=progress,
+        verbose=verbose,
     )
     return Comparison(
         tuple(results),

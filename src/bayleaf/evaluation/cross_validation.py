@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -17,12 +17,11 @@ from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import check_classes, check_folds, deal_folds
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores, score_predictions
-from bayleaf.evaluation.pace import Pace
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.progress import Work, displayed
 from bayleaf.wording import quoted
 
 Rows = NDArray[np.intp]
-Progress = Callable[[str], None]
 # What NumPy's older generator, which deals the folds, takes.
 _LARGEST_SEED = 2**32
 
@@ -38,7 +37,7 @@ def cross_validate(
     loss: Floats | None = None,
     groups: Any = None,
     cv: Any = None,
-    progress: Progress | None = None,
+    verbose: int = 0,
 ) -> list[CrossValidation]:
     """Score classifiers on the same folds, stratified and shuffled by default.
 
@@ -64,8 +63,8 @@ def cross_validate(
         increasing order; the folds then have a cost.
     groups, cv
         As for `bayleaf.evaluation.folds.deal_folds`.
-    progress : callable, optional
-        Gets a line of text before each fit, for a progress display.
+    verbose : int, default=0
+        Above zero, standard error shows the fold, the share done and the time left.
 
     Returns
     -------
@@ -97,8 +96,8 @@ def cross_validate(
         )
     splits = deal_folds(truth, n_folds, n_repeats, random_state, groups=groups, cv=cv)
     task = _Task(table, classes, truth, splits, loss)
-    pace = Pace(len(estimators) * len(splits), progress)
-    return [_validate(name, one, task, pace) for name, one in estimators.items()]
+    with displayed(verbose), Work(len(estimators) * len(splits)) as work:
+        return [_validate(name, one, task, work) for name, one in estimators.items()]
 
 
 class _Task(NamedTuple):
@@ -153,11 +152,11 @@ def _checked_table(X: Any, n_rows: int) -> Any:
     return X
 
 
-def _validate(name: str, estimator: Any, task: _Task, pace: Pace) -> CrossValidation:
+def _validate(name: str, estimator: Any, task: _Task, work: Work) -> CrossValidation:
     """Scores of one classifier on all splits."""
     folds: list[_Fold] = []
     for place, (train, test) in enumerate(task.splits, 1):
-        pace.step(f"{name}: fold {place} of {len(task.splits)}")
+        work.step(f"{name}: fold {place} of {len(task.splits)}")
         folds.append(_run_fold(name, estimator, task, train, test))
     rows = np.concatenate([test for _, test in task.splits])
     proba = np.concatenate([fold.proba for fold in folds])

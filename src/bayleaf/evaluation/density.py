@@ -16,9 +16,9 @@ from sklearn.model_selection import KFold
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_apart, take_rows
 from bayleaf.density.encoding import read_table
-from bayleaf.evaluation.cross_validation import Progress, Rows
-from bayleaf.evaluation.pace import Pace
+from bayleaf.evaluation.cross_validation import Rows
 from bayleaf.evaluation.statistics import Floats
+from bayleaf.progress import Work, displayed
 from bayleaf.wording import brief, counted
 
 
@@ -144,7 +144,7 @@ def cross_validate_density(
     n_folds: int = 10,
     n_repeats: int = 1,
     random_state: int = 0,
-    progress: Progress | None = None,
+    verbose: int = 0,
 ) -> list[DensityValidation]:
     """Score density models on the same shuffled folds.
 
@@ -164,8 +164,8 @@ def cross_validate_density(
         Number of shuffles; shuffle r uses the seed ``random_state + r``.
     random_state : int, default=0
         Seed of the first shuffle.
-    progress : callable, optional
-        Gets a line of text before each fit.
+    verbose : int, default=0
+        Above zero, standard error shows the fold, the share done and the time left.
 
     Returns
     -------
@@ -178,11 +178,11 @@ def cross_validate_density(
         If there are fewer rows than folds, or fewer than 2 folds or 1 repeat.
     """
     splits = _deal(_n_rows(X), n_folds, n_repeats, random_state)
-    pace = Pace(len(estimators) * len(splits), progress)
-    return [
-        _validate(name, estimator, X, splits, n_repeats, pace)
-        for name, estimator in estimators.items()
-    ]
+    with displayed(verbose), Work(len(estimators) * len(splits)) as work:
+        return [
+            _validate(name, estimator, X, splits, n_repeats, work)
+            for name, estimator in estimators.items()
+        ]
 
 
 def entropy_bound(codes: Codes) -> float:
@@ -219,13 +219,13 @@ def _validate(
     X: Any,
     splits: list[tuple[Rows, Rows]],
     n_repeats: int,
-    pace: Pace,
+    work: Work,
 ) -> DensityValidation:
     """Held-out log-likelihood of one model on all splits."""
     folds: list[DensityScores] = []
     sizes: list[tuple[float, int, int]] = []
     for place, (train, test) in enumerate(splits, 1):
-        pace.step(f"{name}: fold {place} of {len(splits)}")
+        work.step(f"{name}: fold {place} of {len(splits)}")
         start = time.perf_counter()
         model = clone(estimator).fit(take_rows(X, train))
         seconds = time.perf_counter() - start

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.progress import Work
 from bayleaf.wording import brief_fields
 
 Architecture = tuple[int, ...]
@@ -81,7 +82,9 @@ def grow_architecture(
     losses: dict[Architecture, float] = {(): _held_out_loss((), codes, folds, judge)}
     best: Architecture = ()
     candidates = list(_SEEDLINGS)
+    work = Work()
     while candidates:
+        work.say(f"trying mixtures of {', '.join(map(str, candidates))} experts")
         for architecture in candidates:
             losses[architecture] = _held_out_loss(architecture, codes, folds, judge)
         leader = min(candidates, key=losses.__getitem__)

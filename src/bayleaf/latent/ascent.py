@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.progress import Work
+
 Vector = NDArray[np.float64]
 Objective = Callable[[Vector], tuple[float, Vector]]
 Progress = Callable[[int, float], object]
@@ -89,7 +91,7 @@ def climb(
     here = _Place(start, value, gradient / unit, unit)
     objectives = [here.value]
     memory: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
-    converged = False
+    converged, work = False, Work()
     while not converged and len(objectives) <= max_iter:
         there = _step(objective, here, memory)
         if there is None and memory:
@@ -101,6 +103,7 @@ def climb(
         _remember(memory, here, there)
         here = there
         objectives.append(here.value)
+        work.say(f"step {len(objectives) - 1} of at most {max_iter}")
         if progress is not None:
             progress(len(objectives) - 1, here.value)
     return Ascent(here.point, tuple(objectives), converged)

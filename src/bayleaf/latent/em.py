@@ -24,6 +24,7 @@ from bayleaf.inference.junction_tree.rows import expected_counts
 from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.inference.rows import read_rows, read_weights
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.progress import Work
 from bayleaf.wording import brief_fields, quoted
 
 Progress = Callable[[int, float], object]
@@ -258,7 +259,7 @@ def _climb(
     """Step from one start until the objective stands still."""
     counts, log_likelihood = task.expect(network)
     objectives = [log_likelihood + task.log_prior(network)]
-    converged = False
+    converged, work = False, Work()
     while not converged and len(objectives) <= max_iter:
         network = task.maximize(network, counts)
         counts, log_likelihood = task.expect(network)
@@ -268,6 +269,7 @@ def _climb(
                 "some row is impossible under the distributions that are not learned; "
                 "give those experience counts, or correct the rows"
             )
+        work.say(f"step {len(objectives) - 1} of at most {max_iter}")
         if progress is not None:
             progress(len(objectives) - 1, objectives[-1])
         change = objectives[-1] - objectives[-2]

@@ -16,6 +16,7 @@ from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.latent.hierarchical_parameters import cell_counts, class_children_codes
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latents.messages import LatentMessages, SharedMessages
+from bayleaf.progress import Work
 
 Table = NDArray[np.float64]
 
@@ -142,7 +143,9 @@ def _climbed(children: Sequence[_ChildRows], constant: float) -> list[Table]:
     # The start counts as one row of each class.
     priors = [table.copy() for table in tables]
     objective = -np.inf
-    for _ in range(_MOST_STEPS + 1):
+    work = Work()
+    for step in range(_MOST_STEPS + 1):
+        work.say(f"step {step} of at most {_MOST_STEPS}")
         found = [child.expect(table) for child, table in zip(children, tables)]
         before, objective = objective, constant + sum(log for _, log in found)
         objective += sum(map(_log_product, priors, tables))

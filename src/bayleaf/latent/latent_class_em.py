@@ -21,7 +21,8 @@ from bayleaf.cpds.smoothing import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
-from bayleaf.wording import brief_fields
+from bayleaf.progress import Work
+from bayleaf.wording import brief_fields, counted
 
 Floats = NDArray[np.float64]
 
@@ -124,10 +125,13 @@ def learn_latent_class(
     generators = [
         np.random.default_rng([*seed, number]) for number in range(options.n_restarts)
     ]
-    climbs = run_tasks(
-        [partial(_climb, rows, n_components, options, g) for g in generators],
-        n_threads,
-    )
+    work = Work(options.n_restarts)
+
+    def climb(generator: np.random.Generator) -> _Climb:
+        work.step(f"starts of {counted(n_components, 'component')} a class")
+        return _climb(rows, n_components, options, generator)
+
+    climbs = run_tasks([partial(climb, g) for g in generators], n_threads)
     return rows.fit(max(climbs, key=lambda climb: climb.objectives[-1]))
 
 

@@ -17,6 +17,8 @@ from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.latent.latent_class_em import EMOptions, learn_latent_class
 from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.progress import Work
+from bayleaf.wording import counted
 
 # A size is better if it lowers the least log-loss so far by more than this share;
 # beyond what the rows need, more components change little either way.
@@ -134,7 +136,9 @@ def choose_size(codes: Codes, domain: Domain, held_out: HeldOut) -> SizeChoice:
     most = min(rows.n_rows, held_out.max_components)
     size, best, least, failed = 1, 1, math.inf, 0
     steps: list[SizeStep] = []
+    work = Work()
     while size <= most and failed < _PATIENCE:
+        work.say(f"trying {counted(size, 'component')} a class")
         log_loss = held_out_scores(rows, domain, held_out, size).log_loss
         steps.append(SizeStep(size, log_loss))
         failed += 1

@@ -17,6 +17,7 @@ from bayleaf.latent.mixture_likelihood import MixtureLikelihood
 from bayleaf.models.explanation import Explanation
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.mixtures.tables import Banks, log_gate_weights
+from bayleaf.progress import Work
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
@@ -226,7 +227,9 @@ def learn_with_experts(
 
 def _rounds(team: _Team, progress: Progress | None) -> None:
     """Improve experts and gates in turn until a round gains too little."""
+    work = Work()
     for number in range(_MOST_ROUNDS):
+        work.say(f"round {number + 1} of at most {_MOST_ROUNDS}")
         before = team.value
         team.improve_experts()
         team.climb()

@@ -16,6 +16,7 @@ from bayleaf.cpds.naive_bayes_bank import NaiveBayesBank
 from bayleaf.data.codes import Codes
 from bayleaf.models.mixtures.tables import Banks
 from bayleaf.native.mixtures import learn_pass
+from bayleaf.progress import Work
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
@@ -227,7 +228,9 @@ def learn_counters(
     highest, most_factors = _most_factors(counters, weights, options)
     columns, first_child = counters.tree()
     visits = np.ascontiguousarray(order, dtype=np.int64)
+    work = Work(options.n_passes)
     for number in range(1, options.n_passes + 1):
+        work.step(f"pass {number} of {options.n_passes}")
         loss = learn_pass(
             visits,
             row_cells,

@@ -27,6 +27,7 @@ from bayleaf.models.networks.structured_network import (
     network_from_structures,
     structure_counts,
 )
+from bayleaf.progress import Work
 from bayleaf.scores.local_score import log_likelihood
 from bayleaf.search.structure import (
     LEAST_GAIN,
@@ -151,6 +152,8 @@ class _Restarts:
         asked = replace(self.options, n_restarts=1)
         if number:
             asked = replace(asked, n_restarts=2, skipped_restarts=number - 1)
+        work = Work()
+        work.say(f"restart {number + 1} of {self.options.n_restarts}, missing cells")
         available = _of_available_cells(asked)
         first = _learned(
             self.codes, self.domain, self._in_time(available, _FIRST_SHARE)

@@ -15,7 +15,6 @@ from bayleaf.data.masked_states import masked_domain
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
-from bayleaf.evaluation.cross_validation import Progress
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.inference.rows import read_rows
@@ -47,7 +46,6 @@ def summarize_density(
     held_out: bool,
     n_folds: int,
     random_state: int,
-    progress: Progress | None = None,
 ) -> Values:
     """Gather what a report shows of a density model or a network.
 
@@ -61,7 +59,7 @@ def summarize_density(
         What may be shown.
     held_out : bool
         Whether the model has not learned from these rows.
-    n_folds, random_state, progress
+    n_folds, random_state
         As for `bayleaf.evaluation.density.cross_validate_density`.
 
     Raises
@@ -81,7 +79,7 @@ def summarize_density(
     if held_out:
         quality = _scored(network, codes, privacy)
     elif isinstance(model, BayesianNetworkEstimator):
-        quality = _cross_validated(model, X, n_folds, random_state, progress, privacy)
+        quality = _cross_validated(model, X, n_folds, random_state, privacy)
     else:
         quality = {
             "basis": "none",
@@ -211,7 +209,6 @@ def _cross_validated(
     X: Any,
     n_folds: int,
     random_state: int,
-    progress: Progress | None,
     privacy: Privacy,
 ) -> Values:
     """Log-likelihood of each fold's rows under a fresh model of all others."""
@@ -222,7 +219,6 @@ def _cross_validated(
             X,
             n_folds=n_folds,
             random_state=random_state,
-            progress=progress,
         )[0]
     except ValueError as error:
         why = "too few rows for the folds" if privacy.withholds else error

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.cross_validation import Progress, cross_validate
+from bayleaf.evaluation.cross_validation import cross_validate
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.metrics import roc_areas, score_predictions
 from bayleaf.evaluation.operating_points import (
@@ -66,7 +66,6 @@ def cross_validated(
     *,
     n_folds: int,
     random_state: int,
-    progress: Progress | None = None,
 ) -> Predictions:
     """Predict every row by a fresh estimator fitted without it.
 
@@ -82,8 +81,6 @@ def cross_validated(
         The same as positions in the model's classes.
     n_folds, random_state : int
         As for `bayleaf.evaluation.cross_validate`.
-    progress : callable, optional
-        Gets a line of text before each fit.
 
     Raises
     ------
@@ -97,7 +94,6 @@ def cross_validated(
         labels,
         n_folds=n_folds,
         random_state=random_state,
-        progress=progress,
     )[0]
     occurring = np.unique(truth)
     proba = np.zeros((len(truth), len(model.classes_)))

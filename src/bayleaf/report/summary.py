@@ -15,9 +15,9 @@ from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.masked_states import masked_domain
-from bayleaf.evaluation.cross_validation import Progress
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.explain import importance
+from bayleaf.progress import displayed
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.columns import (
     column_parts,
@@ -62,7 +62,7 @@ def summarize(
     positive: Any = None,
     n_folds: int = 10,
     random_state: int = 0,
-    progress: Progress | None = None,
+    verbose: int = 0,
 ) -> Values:
     """Gather what a report shows of a model and a table.
 
@@ -92,8 +92,8 @@ def summarize(
         Folds of the cross-validation.
     random_state : int, default=0
         Seed that deals the folds.
-    progress : callable, optional
-        Gets a line of text before each fit.
+    verbose : int, default=0
+        Above zero, standard error shows the fold, the share done and the time left.
 
     Returns
     -------
@@ -122,25 +122,25 @@ def summarize(
                 "target, loss and positive belong to classifiers; this model has no "
                 "class"
             )
-        values = summarize_density(
-            model,
-            frame,
-            privacy=privacy,
-            held_out=held_out,
-            n_folds=n_folds,
-            random_state=random_state,
-            progress=progress,
-        )
+        with displayed(verbose):
+            values = summarize_density(
+                model,
+                frame,
+                privacy=privacy,
+                held_out=held_out,
+                n_folds=n_folds,
+                random_state=random_state,
+            )
     else:
-        case = _Case(model, frame, target, privacy)
-        values = case.values(
-            held_out=held_out,
-            loss=loss,
-            positive=positive,
-            n_folds=n_folds,
-            random_state=random_state,
-            progress=progress,
-        )
+        with displayed(verbose):
+            case = _Case(model, frame, target, privacy)
+            values = case.values(
+                held_out=held_out,
+                loss=loss,
+                positive=positive,
+                n_folds=n_folds,
+                random_state=random_state,
+            )
     return {"schema": SCHEMA, **values, "privacy": _privacy_values(privacy)}
 
 
@@ -213,12 +213,11 @@ class _Case:
         positive: Any,
         n_folds: int,
         random_state: int,
-        progress: Progress | None,
     ) -> Values:
         """Everything, section by section."""
         costs = self._costs(loss)
         place = self._positive(positive)
-        found, reason = self._predictions(held_out, n_folds, random_state, progress)
+        found, reason = self._predictions(held_out, n_folds, random_state)
         features = Domain(self.shown.variables[:-1])
         columns = column_values(
             self.parts, features, self.predictor.encoder.notes, self.privacy
@@ -299,7 +298,7 @@ class _Case:
         return known.index(str(positive))
 
     def _predictions(
-        self, held_out: bool, n_folds: int, random_state: int, progress: Progress | None
+        self, held_out: bool, n_folds: int, random_state: int
     ) -> tuple[Predictions | None, str]:
         """Held-out predictions, or why there are none."""
         if held_out:
@@ -312,7 +311,6 @@ class _Case:
                 self.truth,
                 n_folds=n_folds,
                 random_state=random_state,
-                progress=progress,
             )
         except ValueError as error:
             why = "too few rows for the folds" if self.privacy.withholds else error

@@ -6,18 +6,17 @@ import contextlib
 import multiprocessing
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from bayleaf.progress import Work
 from bayleaf.reproduction.cells import Cell, CellStore, Result, Results
 from bayleaf.reproduction.protocols import Protocol, protocol_of
 from bayleaf.reproduction.sources import Sources
-
-Progress = Callable[[str], None]
 
 
 class Reproduction:
@@ -78,15 +77,13 @@ class Reproduction:
         finished = {result.cell for result in self.results()}
         return [cell for cell in self.wanted if cell not in finished]
 
-    def run(self, n_jobs: int, progress: Progress) -> None:
+    def run(self, n_jobs: int) -> None:
         """Run what is not finished; each cell is kept as soon as it is.
 
         Parameters
         ----------
         n_jobs : int
             Number of processes; results do not depend on it.
-        progress : callable
-            Is told, in a line of text, how many cells are finished.
 
         Raises
         ------
@@ -98,10 +95,13 @@ class Reproduction:
         if todo:
             self.output.mkdir(parents=True, exist_ok=True)
             self.store.prepare()
+        work = Work(len(todo))
+        work.step(f"{self.paper}: {n_before} of {len(self.wanted)} cells")
         # Closing stops the processes, wherever an interruption struck.
         with contextlib.closing(self._finished(todo, n_jobs)) as finished:
             for n_done, cell in enumerate(finished, n_before + 1):
-                progress(f"{self.paper}: {n_done} of {len(self.wanted)} cells ({cell})")
+                tell = work.step if n_done < len(self.wanted) else work.say
+                tell(f"{self.paper}: {n_done} of {len(self.wanted)} cells, {cell}")
 
     def _finished(
         self, todo: Sequence[Cell], n_jobs: int

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from bayleaf.data.domain import Domain
 from bayleaf.graph.dag import DAG, CycleError
+from bayleaf.progress import Work
 from bayleaf.wording import brief_fields, name_list, quoted
 
 Edge = tuple[int, int]
@@ -311,13 +312,18 @@ def warn_if_stopped(result: SearchResult, constraints: Constraints) -> None:
         )
 
 
-def one_at_a_time(progress: ProgressCallback | None) -> ProgressCallback:
-    """A callback that threads may call together; none does nothing."""
-    lock = Lock()
+def one_at_a_time(
+    progress: ProgressCallback | None, n_restarts: int
+) -> ProgressCallback:
+    """A callback that threads may call together, and that shows what it is told."""
+    lock, work = Lock(), Work()
 
     def report(state: SearchProgress) -> None:
-        if progress is not None:
-            with lock:
+        with lock:
+            work.say(
+                f"search {state.restart + 1} of {n_restarts}: {state.n_moves} moves"
+            )
+            if progress is not None:
                 progress(state)
 
     return report

@@ -150,7 +150,7 @@ def climb_trees(
         constraints,
         Deadline.after(constraints.time_limit),
         seed,
-        one_at_a_time(progress),
+        one_at_a_time(progress, n_restarts),
         max_kept_cells // max(1, min(n_jobs, n_restarts)),
     )
     climbs: dict[TreeSearch, Callable[[TreeTask, int], SearchResult | None]] = {

@@ -194,7 +194,7 @@ class BayesianClassifier(
         self.classes_ = table.classes
         rng = random_generator(self.random_state)
         target = Target(class_variable(X, y, self.classes_), table.class_codes)
-        with self._stage("encoded the table"):
+        with self._stage("encoding the table"):
             self.encoder_, codes = learn_encoder(
                 table.parts,
                 target,
@@ -205,7 +205,7 @@ class BayesianClassifier(
         self._learn_from(self._count(codes), target.variable, rng)
         # Kept for `loo_score_`, which is computed on demand.
         self._training_codes = codes
-        with self._stage("calibrated the model"):
+        with self._stage("calibrating the model"):
             self.temperature_ = fitted_temperature(self, X, y, sample_weight)
         note_little_support(self)
 
@@ -228,7 +228,7 @@ class BayesianClassifier(
         self.temperature_ = 1.0
         if self.smoothing != AUTO:
             self.smoothing_ = resolve_smoothing(self.smoothing)
-        with self._stage("learned the model"):
+        with self._stage("learning the model"):
             self.model_, self.log_likelihood_ = self._learn(counts, domain, rng)
 
     def _training_table(

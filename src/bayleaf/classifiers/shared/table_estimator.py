@@ -32,6 +32,7 @@ from bayleaf.data.reading.rules import (
 )
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import take_apart
+from bayleaf.progress import Work, displayed
 
 _LOGGER = logging.getLogger("bayleaf")
 
@@ -136,13 +137,16 @@ class TableEstimator(
 
     @contextlib.contextmanager
     def _stage(self, what: str) -> Iterator[None]:
-        """Log how long a stage took, and tell it on standard error when asked to."""
+        """Show a stage while it lasts and log how long it took, when asked to."""
+        told = f"{type(self).__name__}: {what}"
         start = time.perf_counter()
-        yield
+        with displayed(self.verbose), Work() as work:
+            work.say(told)
+            yield
         seconds = time.perf_counter() - start
-        _LOGGER.info("%s: %s in %.3f s", type(self).__name__, what, seconds)
+        _LOGGER.info("%s took %.3f s", told, seconds)
         if self.verbose:
-            print(f"{type(self).__name__}: {what} in {seconds:.3f} s", file=sys.stderr)
+            print(f"{told} took {seconds:.3f} s", file=sys.stderr)
 
     def _parts_as_fitted(self, X: Any) -> Matrix | list[Column]:
         """A table taken apart, once it has the columns of training."""

@@ -163,7 +163,7 @@ def compare_models(
     table = training_table(data, target, drop=drop, form=form, aside=groups or time)
     if positive is not None:
         positive_place(encode_labels(table.target)[0].tolist(), positive)
-    with progress() as show:
+    with progress():
         return compare_classifiers(
             table.features,
             table.target,
@@ -175,7 +175,6 @@ def compare_models(
             baseline=baseline,
             groups=table.aside if groups is not None else None,
             cv=forward_folds(table.aside, n_folds) if time is not None else None,
-            progress=show,
         )
 
 

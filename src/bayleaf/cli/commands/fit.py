@@ -62,8 +62,8 @@ def fit(
         )
     estimator = options.build_density() if density else options.build(model or "auto")
     columns: tuple[Any, ...]
-    with progress() as show:
-        show(f"reading {data}")
+    with progress() as work:
+        work.say(f"reading {data}")
         if target is None:
             table, weights = density_table(data, drop=drop, weight=weight, form=form)
             columns = (table,)
@@ -71,7 +71,7 @@ def fit(
             given = training_table(data, target, drop=drop, weight=weight, form=form)
             table, weights = given.features, given.weights
             columns = (table, given.target)
-        show(f"learning from {table.num_rows:,} rows")
+        work.say(f"learning from {table.num_rows:,} rows")
         estimator.fit(*columns, sample_weight=weights)
         estimator.save(output)
     summary = estimator.summary()

@@ -62,7 +62,7 @@ def predict(
     n_rows = 0
     with (
         writing(output, ["prediction"] if safe_csv else []) as writer,
-        progress() as show,
+        progress() as work,
     ):
         for batch in read_batches(data, form):
             encoded = encode_batch(
@@ -74,7 +74,7 @@ def predict(
             unknown.update(encoded.unknown)
             writer.write(_scored(predictor, encoded.codes, batch, probabilities))
             n_rows += batch.num_rows
-            show(f"{n_rows:,} rows predicted")
+            work.say(f"{n_rows:,} rows predicted")
         if n_rows == 0:
             raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
     for name, count in unknown.items():

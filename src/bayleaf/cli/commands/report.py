@@ -80,7 +80,7 @@ def report(
     costs = None if loss is None else read_loss(loss)
     learned = open_model(model)
     table = _as_learned(read_table(data, form), learned)
-    with progress() as show:
+    with progress():
         summary = summarize(
             learned,
             table,
@@ -92,7 +92,6 @@ def report(
             positive=positive,
             n_folds=folds,
             random_state=seed,
-            progress=show,
         )
     if output is not None:
         _write(summary, output, title)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-import time
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -15,9 +12,6 @@ from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.reproduction.runner import Reproduction
-
-# Where standard error is no terminal, a line is written this often.
-_SECONDS_BETWEEN_LINES = 10.0
 
 
 def reproduce(
@@ -87,6 +81,7 @@ def reproduce(
 
 def _carry_out(run: Reproduction, jobs: int) -> None:
     """Run a paper's open cells, then write its files and print the verdicts."""
+    from bayleaf.cli.progress import progress
     from bayleaf.reproduction.verdict_page import write
     from bayleaf.reproduction.verdicts import verdict_sentence
 
@@ -97,8 +92,8 @@ def _carry_out(run: Reproduction, jobs: int) -> None:
         f"{visible(str(run.store.table))} and {visible(str(run.store.folder))}",
         file=sys.stderr,
     )
-    with _telling() as show:
-        run.run(jobs, show)
+    with progress():
+        run.run(jobs)
     comparisons = write(run)
     print(f"{visible(str(run.output / run.paper))}.md: {verdict_sentence(comparisons)}")
 
@@ -112,23 +107,3 @@ def _list_missing(runs: list[Reproduction]) -> None:
         print("\nNot run, because these tables are not there (see --data):")
         for line in missing_lines(missing):
             print(f"  {line}")
-
-
-@contextlib.contextmanager
-def _telling() -> Iterator[Callable[[str], None]]:
-    """Give a function that reports progress on standard error."""
-    from bayleaf.cli.progress import progress
-
-    if sys.stderr.isatty():
-        with progress() as show:
-            yield show
-        return
-    last = time.monotonic()
-
-    def tell_now_and_then(text: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
-            last = time.monotonic()
-            print(text, file=sys.stderr, flush=True)
-
-    yield tell_now_and_then

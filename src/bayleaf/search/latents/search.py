@@ -19,6 +19,7 @@ from bayleaf.cpds.smoothing import Dirichlet, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.native.search.latent_rows import deal
+from bayleaf.progress import Work
 from bayleaf.search.latents.feature_forward import forward_selection
 from bayleaf.search.latents.moves import LatentSearchResult, SearchStep
 from bayleaf.search.latents.node_rows import NodeRows
@@ -30,6 +31,7 @@ from bayleaf.search.latents.wrapper_scores import (
     ScoreName,
     WrapperScore,
 )
+from bayleaf.wording import counted
 
 SearchName = Literal["algorithm3", "top_pairs", "hill_climbing", "significance"]
 
@@ -125,8 +127,9 @@ def search_latents(
     models. Machine Learning 63, 135-159, algorithms 1 and 3 and section 4.2.3.
     """
     search = _LatentSearch(counts, options, rng, names)
+    work = Work()
     while search.joins_two():
-        pass
+        work.say(f"{counted(len(search.steps), 'latent variable')} found")
     used = None
     if options.feature_selection == "forward":
         used = forward_selection(search.new_held_out(), search.tree.class_children)

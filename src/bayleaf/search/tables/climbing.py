@@ -148,7 +148,7 @@ def climb_tables(
         constraints,
         seed,
         Deadline.after(constraints.time_limit),
-        one_at_a_time(progress),
+        one_at_a_time(progress, n_restarts),
         refresh,
     )
     result = search.run(numbers, n_jobs)
