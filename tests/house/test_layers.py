@@ -47,7 +47,7 @@ REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "native": [(REST,), ("search",)],
     "data": [
-        ("interruptible", "hierarchy", "interval_numbers"),
+        ("interruptible", "hierarchy", "interval_numbers", "memory"),
         ("domain",),
         ("codes",),
         ("tables",),

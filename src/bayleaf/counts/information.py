@@ -17,12 +17,15 @@ from scipy.special import xlogy
 from bayleaf.counts.pairs import PairCounts, Side
 from bayleaf.counts.source import Counts, CountSource
 from bayleaf.counts.threads import run_tasks, stretches, worthwhile
+from bayleaf.data.memory import check_memory
 from bayleaf.native.information import pair_information
 
 # Cells of pair counts that are held at a time.
 _BLOCK_CELLS = 10_000_000
 # Cells, about a millisecond's work, for which a thread is started.
 _LEAST_CELLS = 200_000
+# What a pair takes in the matrix and in its logarithms or ranks.
+_BYTES_A_PAIR = 24
 # Counts whose logarithms are looked up.
 _LOGS = 65_536
 
@@ -195,6 +198,11 @@ def conditional_mutual_information_matrix(source: CountSource) -> NDArray[np.flo
     hold two rows or more, beside the rounding of doubles.
     """
     n_features = source.class_index
+    check_memory(
+        n_features**2 * _BYTES_A_PAIR,
+        f"measuring all pairs of {n_features} features",
+        "drop features, or take a model that needs no pairs, such as naive Bayes",
+    )
     information = np.zeros((n_features, n_features))
     blocks = _blocks(source.cards)
     for k, left in enumerate(blocks):

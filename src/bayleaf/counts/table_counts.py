@@ -16,6 +16,7 @@ from bayleaf.counts.planes import ClassOrder
 from bayleaf.counts.source import Counts, Family
 from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
 from bayleaf.data.codes import Codes
+from bayleaf.data.memory import check_memory
 
 # Families below which columns are not packed into planes: that would take longer than
 # counting them by key.
@@ -24,6 +25,8 @@ _LEAST_PACKED = 8
 _BLOCK_ROWS = 131_072
 # Cells, about a millisecond's work, for which a thread is started.
 _LEAST_SEARCHED = 20_000_000
+# What a cell takes as a count, a probability and a logarithm.
+_BYTES_A_CELL = 24
 # Classes that are counted by comparing the class of every row with each.
 _COMPARED_CLASSES = 8
 
@@ -103,8 +106,7 @@ class TableCounts:
             If a family has more than `max_table_cells` joint states.
         """
         families = [tuple(int(v) for v in family) for family in families]
-        for family in families:
-            self._check_size(family)
+        self._check_sizes(families)
         by_planes = [False] * len(families)
         if len(families) >= _LEAST_PACKED:
             by_planes = [self._fits_planes(family) for family in families]
@@ -161,15 +163,23 @@ class TableCounts:
         """The table itself, a class last."""
         return self.codes
 
-    def _check_size(self, family: Family) -> None:
-        """Raise if the table of a family is too large."""
-        n_cells = prod(self.cards[variable] for variable in family)
-        if n_cells > self.max_table_cells:
-            raise ValueError(
-                f"a family of {len(family)} variables has {n_cells:.3g} joint states, "
-                f"more than max_table_cells={self.max_table_cells:.3g}; use fewer "
-                "parents or coarser states, or raise max_table_cells"
-            )
+    def _check_sizes(self, families: Sequence[Family]) -> None:
+        """Raise if the table of a family is too large, or all are for the memory."""
+        in_all = 0
+        for family in families:
+            n_cells = prod(self.cards[variable] for variable in family)
+            in_all += n_cells
+            if n_cells > self.max_table_cells:
+                raise ValueError(
+                    f"a family of {len(family)} variables has {n_cells:.3g} joint "
+                    f"states, more than max_table_cells={self.max_table_cells:.3g}; "
+                    "use fewer parents or coarser states, or raise max_table_cells"
+                )
+        check_memory(
+            in_all * _BYTES_A_CELL,
+            f"the tables of {len(families)} families, {in_all:.3g} cells in all,",
+            "use fewer parents, fewer columns or coarser states",
+        )
 
     def _fits_planes(self, family: Family) -> bool:
         """Tell whether a family is one or two packed features, maybe with the class."""

@@ -23,6 +23,7 @@ from bayleaf.data.encoder.cells import (
 )
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.memory import check_memory
 from bayleaf.data.reading.column_reading import ColumnReading, Form
 from bayleaf.data.reading.learning import (
     MAX_NOMINAL_NUMBERS,
@@ -122,6 +123,11 @@ def learn_encoder(
         misses cells where the rules refuse that; or if no column is left.
     """
     names = tuple(iterate_names(parts))
+    check_memory(
+        float(len(names) + 1) * len(weights),
+        f"the codes of {len(weights):,} rows and {len(names):,} columns",
+        "learn from fewer rows or columns",
+    )
     nominal = rules.nominal_names(names)
     learner = _Learner(target, weights, discretizer, rules, nominal, allow_empty)
     room = None

@@ -1,0 +1,107 @@
+"""Whether what work is about to allocate fits into the memory that is free."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+# Less than this is tried without a look: looking takes longer than it would save.
+_WORTH_A_LOOK = 1 << 27
+_MEBIBYTE = 1 << 20
+_PAGE = 4096
+# Limit, use and details of a control group, in the second version and in the first.
+_CONTROL_GROUPS = [
+    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
+    (
+        "memory/memory.limit_in_bytes",
+        "memory/memory.usage_in_bytes",
+        "memory/memory.stat",
+        "total_inactive_file",
+    ),
+]
+_CONTROL_FOLDER = Path("/sys/fs/cgroup")
+
+
+def check_memory(needed: float, what: str, mend: str) -> None:
+    """Refuse work before it begins if it would need more memory than there is.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes that it allocates beside what is there, about.
+    what : str
+        What needs them, for the sentence.
+    mend : str
+        What to do about it.
+
+    Raises
+    ------
+    ValueError
+        If fewer bytes are free. Where the system does not say, nothing is refused.
+    """
+    if needed < _WORTH_A_LOOK:
+        return
+    free = free_bytes()
+    if free is not None and needed > free:
+        raise ValueError(
+            f"{what} would take about {_in_words(needed)} of memory, but "
+            f"{_in_words(free)} are free; {mend}"
+        )
+
+
+def free_bytes() -> float | None:
+    """Bytes that this process may still allocate; None where nobody says.
+
+    The least of what the system has free, what is left of the control group's share
+    and of the process's limit of address space.
+    """
+    found = [
+        free for free in (_of_system(), _of_control_group(), _of_process()) if free
+    ]
+    return min(found, default=None)
+
+
+def _of_system() -> float | None:
+    """What the system could give without writing memory to disk."""
+    for line in _lines(Path("/proc/meminfo")):
+        if line.startswith("MemAvailable:"):
+            return float(line.split()[1]) * 1024
+    return None
+
+
+def _of_control_group() -> float | None:
+    """What a container may still take; file pages that can go count as free."""
+    for *files, idle in _CONTROL_GROUPS:
+        limit, used, details = (_lines(_CONTROL_FOLDER / name) for name in files)
+        if limit and used and limit[0].isdigit():
+            pages = dict(line.split()[:2] for line in details)
+            kept = float(used[0]) - float(pages.get(idle, 0))
+            return max(1.0, float(limit[0]) - kept)
+    return None
+
+
+def _of_process() -> float | None:
+    """What a limit of address space leaves, as one set by ulimit -v."""
+    pages = _lines(Path("/proc/self/statm"))
+    if find_spec("resource") is None:
+        return None
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or not pages:
+        return None
+    return max(1.0, limit - float(pages[0].split()[0]) * _PAGE)
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines of a file of the system; none if it is not there."""
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []
+
+
+def _in_words(size: float) -> str:
+    if size < 1024 * _MEBIBYTE:
+        return f"{size / _MEBIBYTE:.0f} MiB"
+    return f"{size / (1024 * _MEBIBYTE):.1f} GiB"

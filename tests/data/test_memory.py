@@ -1,0 +1,123 @@
+"""Work that would not fit into memory is refused before it begins, with figures."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayleaf import KDBClassifier, NaiveBayesClassifier, TANClassifier
+from bayleaf.data import memory
+
+
+def test_little_is_tried_without_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1.0)
+    memory.check_memory(1e6, "a small table", "drop columns")
+
+
+@pytest.mark.parametrize(
+    ("needed", "free", "told"),
+    [
+        (3 * 2**30, 2**30, "about 3.0 GiB of memory, but 1.0 GiB are free; drop"),
+        (200 * 2**20, 2**20, "about 200 MiB of memory, but 1 MiB are free; drop"),
+    ],
+)
+def test_much_is_refused_with_figures(
+    needed: float, free: float, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "free_bytes", lambda: free)
+    with pytest.raises(ValueError, match="^a table would take " + told):
+        memory.check_memory(needed, "a table", "drop columns")
+
+
+def test_nothing_is_refused_where_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    memory.check_memory(1e18, "a table", "drop columns")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_containers_are_asked(
+    first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path if first else tmp_path / "memory"
+    folder.mkdir(exist_ok=True)
+    names = ("memory.max", "memory.current") if first else (
+        "memory.limit_in_bytes", "memory.usage_in_bytes",
+    )  # fmt: skip
+    idle = "inactive_file" if first else "total_inactive_file"
+    (folder / names[0]).write_text("1000\n")
+    (folder / names[1]).write_text("700\n")
+    (folder / "memory.stat").write_text(f"anon 600\n{idle} 100\n")
+    monkeypatch.setattr(memory, "_CONTROL_FOLDER", tmp_path)
+    assert memory.free_bytes() == 400.0
+    (folder / names[0]).write_text("max\n")
+    assert memory.free_bytes() != 400.0
+
+
+def test_fits_tell_what_they_would_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_WORTH_A_LOOK", 0)
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(9, size=(500, 6)).astype(str), rng.integers(2, size=500)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 3000.0)
+    with pytest.raises(ValueError, match="the codes of 500 rows and 6 columns would"):
+        NaiveBayesClassifier().fit(X, y)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 5000.0)
+    assert NaiveBayesClassifier().fit(X, y).score(X, y) > 0.5
+    with pytest.raises(ValueError, match=r"tables of .* are free; use few"):
+        TANClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"tables of .* are free; use few"):
+        KDBClassifier(k=2).fit(X, y)
+
+
+LARGE = """
+import resource
+import numpy as np
+import bayleaf
+rng = np.random.default_rng(0)
+values = np.array([f"v{i}" for i in range(2500)], dtype=object)
+X = values[rng.integers(2500, size=(10_000, 6))]
+y = rng.integers(3, size=10_000)
+model = getattr(bayleaf, KIND)(max_states=2500, **PARAMETERS)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+limit = used + (2 << 30)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    model.fit(X, y).predict_proba(X[:100])
+except ValueError as error:
+    print("refused:", error)
+else:
+    print("fitted")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="needs a limit of address space"
+)
+@pytest.mark.parametrize(
+    ("kind", "parameters", "end"),
+    [
+        ("NaiveBayesClassifier", {}, "fitted"),
+        ("TANClassifier", {}, "refused: the tables of"),
+        ("KDBClassifier", {"k": 1}, "refused: the tables of"),
+        ("KDBClassifier", {"k": 2}, "refused: the table of feature"),
+        ("AODEClassifier", {}, "refused: averaging 6 networks"),
+        ("A2DEClassifier", {}, "refused: "),
+        ("AveragedKDBClassifier", {"n_networks": 4, "max_parents": 1}, ""),
+        ("LatentClassNBClassifier", {"n_restarts": 1, "n_components": 2}, ""),
+    ],
+)
+def test_no_fit_ends_in_a_memory_error(
+    kind: str, parameters: dict[str, object], end: str
+) -> None:
+    program = LARGE.replace("KIND", repr(kind)).replace("PARAMETERS", repr(parameters))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(end)
