@@ -80,7 +80,7 @@ def test_the_drawing_carries_the_weights_of_arcs(run: Run, averaged: Path) -> No
 def test_explain_tells_evidence_alone_from_that_by_parents(
     run: Run, averaged: Path, heart: Path
 ) -> None:
-    values = json.loads(run("explain", averaged, heart, "--row", 3, "--json").out)
+    values = json.loads(run("explain", averaged, heart, "--line", 3, "--json").out)
     terms = (values[0] if isinstance(values, list) else values)["terms"]
     for term in terms:
         assert sum(term["increments"]) == pytest.approx(term["contribution"])

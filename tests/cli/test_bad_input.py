@@ -78,7 +78,7 @@ def test_one_distinct_target_when_evaluating(run: Run, tmp_path: Path) -> None:
 
 
 def test_empty_target_cell(fit: Callable[..., object]) -> None:
-    check_refused(fit("a,y\n1,p\n2,\n"), "'y'", "row 2")
+    check_refused(fit("a,y\n1,p\n2,\n"), "'y'", "line 2")
 
 
 def test_ragged_row_names_its_line(fit: Callable[..., object]) -> None:
@@ -169,8 +169,8 @@ def test_no_utf8(fit: Callable[..., object]) -> None:
 
 
 def test_row_beyond_the_table(run: Run, model: Path, heart: Path) -> None:
-    check_refused(run("explain", model, heart, "--row", 271), "271", "270 rows")
-    check_refused(run("explain", model, heart, "--row", 0), "at least 1")
+    check_refused(run("explain", model, heart, "--line", 271), "271", "270 rows")
+    check_refused(run("explain", model, heart, "--line", 0), "at least 1")
 
 
 def test_unknown_class_to_compare_with(run: Run, model: Path, heart: Path) -> None:
@@ -265,7 +265,7 @@ def test_text_where_training_had_none(
         assert done.code == 0  # type: ignore[attr-defined]
     else:
         wanted = "true or false" if column[0] is True else "a number"
-        check_refused(done, "'odd'", wanted, "row 1 below the header")
+        check_refused(done, "'odd'", wanted, "line 1 below the header")
 
 
 def test_the_row_of_a_bad_cell_is_counted_through_all_batches(
@@ -278,7 +278,7 @@ def test_the_row_of_a_bad_cell_is_counted_through_all_batches(
     model = tmp_path / "m.json"
     assert run("fit", source, "--target", "y", "-o", model).code == 0  # type: ignore[attr-defined]
     source.write_text(f"a,y\n{rows}1_000,p\n")
-    check_refused(run("predict", model, source), "'1_000'", "row 401 below the header")
+    check_refused(run("predict", model, source), "'1_000'", "line 401 below the header")
 
 
 def test_a_column_that_no_csv_file_can_hold(

@@ -189,16 +189,19 @@ def test_inspect_shows_summary_table_and_structure(run: Run, model: Path) -> Non
 
 
 def test_explain_adds_up(run: Run, model: Path, heart: Path) -> None:
-    done = run("explain", model, heart, "--row", 2, "--row", 5, "--json")
+    done = run("explain", model, heart, "--line", 2, "--row", 5, "--json")
     found = json.loads(done.out)
-    assert [one["row"] for one in found] == [2, 5]
+    assert [one["line"] for one in found] == [2, 5]
+    assert [one["row"] for one in found] == [1, 4]
     for one in found:
         total = one["prior"] + sum(term["contribution"] for term in one["terms"])
         assert total == pytest.approx(one["log_odds"], abs=1e-10)
 
 
 def test_explain_prints_text(run: Run, model: Path, heart: Path) -> None:
-    assert "log-odds" in run("explain", model, heart, "--row", 270).out
+    text = run("explain", model, heart, "--line", 270).out
+    assert text.startswith("line 270: ")
+    assert "log-odds" in text
 
 
 def test_demo_ends_well_with_a_report(run: Run, tmp_path: Path) -> None:

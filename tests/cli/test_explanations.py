@@ -43,9 +43,9 @@ def printed(run: Run, *words: Any) -> str:
 
 def test_all_answers_fit_a_terminal(saved: tuple[Path, Path], run: Run) -> None:
     model, table = saved
-    options = ["--row", 3, "--row", 5, "--intervals", "--counterfactuals", 2]
+    options = ["--line", 3, "--line", 5, "--intervals", "--counterfactuals", 2]
     text = printed(run, "explain", model, table, *options)
-    assert "row 3: " in text
+    assert "line 3: " in text
     assert "row 5: " in text
     assert text.count("95 % credible intervals") == 2
     assert "another class" in text
@@ -60,7 +60,7 @@ def test_json_holds_what_the_functions_return(
     saved: tuple[Path, Path], run: Run
 ) -> None:
     path, table = saved
-    options = ["--row", 2, "--intervals", "--counterfactuals", 3, "--immutable", "wet"]
+    options = ["--line", 2, "--intervals", "--counterfactuals", 3, "--immutable", "wet"]
     told = json.loads(printed(run, "explain", path, table, *options, "--json"))
     model = load(path)
     X = pd.read_csv(table).drop(columns="growth")
@@ -90,7 +90,7 @@ def test_a_conflict_is_told(tmp_path: Path, run: Run) -> None:
     table.write_text("wet,windy,soil,height\nno,yes,clay,0.1\nno,no,clay,0.1\n")
     text = printed(run, "explain", tmp_path / "model.json", table)
     assert "the values are in conflict" in text
-    calm = printed(run, "explain", tmp_path / "model.json", table, "--row", 2)
+    calm = printed(run, "explain", tmp_path / "model.json", table, "--line", 2)
     assert "conflict" not in calm
 
 

@@ -180,7 +180,7 @@ def printing(files: Files) -> dict[str, list[str]]:
         found[f"structure {name}"] = ["inspect", models[name], "--structure", "text"]
         found[f"dot {name}"] = ["inspect", models[name], "--structure", "dot"]
         found[f"json {name}"] = ["inspect", models[name], "--json"]
-        found[f"explain {name}"] = ["explain", models[name], table, "--row", "3"]
+        found[f"explain {name}"] = ["explain", models[name], table, "--line", "3"]
     for name in ("nb", "tan", "network", "density"):
         found[f"table {name}"] = ["inspect", models[name], "--table", columns[1]]
     more = ["--intervals", "--counterfactuals", "2"]
@@ -289,7 +289,7 @@ def test_errors_are_short_however_long_a_name_is(
         ["predict", name, table],
         ["predict", model, name],
         ["explain", model, table, "--against", name],
-        ["explain", model, table, "--row", name],
+        ["explain", model, table, "--line", name],
         ["explain", model, table, "--immutable", name, "--counterfactuals", "1"],
         ["query", network, "--given", name],
         ["query", network, "--given", f"{name}=a"],

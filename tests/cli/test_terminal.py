@@ -49,7 +49,7 @@ def commands() -> list[list[str]]:
         model = f"{name}.json"
         found += [
             ["inspect", model],
-            ["explain", model, "t.parquet", "--row", "1"],
+            ["explain", model, "t.parquet", "--line", "1"],
             ["predict", model, "t.parquet"],
         ]
     found += [
@@ -77,7 +77,7 @@ def commands() -> list[list[str]]:
         ["fit", "t.parquet", "--target", "x\x1b[31m"],
         ["fit", "no\x1b[31m.csv", "--target", "y"],
         ["query", "tan.json", "--evidence", "c\rback=\x1b[2J"],
-        ["explain", "tan.json", "t.parquet", "--row", "9\x07"],
+        ["explain", "tan.json", "t.parquet", "--line", "9\x07"],
         ["\x1b[31m"],
         ["fit", "--\x1b[31m"],
         ["predict", "t.parquet", "t.parquet"],

@@ -24,11 +24,11 @@ def encode_batch(
     batch: pa.RecordBatch,
     source: str,
     *,
-    row_numbers: Sequence[int],
+    lines: Sequence[int],
 ) -> EncodedTable:
     """Encode the features of a batch, whatever else it holds and in whatever order.
 
-    `row_numbers` are those of the batch's rows in its file, for messages.
+    `lines` are the numbers of the batch's rows below the header, from 1, for messages.
 
     Cells of a CSV file come as text and are read as the model's domain asks: numbers
     for a numeric feature, the state's own type for a nominal one. Columns that were
@@ -48,7 +48,7 @@ def encode_batch(
         variable = variables.get(reading.name)
         is_plain = variable is not None and reading.form != "duration"
         if is_plain and variable is not None and _is_text(cells.type):
-            columns[reading.name] = _read_text(_TextCells(variable, cells, row_numbers))
+            columns[reading.name] = _read_text(_TextCells(variable, cells, lines))
         else:
             parsed = take_apart(pa.table({str(reading.name): cells}))
             assert isinstance(parsed, list)
@@ -63,21 +63,21 @@ def encode_batch(
 
 
 class _TextCells(NamedTuple):
-    """The cells of a variable as a file has them, with their rows' numbers."""
+    """The cells of a variable as a file has them, with their lines."""
 
     variable: Variable
     texts: pa.Array
-    row_numbers: Sequence[int]
+    lines: Sequence[int]
 
     def refusal(self, text: str) -> ValueError:
         """What to say of a text that stands where a number belongs."""
-        row = self.row_numbers[self.texts.index(text).as_py()]
+        line = self.lines[self.texts.index(text).as_py()]
         truth = any(isinstance(state, bool) for state in self.variable.states)
         wanted = "true or false" if truth else "a number"
         return ValueError(
             f"column {quoted(self.variable.name)} holds {quoted(text)} where {wanted} "
-            f"belongs (row {row} below the header); correct the cell, or name it with "
-            "--na if it means empty"
+            f"belongs (line {line} below the header); correct the cell, or name it "
+            "with --na if it means empty"
         )
 
 

@@ -123,8 +123,8 @@ def csv_error(
     if failed:
         row = failed[0]
         return ValueError(
-            f"row {row.number} of {called(source)} has {row.actual_columns} cells, but "
-            f"the header has {row.expected_columns}; correct it or quote its commas"
+            f"line {row.number} of {called(source)} has {row.actual_columns} cells, "
+            f"but the header has {row.expected_columns}; correct it or quote its commas"
         )
     if "invalid UTF8" in str(error):
         return wrong_encoding(source)

@@ -54,7 +54,7 @@ def training_table(
         first = next(i for i, cell in enumerate(labels) if not cell.is_valid)
         raise ValueError(
             f"the target column {quoted(target)} is empty in {labels.null_count} rows "
-            f"(the first is row {first + 1} below the header); remove those rows"
+            f"(the first is line {first + 1} below the header); remove those rows"
         )
     features = table.drop_columns(list(dict.fromkeys(special)))
     if not features.num_columns:

@@ -204,8 +204,11 @@ class Explanation:
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self, limit: int = 10) -> str:
-        """Write the terms as a table, the largest `limit` of them in full."""
+    def to_text(self, limit: int = 10, called: str | None = None) -> str:
+        """Write the terms as a table, the largest `limit` of them in full.
+
+        The row is called `row_name`, or what `called` says.
+        """
         if limit < 0:
             raise ValueError(f"the number of terms to show must be >= 0, got {limit}")
         rival = (
@@ -214,7 +217,7 @@ class Explanation:
             else "with no other class to compare"
         )
         lines = wrapped(
-            f"{visible(self.row_name)}: {shown_name(self.target)} with probability "
+            f"{visible(called or self.row_name)}: {shown_name(self.target)} with probability "
             f"{self.probability:.3f}, {rival}",
             "",
         )

@@ -21,7 +21,9 @@ def explain(
     model: Path,
     data: Source,
     *,
-    row: Annotated[tuple[int, ...], Parameter(negative="")] = (1,),
+    line: Annotated[
+        tuple[int, ...], Parameter(name=["--line", "--row"], negative="")
+    ] = (1,),
     against: str | None = None,
     terms: int = 10,
     counterfactuals: int = 0,
@@ -35,7 +37,7 @@ def explain(
     Contexts, groups and latent rules that a row uses, and values that contradict one
     another, are told too.
 
-    Example: `bayleaf explain heart.json new.csv --row 3 --counterfactuals 3`
+    Example: `bayleaf explain heart.json new.csv --line 3 --counterfactuals 3`
 
     Parameters
     ----------
@@ -43,8 +45,8 @@ def explain(
         Model file.
     data
         CSV or Parquet file; - for CSV on standard input.
-    row
-        Row below the header, from 1; may be repeated.
+    line
+        Line below the header, from 1; may be repeated.
     against
         Class to compare with; the runner-up by default.
     terms
@@ -65,8 +67,8 @@ def explain(
     from bayleaf.io import read_model
 
     predictor = read_model(model).predictor
-    batch = _rows(data, row, form)
-    encoded = encode_batch(predictor, batch, data, row_numbers=row)
+    batch = _rows(data, line, form)
+    encoded = encode_batch(predictor, batch, data, lines=line)
     codes = encoded.codes
     found = predictor.explain(codes, _label(predictor.classes, against))
     if counterfactuals < 0:
@@ -74,7 +76,7 @@ def explain(
     if immutable and not counterfactuals:
         raise ValueError("--immutable belongs to --counterfactuals; give both")
     explanations = [
-        replace(one, row=number) for one, number in zip(found, row, strict=True)
+        replace(one, row=number - 1) for one, number in zip(found, line, strict=True)
     ]
     asked = _Asked(predictor, codes)
     more = [asked.contexts, asked.conflicts]
@@ -92,7 +94,12 @@ def explain(
         )
     else:
         texts = [
-            "\n".join([one.to_text(terms), *(a[i].text for a in answers if a[i].text)])
+            "\n".join(
+                [
+                    one.to_text(terms, f"line {line[i]}"),
+                    *(a[i].text for a in answers if a[i].text),
+                ]
+            )
             for i, one in enumerate(explanations)
         ]
         print("\n\n".join(texts))
@@ -175,7 +182,7 @@ class _Asked:
 def _values(explanation: Explanation, answers: Sequence[_Answer]) -> dict[str, Any]:
     """All that is told of one row, ready for JSON."""
     told = {answer.key: answer.value for answer in answers}
-    return {**explanation.to_dict(), **told}
+    return {"line": explanation.row + 1, **explanation.to_dict(), **told}
 
 
 def _rows(data: str, numbers: tuple[int, ...], form: FileFormat | None) -> Any:
@@ -185,7 +192,7 @@ def _rows(data: str, numbers: tuple[int, ...], form: FileFormat | None) -> Any:
     from bayleaf.cli.tables import read_batches
 
     if any(number < 1 for number in numbers):
-        raise ValueError(f"--row must be at least 1, got {min(numbers)}")
+        raise ValueError(f"--line must be at least 1, got {min(numbers)}")
     found: dict[int, pa.RecordBatch] = {}
     start = 0
     for batch in read_batches(data, form):
@@ -197,7 +204,7 @@ def _rows(data: str, numbers: tuple[int, ...], form: FileFormat | None) -> Any:
             break
     else:
         absent = min(number for number in numbers if number not in found)
-        raise ValueError(f"--row {absent} is beyond the table's {start} rows")
+        raise ValueError(f"--line {absent} is beyond the table's {start} rows")
     table = pa.Table.from_batches([found[number] for number in numbers])
     return table.combine_chunks().to_batches()[0]
 

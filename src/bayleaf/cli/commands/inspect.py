@@ -168,8 +168,7 @@ def _show_importance(
             f"--target ({near_names(name, table.column_names)})"
         )
     batch = table.combine_chunks().to_batches()[0]
-    numbers = range(1, table.num_rows + 1)
-    encoded = encode_batch(predictor, batch, source, row_numbers=list(numbers))
+    encoded = encode_batch(predictor, batch, source, lines=range(1, len(batch) + 1))
     spelled = {str(label): label for label in predictor.classes.tolist()}
     spelled |= {str(s).lower(): s for s in spelled.values() if isinstance(s, bool)}
     labels = [

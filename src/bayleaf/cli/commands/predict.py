@@ -69,7 +69,7 @@ def predict(
                 predictor,
                 batch,
                 data,
-                row_numbers=range(n_rows + 1, n_rows + 1 + batch.num_rows),
+                lines=range(n_rows + 1, n_rows + 1 + batch.num_rows),
             )
             unknown.update(encoded.unknown)
             writer.write(_scored(predictor, encoded.codes, batch, probabilities))
