@@ -46,7 +46,7 @@ def test_all_answers_fit_a_terminal(saved: tuple[Path, Path], run: Run) -> None:
     options = ["--line", 3, "--line", 5, "--intervals", "--counterfactuals", 2]
     text = printed(run, "explain", model, table, *options)
     assert "line 3: " in text
-    assert "row 5: " in text
+    assert "line 5: " in text
     assert text.count("95 % credible intervals") == 2
     assert "another class" in text
     text += printed(run, "inspect", model)

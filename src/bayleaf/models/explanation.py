@@ -217,8 +217,8 @@ class Explanation:
             else "with no other class to compare"
         )
         lines = wrapped(
-            f"{visible(called or self.row_name)}: {shown_name(self.target)} with probability "
-            f"{self.probability:.3f}, {rival}",
+            f"{visible(called or self.row_name)}: {shown_name(self.target)} with "
+            f"probability {self.probability:.3f}, {rival}",
             "",
         )
         lines.append(

@@ -94,14 +94,13 @@ def explain(
         )
     else:
         texts = [
-            "\n".join(
-                [
-                    one.to_text(terms, f"line {line[i]}"),
-                    *(a[i].text for a in answers if a[i].text),
-                ]
-            )
-            for i, one in enumerate(explanations)
+            one.to_text(terms, f"line {number}") for one, number in zip(found, line)
         ]
+        for answer in answers:
+            texts = [
+                f"{text}\n{one.text}" if one.text else text
+                for text, one in zip(texts, answer, strict=True)
+            ]
         print("\n\n".join(texts))
     return 0
 

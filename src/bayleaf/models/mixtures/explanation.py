@@ -121,10 +121,11 @@ class MixtureExplanation(Explanation):
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self, limit: int = 10) -> str:
+    def to_text(self, limit: int = 10, called: str | None = None) -> str:
         """Write the terms, the heaviest experts, and the gates on the way to the first.
 
-        `limit` is the number of terms that are written in full.
+        `limit` is the number of terms that are written in full; the row is called
+        `row_name`, or what `called` says.
         """
         facts = [stated(term.feature, term.value) for term in self.terms]
         n_starts = 1 + max(expert.start for expert in self.experts)
@@ -132,7 +133,7 @@ class MixtureExplanation(Explanation):
         heading = "experts by the weight the gates give them"
         if n_starts > 1:
             heading = f"experts by their weight in the mean of {n_starts} mixtures"
-        lines = [super().to_text(limit), heading]
+        lines = [super().to_text(limit, called), heading]
         for expert in ranked[:_EXPERTS_SHOWN]:
             name = _named("expert", expert, n_starts)
             told = _strongest(expert.contributions, facts)

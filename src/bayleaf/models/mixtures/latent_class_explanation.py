@@ -45,9 +45,9 @@ class LatentClassExplanation(Explanation):
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self, limit: int = 10) -> str:
+    def to_text(self, limit: int = 10, called: str | None = None) -> str:
         """Write the terms, the largest `limit` in full, and the best components."""
-        lines = [super().to_text(limit)]
+        lines = [super().to_text(limit, called)]
         if len(self.components) > 1:
             lines += _told(self.target, self.components)
             if self.against != self.target:
