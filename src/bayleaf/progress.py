@@ -27,7 +27,7 @@ Tell = Callable[[str], object]
 _LOGGER = logging.getLogger("bayleaf")
 _MINUTE, _HOUR = 60.0, 3600.0
 # What is done within this time shows nothing.
-_PATIENCE_SECONDS = 0.8
+_PATIENCE_SECONDS = 0.6
 # Where lines stay, as in a file, one is written this often.
 _SECONDS_BETWEEN_LINES = 10.0
 
