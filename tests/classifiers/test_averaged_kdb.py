@@ -51,6 +51,9 @@ def test_scores_are_the_weighted_sum_of_mean_log_probabilities(fitted: Any) -> N
     inner = model.model_
     logs = inner.log_probabilities(codes)
     scores = inner.base + np.einsum("rcij,ij->rc", logs, inner.weights)
+    densities = np.empty((codes.n_rows, 3, inner.linear.weights.size))
+    inner.linear.families.write_log_densities(codes, densities, 0)
+    scores += densities @ inner.linear.weights.ravel()
     expected = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_log_proba(frame), expected, atol=1e-10)
     assert inner.weights.min() >= 0
@@ -200,6 +203,7 @@ def test_edges_carry_weights_and_class_arcs_are_the_features_totals(
         child: e.weight for e in edges for parent, child in [e] if parent == "class"
     }
     totals = dict(zip(frame.columns, model.model_.weights.sum(axis=1), strict=True))
+    totals["number"] += model.model_.linear.weights.sum()
     assert of_class == pytest.approx(totals)
     strongest = {
         child: max((e.weight, e[0]) for e in edges if e[1] == child and e[0] != "class")

@@ -48,6 +48,8 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "n_networks": (3, {}),
     "max_parents": (2, {}),
     "weights": (None, {}),
+    "linear_families": (False, {}),
+    "correction": (False, {}),
     "max_rows": (50, {}),
     "n_bins": (3, {}),
     "search": ("significance", {}),

@@ -16,14 +16,11 @@ from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
     check_count,
-)
-from bayleaf.counts.information import (
-    conditional_mutual_information_matrix,
-    mutual_information,
+    check_flag,
 )
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import run_tasks
+from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.nested import PseudoCounts
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import (
@@ -32,29 +29,30 @@ from bayleaf.cpds.smoothing import (
 )
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
-from bayleaf.data.cuts.random_cuts import RandomCuts, interval_map
+from bayleaf.data.cuts.random_cuts import RandomCuts, value_maps
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.progress import Work
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
-    Maps,
-    count_network,
     left_out_log_probabilities,
-    recoded,
+    sampling_tasks,
     scores_of,
     state_counts,
 )
 from bayleaf.search.left_out.cells import (
     LeftOutRows,
 )
+from bayleaf.search.left_out.correction import learn_correction
+from bayleaf.search.left_out.linear_families import linear_families
+from bayleaf.search.left_out.piece_weights import PieceWeights, weigh_pieces
 from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
-from bayleaf.search.left_out.weights import LogProbabilities, learn_weights
-from bayleaf.search.orders.noisy_kdb import log_information, noisy_parents
+from bayleaf.search.left_out.weights import LogProbabilities
 from bayleaf.wording import name_list, quoted
 
 # Left-out log-probabilities that are held at most: 0.8 GB.
@@ -71,8 +69,11 @@ class AveragedKDBClassifier(BayesianClassifier):
     draws a feature order and up to `max_parents` parents a feature around those of KDB.
     The score of a class is a sum over features and depths: the mean log-probability of
     the feature's value given the class and its first j parents, times a weight that is
-    learned from exact leave-one-out predictions. The sum stays additive, so that every
-    prediction is explained by terms that add up.
+    learned from exact leave-one-out predictions. What a numeric feature says as a
+    number, alone and in linear regressions on others, are further pieces of the sum;
+    from a thousand rows on a curve for each feature corrects it where left-out rows
+    show that this pays. The sum stays additive, so that every prediction is explained
+    by terms that add up.
 
     Parameters
     ----------
@@ -83,6 +84,11 @@ class AveragedKDBClassifier(BayesianClassifier):
     weights : {"leave_one_out"} or None, default="leave_one_out"
         How terms are weighted: by the log-loss of left-out rows, or, with None,
         evenly. With even weights, `calibration` finds one temperature.
+    linear_families : bool, default=True
+        Whether numeric features also count as numbers, in linear-Gaussian families;
+        only where weights are learned.
+    correction : bool, default=True
+        Whether curves may correct the sum; only where weights are learned.
     max_rows : int, default=8000
         Most rows on which the weights are learned, drawn at random; the tables are
         counted from all rows.
@@ -110,6 +116,8 @@ class AveragedKDBClassifier(BayesianClassifier):
     penalty_ : float
         Strength of the pull towards equal weights that was chosen; NaN with even
         weights.
+    corrected_ : bool
+        Whether curves correct the sum.
 
     References
     ----------
@@ -130,6 +138,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         n_networks: int = 16,
         max_parents: int = 4,
         weights: str | None = "leave_one_out",
+        linear_families: bool = True,
+        correction: bool = True,
         max_rows: int = 8000,
         n_bins: int | None = None,
         smoothing: str | Smoothing = "dirichlet",
@@ -148,6 +158,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         self.n_networks = n_networks
         self.max_parents = max_parents
         self.weights = weights
+        self.linear_families = linear_families
+        self.correction = correction
         self.max_rows = max_rows
         self.n_bins = n_bins
 
@@ -158,6 +170,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         check_count("max_rows", self.max_rows, 1)
         if self.weights is not None:
             check_choice("weights", self.weights, ("leave_one_out",))
+        check_flag("linear_families", self.linear_families)
+        check_flag("correction", self.correction)
         if self.n_bins is not None:
             check_count("n_bins", self.n_bins, 2)
         if self.missing == "marginalize":
@@ -169,6 +183,7 @@ class AveragedKDBClassifier(BayesianClassifier):
             PseudoCounts.from_rule(resolve_smoothing(self.smoothing), np.ones(1))
 
     def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
+        self._random_cuts = None
         if self.discretizer is not None:
             return resolve_discretizer(self.discretizer)
         self._random_cuts = RandomCuts(rng, self.n_networks, self.n_bins)
@@ -178,10 +193,18 @@ class AveragedKDBClassifier(BayesianClassifier):
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         self._refuse_many_classes(domain)
+        drawn = self.__dict__.pop("_random_cuts", None)
+        features = domain.variables[:-1]
         # Threads of the linear algebra would stand in the way of those of `n_jobs`.
         with _linear_algebra().limit(limits=1, user_api="blas"):
             tasks: list[Callable[[], Any]] = [
-                *self._sampling(counts, domain, rng),
+                *sampling_tasks(
+                    counts,
+                    value_maps(features, drawn, self.n_networks),
+                    rng,
+                    self.max_parents,
+                    self.max_table_cells,
+                ),
                 partial(self._left_out_rows, counts.rows(), rng),
                 partial(state_counts, counts),
             ]
@@ -190,8 +213,11 @@ class AveragedKDBClassifier(BayesianClassifier):
             *sampled, left_out, in_states = run_tasks(tasks, counts.n_jobs)
             work.say("learning the weights")
             networks = tuple(sampled)
-            logs = self._chosen_log_probabilities(networks, counts, left_out)
-            weights = self._weigh(logs)
+            linear = self._linear_families(counts, domain, in_states, rng)
+            logs = self._chosen_log_probabilities(networks, counts, left_out, linear)
+            learned = self._weigh(logs, left_out, domain, linear)
+        n_features = len(domain) - 1
+        n_tables = 1 + n_features * (self.max_parents + 1)
         prior = self.smoothing_.estimate(counts.class_counts())
         model = AveragedKDBModel(
             domain,
@@ -199,8 +225,10 @@ class AveragedKDBClassifier(BayesianClassifier):
             networks,
             self.smoothing_,
             self.biases_ + self.prior_weight_ * np.log(prior),
-            weights.reshape(len(domain) - 1, -1),
+            learned.weights[1:n_tables].reshape(n_features, -1),
             in_states,
+            _weighted(linear, learned.weights[n_tables:]),
+            learned.curves and Curves(*learned.curves),
         )
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
@@ -268,62 +296,6 @@ class AveragedKDBClassifier(BayesianClassifier):
         labels = tuple(self.classes_.tolist())
         return model.feature_shape(names.index(feature), labels)
 
-    def _value_maps(self, domain: Domain) -> list[Maps]:
-        """For each network, the state that each code of each feature stands for."""
-        features = domain.variables[:-1]
-        as_is = [np.arange(v.n_states + 1, dtype=np.uint16) for v in features]
-        if self.discretizer is not None:
-            return [tuple(as_is)] * self.n_networks
-        drawn = iter(self.__dict__.pop("_random_cuts").drawn)
-        codings = [next(drawn) if v.kind == "numeric" else None for v in features]
-        return [
-            tuple(
-                as_is[i] if coding is None else interval_map(features[i], coding[m])
-                for i, coding in enumerate(codings)
-            )
-            for m in range(self.n_networks)
-        ]
-
-    def _sampling(
-        self, counts: CountSource, domain: Domain, rng: np.random.Generator
-    ) -> list[Callable[[], RandomNetwork]]:
-        """For each network, what draws it and counts every feature and its parents."""
-        codes = counts.rows()
-        maps = self._value_maps(domain)
-        seeds = rng.integers(1 << 63, size=self.n_networks)
-        alike = all(
-            one is other
-            for others in maps[1:]
-            for one, other in zip(maps[0], others, strict=True)
-        )
-
-        def sample(network: int) -> RandomNetwork:
-            generator = np.random.default_rng(seeds[network])
-            measured = shared or self._measured(counts, maps[network], 1)
-            parents = noisy_parents(*measured, self.max_parents, generator)
-            return count_network(codes, parents, maps[network])
-
-        # Several codings are counted side by side, each on one thread.
-        shared = self._measured(counts, maps[0], counts.n_jobs) if alike else None
-        return [partial(sample, m) for m in range(self.n_networks)]
-
-    def _measured(
-        self, counts: CountSource, maps: Maps, n_jobs: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Logarithms of I(X;C) and I(X;X'|C), nats, in one coding."""
-        codes = counts.rows()
-        coded = counts
-        if any((states != np.arange(len(states))).any() for states in maps):
-            coded = TableCounts(
-                recoded(codes, maps),
-                n_jobs=n_jobs,
-                max_table_cells=self.max_table_cells,
-            )
-        return (
-            log_information(mutual_information(coded)),
-            log_information(conditional_mutual_information_matrix(coded)),
-        )
-
     def _left_out_rows(self, codes: Codes, rng: np.random.Generator) -> LeftOutRows:
         """Distinct training rows in random order, as many as weights are learned on."""
         rows, weights = shuffled_distinct_rows(codes, rng)
@@ -338,6 +310,7 @@ class AveragedKDBClassifier(BayesianClassifier):
         networks: tuple[RandomNetwork, ...],
         counts: CountSource,
         left_out: LeftOutRows,
+        linear: LinearGaussianFamilies | None,
     ) -> LogProbabilities:
         """Log-probabilities of left-out rows under the rule, which "auto" chooses."""
         log_probabilities_under = partial(
@@ -346,40 +319,64 @@ class AveragedKDBClassifier(BayesianClassifier):
             self.max_parents + 1,
             counts,
             left_out,
+            linear=linear,
         )
         if self.smoothing == AUTO:
             scores = []
             for rule in SMOOTHING_GRID:
                 logs = log_probabilities_under(rule)
-                summed = logs.log_scores(self._even_weights())
+                summed = logs.log_scores(self._even_weights(logs))
                 best = best_temperature(summed, logs.own, logs.weights)
                 scores.append(scores_of(summed / best, logs))
             self._adopt(choose_rule(SMOOTHING_GRID, scores))
         return log_probabilities_under(self.smoothing_)
 
-    def _even_weights(self) -> NDArray[np.float64]:
-        """Weights under which each feature counts once, the prior's first."""
-        n_depths = self.max_parents + 1
-        pieces = np.full((len(self.encoder_.domain), n_depths), 1.0 / n_depths)
-        return np.append(1.0, pieces)
+    def _even_weights(self, logs: LogProbabilities) -> NDArray[np.float64]:
+        """Weights under which each feature's tables count once, the prior's first."""
+        n_depths, n_features = self.max_parents + 1, len(self.encoder_.domain)
+        pieces = np.full(n_features * n_depths, 1.0 / n_depths)
+        n_linear = logs.values.shape[2] - 1 - len(pieces)
+        return np.concatenate([[1.0], pieces, np.zeros(n_linear)])
 
-    def _weigh(self, logs: LogProbabilities) -> NDArray[np.float64]:
-        """Weight of each feature at each depth; prior weight and biases are kept."""
-        weights, temperature = self._even_weights(), 1.0
-        self.prior_weight_, self.penalty_ = 1.0, float("nan")
-        self.biases_ = np.zeros(len(self.classes_))
-        if self.weights is not None or self.calibration is not None:
-            summed = logs.log_scores(weights)
-            temperature = best_temperature(summed, logs.own, logs.weights)
-        if self.weights is not None and len(self.classes_) > 1:
-            found = learn_weights(logs, weights[-1] / temperature)
-            self.prior_weight_, self.biases_ = found.prior, found.biases
-            self.penalty_ = found.penalty
-            weights, temperature = np.append(found.prior, found.pieces), 1.0
-        summed = (logs.log_scores(weights) + self.biases_) / temperature
-        self._learned_temperature = temperature
-        self._loo_score = scores_of(summed, logs)
-        return weights[1:]
+    def _linear_families(
+        self,
+        counts: CountSource,
+        domain: Domain,
+        in_states: tuple[NDArray[np.float64], ...],
+        rng: np.random.Generator,
+    ) -> LinearGaussianFamilies | None:
+        """What numbers say as numbers, where that is asked for and weighed."""
+        if not self.linear_families or self.weights is None or len(self.classes_) < 2:
+            return None
+        return linear_families(counts.rows(), domain.variables[:-1], in_states, rng)
+
+    def _weigh(
+        self,
+        logs: LogProbabilities,
+        left_out: LeftOutRows,
+        domain: Domain,
+        linear: LinearGaussianFamilies | None,
+    ) -> PieceWeights:
+        """Weight of every piece, and curves where they pay; the rest is kept."""
+        asked = self.weights is not None
+        learned = weigh_pieces(
+            logs,
+            self._even_weights(logs),
+            learn=asked and len(self.classes_) > 1,
+            scale=asked or self.calibration is not None,
+        )
+        correction = None
+        if self.correction and asked:
+            variables = domain.variables[:-1]
+            correction = learn_correction(learned.scores, left_out, variables, linear)
+        self.corrected_ = correction is not None
+        if correction is not None:
+            learned = learned.corrected(correction)
+        self.prior_weight_, self.biases_ = float(learned.weights[0]), learned.biases
+        self.penalty_ = learned.penalty
+        self._learned_temperature = learned.temperature
+        self._loo_score = scores_of(learned.scores, logs)
+        return learned
 
 
 def _told(work: Work, task: Callable[[], Any]) -> Any:
@@ -392,3 +389,12 @@ def _told(work: Work, task: Callable[[], Any]) -> Any:
 def _linear_algebra() -> ThreadpoolController:
     """What sets the threads of the linear algebra; finding it takes a while."""
     return ThreadpoolController()
+
+
+def _weighted(
+    families: LinearGaussianFamilies | None, weights: NDArray[np.float64]
+) -> WeightedLinearFamilies | None:
+    """Families with their weights; None where none has any."""
+    if families is None or not weights.any():
+        return None
+    return WeightedLinearFamilies(families, weights.reshape(-1, families.n_pieces))

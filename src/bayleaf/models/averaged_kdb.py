@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,13 @@ from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import RowFacts, UsedCells
-from bayleaf.models.support.nested_levels import FamilyLevel, family_levels
+from bayleaf.models.support.nested_levels import AverageLevels
+from bayleaf.models.support.number_terms import (
+    Curves,
+    WeightedLinearFamilies,
+    odds_between,
+    parent_weights,
+)
 from bayleaf.models.support.occupied_cells import shipped_networks
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts
@@ -65,6 +71,10 @@ class AveragedKDBModel(ModelKind):
         Weight of each feature at each depth, none negative.
     state_counts : tuple of ndarray of shape (n_states,)
         Training weight of each state of each feature.
+    linear : WeightedLinearFamilies, optional
+        What numeric features add as numbers.
+    curves : Curves, optional
+        What states of features add to correct the sum.
     """
 
     domain: Domain
@@ -74,6 +84,8 @@ class AveragedKDBModel(ModelKind):
     base: Floats
     weights: Floats
     state_counts: tuple[Floats, ...]
+    linear: WeightedLinearFamilies | None = None
+    curves: Curves | None = None
 
     _TABLES_ARE = (
         "has a table in each of several networks, none of its own; look at the shape "
@@ -97,6 +109,10 @@ class AveragedKDBModel(ModelKind):
             raise ValueError("weights and smoothing hold a negative or huge number")
         for network in self.networks:
             network.check_fit(self.domain.cards)
+        if self.linear is not None:
+            self.linear.families.check_fit(self.domain.cards)
+        if self.curves is not None:
+            self.curves.check_fit(self.domain.cards)
 
     @property
     def _parts(self) -> str:
@@ -127,7 +143,7 @@ class AveragedKDBModel(ModelKind):
                 total += free * sum(
                     family.n_configurations(int(depth)) for depth in used
                 )
-        return total
+        return total + sum(more.n_parameters for more in self._beside_tables)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -160,6 +176,8 @@ class AveragedKDBModel(ModelKind):
     def arc_weights(self) -> Mapping[tuple[int, int], float]:
         """Total weight of the child's terms that look at the parent."""
         class_index, total = len(self.domain) - 1, self.weights.sum(axis=1)
+        if self.linear is not None:
+            total[self.linear.families.features] += self.linear.weights.sum(axis=1)
         return {
             (parent, child): float(total[child])
             if parent == class_index
@@ -185,6 +203,8 @@ class AveragedKDBModel(ModelKind):
     def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
         """Mean over networks of ln P(state | class) times the feature's weight."""
         alone = self.log_probabilities_of_states(feature) * self.weights[feature].sum()
+        for more in self._beside_tables:
+            alone += more.alone(feature, self._every_state(feature))
         return feature_shape(
             self.domain[feature], alone, self.state_counts[feature], classes
         )
@@ -200,25 +220,14 @@ class AveragedKDBModel(ModelKind):
                 "weights": self.weights,
                 "pseudo": [each, together, shared],
                 **shipped_networks(self.networks, self.weights, self.n_classes),
+                **{k: v for more in self._beside_tables for k, v in more.shipped()},
             },
         )
 
     @cached_property
     def _parent_weights(self) -> list[dict[int, float]]:
         """For each feature, its parents by falling weight."""
-        depths = self.weights.shape[1]
-        found = []
-        for child in range(len(self.domain) - 1):
-            # Terms that look at the first j parents, or more.
-            known = np.cumsum(self.weights[child][::-1])[::-1] / len(self.networks)
-            total: dict[int, float] = {}
-            for network in self.networks:
-                parents = network.families[child].variables[1:depths]
-                for depth, parent in enumerate(parents, 1):
-                    total[parent] = total.get(parent, 0.0) + float(known[depth])
-            ranked = sorted(total.items(), key=lambda item: (-item[1], item[0]))
-            found.append({parent: weight for parent, weight in ranked if weight > 0})
-        return found
+        return parent_weights(self.networks, self.weights, self.linear)
 
     def feature_parents(self, feature: int) -> Sequence[int]:
         """Features that some network conditions a feature on, by falling weight."""
@@ -246,6 +255,8 @@ class AveragedKDBModel(ModelKind):
         scores = np.tile(self.base, (codes.n_rows, 1))
         slots = np.array(codes.slots, dtype=np.int64)
         self._tables.add(codes.narrow, codes.wide, slots, scores)
+        for more in self._beside_tables:
+            more.add(codes, scores)
         return scores
 
     # ---- explanation
@@ -268,13 +279,22 @@ class AveragedKDBModel(ModelKind):
 
     def log_probabilities_of_states(self, feature: int) -> Floats:
         """Mean over networks of ln P(state | class), shape (n_states, n_classes)."""
+        codes = self._every_state(feature)
+        logs = np.empty((codes.n_rows, self.n_classes, 1))
+        self._bank.write_log_probabilities(feature, codes, self.smoothing, logs, 0, 1)
+        return logs[:, :, 0]
+
+    def _every_state(self, feature: int) -> Codes:
+        """A row for each state of a feature, the other features anything."""
         n_states = self.domain[feature].n_states
         columns = [np.zeros(n_states, dtype=np.uint16)] * (len(self.domain) - 1)
         columns[feature] = np.arange(n_states, dtype=np.uint16)
-        codes = Codes.from_columns(columns, self.domain.cards[:-1])
-        logs = np.empty((n_states, self.n_classes, 1))
-        self._bank.write_log_probabilities(feature, codes, self.smoothing, logs, 0, 1)
-        return logs[:, :, 0]
+        return Codes.from_columns(columns, self.domain.cards[:-1])
+
+    @property
+    def _beside_tables(self) -> list[WeightedLinearFamilies | Curves]:
+        """What adds to the scores beside the networks' tables."""
+        return [more for more in (self.linear, self.curves) if more is not None]
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
@@ -309,19 +329,23 @@ class AveragedKDBModel(ModelKind):
         for first in range(0, codes.n_rows, step):
             rows = slice(first, first + step)
             values = self.log_probabilities(codes.rows(rows))
-            places = np.arange(len(values))
-            odds = values[places, target[rows]] - values[places, against[rows]]
+            odds = odds_between(target[rows], against[rows], values)
             found[rows] = deeper * np.diff(odds, axis=2, prepend=0.0)
+            for more in self._beside_tables:
+                more.add_increments(
+                    codes.rows(rows),
+                    partial(odds_between, target[rows], against[rows]),
+                    found[rows],
+                )
         return found
 
     # ---- the rows behind the tables, which are counts themselves
 
-    def _levels(
-        self, network: RandomNetwork, feature: int, states: NDArray[np.uint16]
-    ) -> Iterator[FamilyLevel]:
-        """Distributions that rows use of a feature in one network, by depth."""
-        shape = (self.n_classes, self.weights.shape[1])
-        return family_levels(network.families[feature], states, self.smoothing, shape)
+    def _levels(self, codes: Codes) -> AverageLevels:
+        """Distributions that rows use in every network."""
+        return AverageLevels(
+            self.networks, self.weights, self.smoothing, codes, self.n_classes
+        )
 
     def n_training_rows(self, support: SupportCounts) -> float:
         """Weight of the rows that know the feature which fewest know."""
@@ -332,14 +356,20 @@ class AveragedKDBModel(ModelKind):
     ) -> AveragedKDBModel:
         """Return the same model with drawn weights of all occupied cells.
 
-        Cells that are left with less than a row disappear.
+        Cells that are left with less than a row disappear. Where counts are rounded
+        and not drawn, numbers count in intervals alone: sums of their products tell
+        more of single rows than any rounding of counts hides.
         """
         networks = tuple(
             replace(network, counts=network.counts.drawn(rng))
             for network in self.networks
         )
         counts = tuple(np.floor(rng.standard_gamma(n)) for n in self.state_counts)
-        return replace(self, networks=networks, state_counts=counts)
+        if isinstance(rng, np.random.Generator):
+            return replace(self, networks=networks, state_counts=counts)
+        return replace(
+            self, networks=networks, state_counts=counts, linear=None, curves=None
+        )
 
     def drawn_log_scores(
         self,
@@ -350,35 +380,16 @@ class AveragedKDBModel(ModelKind):
     ) -> Floats:
         """Class log scores under draws, shape (n_draws, n_rows, n_classes).
 
-        The logarithm of a Dirichlet's probability with parameter a of A has, to first
-        order, the variance (A - a) / (a (A + 1)). The networks count the same rows, so
-        their terms of one feature move together, that on different features
-        independently; sums over features are taken as normal.
+        Sums over features are taken as normal; see `AverageLevels.variance`. What
+        numbers say as numbers is as sure as its densities tell, and stays.
         """
-        variance = np.zeros((codes.n_rows, self.n_classes))
-        for feature in np.flatnonzero(self.weights.sum(axis=1)).tolist():
-            deviation = np.zeros_like(variance)
-            for network in self.networks:
-                levels = self._levels(network, feature, network.states(codes))
-                for weight, level in zip(self.weights[feature], levels, strict=True):
-                    others = level.parents - level.cells
-                    spread = others / (level.cells * (level.parents + 1.0))
-                    deviation += weight * level.known[:, None] * np.sqrt(spread)
-            variance += (deviation / len(self.networks)) ** 2
+        variance = self._levels(codes).variance()
         noise = rng.standard_normal((n_draws, *variance.shape))
         return np.asarray(self.class_log_scores(codes) + noise * np.sqrt(variance))
 
     def used_cells(self, codes: Codes, support: SupportCounts) -> Iterator[UsedCells]:
         """Deepest distributions that have weight, in the network with fewest rows."""
-        found = np.full((codes.n_variables, codes.n_rows, self.n_classes), np.inf)
-        for network in self.networks:
-            states = network.states(codes)
-            for feature in np.flatnonzero(self.weights.sum(axis=1)).tolist():
-                deepest = int(np.flatnonzero(self.weights[feature])[-1])
-                level = list(self._levels(network, feature, states))[deepest]
-                rows = level.parents - level.strength
-                rows = np.where(level.known[:, None], rows, np.inf)
-                found[feature] = np.minimum(found[feature], rows)
+        found = self._levels(codes).fewest_rows(codes.n_variables)
         return RowFacts(self.domain, codes).of_features(found)
 
     def with_class_prior(self, class_prior: Floats) -> AveragedKDBModel:

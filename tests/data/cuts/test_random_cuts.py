@@ -24,20 +24,44 @@ def test_the_union_holds_the_cut_points_of_every_coding() -> None:
     union = discretizer.cut_points(values, values, 2, np.ones(len(values)))
     (codings,) = discretizer.drawn
     assert len(codings) == 16
-    assert set(union) == set().union(*codings)
+    assert set(union) >= set().union(*codings)
     assert list(union) == sorted(union)
+    # As many as one byte tells apart, beside missing cells.
+    assert len(union) < 254
+    shares = np.bincount(np.searchsorted(union, values)) / len(values)
+    assert shares.max() < 0.02
+
+
+def test_no_finer_cut_takes_a_second_byte() -> None:
+    discretizer, values = _cuts(n_codings=200, max_bins=40), _column(4000)
+    union = discretizer.cut_points(values, values, 2, np.ones(len(values)))
+    assert set(union) == set().union(*discretizer.drawn[0])
 
 
 def test_every_interval_of_a_coding_holds_a_row_and_its_share() -> None:
     discretizer, values = _cuts(max_bins=4), _column(4000)
     discretizer.cut_points(values, values, 2, np.ones(len(values)))
+    distinct, even = np.unique(values), []
     for cuts in discretizer.drawn[0]:
         counts = np.bincount(np.searchsorted(cuts, values), minlength=len(cuts) + 1)
-        inner = counts[1:-1]
         assert (counts > 0).all()
         assert 2 <= len(cuts) <= 4
-        # Neighbouring quantiles lie 1 / b apart, whatever the offset.
-        assert np.ptp(inner) < 0.05 * len(values) if len(inner) else True
+        # Neighbouring quantiles lie 1 / b apart, whatever the offset: those of the
+        # rows, or those of the distinct values.
+        of_values = np.bincount(np.searchsorted(cuts, distinct))
+        spreads = [np.ptp(own[1:-1]) / own.sum() for own in (counts, of_values)]
+        assert min(spreads) < 0.05
+        even.append(spreads[0] < spreads[1])
+    assert 0 < sum(even) < len(even)
+
+
+def test_the_tail_of_a_column_of_zeros_is_cut() -> None:
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(5000) < 0.95, 0.0, rng.exponential(size=5000))
+    discretizer = _cuts()
+    discretizer.cut_points(values, values, 2, np.ones(5000))
+    tail = [sum(cut > 1.0 for cut in cuts) for cuts in discretizer.drawn[0]]
+    assert sum(count > 1 for count in tail) >= 4
 
 
 def test_weights_count_as_repeated_rows() -> None:

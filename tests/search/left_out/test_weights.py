@@ -77,7 +77,7 @@ def test_the_descent_ends_where_a_general_minimiser_does(penalty: float) -> None
 
 
 def test_repeated_columns_share_one_weight_and_noise_gets_little() -> None:
-    found = learn_weights(_log_probabilities(), 0.5)
+    found = learn_weights(_log_probabilities(), np.full(5, 0.5))
     assert found.pieces.min() >= 0
     assert found.pieces[0] == pytest.approx(found.pieces[1], abs=1e-4)
     assert found.pieces[:2].sum() == pytest.approx(1.0, abs=0.25)
@@ -88,22 +88,22 @@ def test_repeated_columns_share_one_weight_and_noise_gets_little() -> None:
 def test_the_loss_is_below_that_of_even_weights() -> None:
     logs = _log_probabilities()
     even = np.concatenate([[1.0], np.full(5, 0.5), np.zeros(3)])
-    found = learn_weights(logs, 0.5)
+    found = learn_weights(logs, np.full(5, 0.5))
     learned = np.concatenate([[found.prior], found.pieces, found.biases])
     whole = [(0, logs.n_rows)]
     assert logs.loss(learned, whole)[0] < logs.loss(even, whole)[0]
 
 
 def test_threads_change_no_bit() -> None:
-    one = learn_weights(_log_probabilities(2500), 0.5)
-    two = learn_weights(_log_probabilities(2500, n_threads=2), 0.5)
+    one = learn_weights(_log_probabilities(2500), np.full(5, 0.5))
+    two = learn_weights(_log_probabilities(2500, n_threads=2), np.full(5, 0.5))
     np.testing.assert_array_equal(one.pieces, two.pieces)
     np.testing.assert_array_equal(one.biases, two.biases)
     assert (one.prior, one.penalty) == (two.prior, two.penalty)
 
 
 def test_few_rows_are_pulled_towards_the_centre() -> None:
-    found = learn_weights(_log_probabilities(5), 0.5)
+    found = learn_weights(_log_probabilities(5), np.full(5, 0.5))
     assert found.penalty == PENALTIES[0]
     np.testing.assert_allclose(found.pieces, 0.5, atol=0.1)
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.data.codes import NARROW_STATES
 from bayleaf.data.cuts.cut_points import distinct_values, midpoints
 from bayleaf.data.domain import Variable
 
 # A column with at most this many distinct values is cut between all of them.
 FEW_VALUES = 10
+# Quantiles that tell how large a number is.
+_FINEST = 160
+
+Floats = NDArray[np.float64]
 
 
 @dataclass
@@ -19,7 +25,9 @@ class RandomCuts:
     """A discretiser that draws several codings of a column and returns their union.
 
     A state of the union lies in one interval of every coding, so that a table is
-    encoded once and each coding is a map of states (`interval_map`).
+    encoded once and each coding is a map of states (`interval_map`). Finer quantiles
+    fill the union up to what one byte tells apart, so that its states still tell how
+    large a number is.
 
     Parameters
     ----------
@@ -51,9 +59,11 @@ class RandomCuts:
     ) -> tuple[float, ...]:
         """Draw the codings of one column; NaN marks missing cells.
 
-        Coding m cuts at the quantiles (k + u) / b of the observed weight, k = 0 to
-        b - 1, with b uniform on 2 to the largest number of quantiles and u uniform on
-        0 to 1; equal cut points count once.
+        Coding m cuts at the quantiles (k + u) / b, k = 0 to b - 1, with b uniform on 2
+        to the largest number of quantiles and u uniform on 0 to 1; equal cut points
+        count once. They are quantiles of the observed weight or, with probability one
+        half, of the distinct values, which tell apart the tail of a column that is
+        mostly zero.
         """
         distinct, counts = distinct_values(values, weights)
         if len(distinct) <= FEW_VALUES:
@@ -62,15 +72,26 @@ class RandomCuts:
             return every
         most = self.max_bins or _default_bins(float(weights.sum()))
         below = np.cumsum(counts)
+        each_once = np.arange(1.0, len(distinct) + 1.0)
         codings = []
         for _ in range(self.n_codings):
             n_quantiles = int(self.generator.integers(2, most + 1))
             shares = (np.arange(n_quantiles) + self.generator.random()) / n_quantiles
-            last = np.unique(np.searchsorted(below, shares * below[-1]))
-            last = last[last < len(distinct) - 1]
-            codings.append(midpoints(distinct[last], distinct[last + 1]))
+            passed = below if self.generator.random() < 0.5 else each_once
+            codings.append(_cut(distinct, passed, shares))
         self.drawn.append(codings)
-        return tuple(sorted(set().union(*codings)))
+        union = set().union(*codings)
+        n_finer = min(_FINEST, NARROW_STATES - 2 - len(union))
+        if n_finer > 1:
+            union.update(_cut(distinct, below, np.arange(1, n_finer) / n_finer))
+        return tuple(sorted(union))
+
+
+def _cut(distinct: Floats, passed: Floats, shares: Floats) -> tuple[float, ...]:
+    """Cut points where shares of what has passed are reached."""
+    last = np.unique(np.searchsorted(passed, shares * passed[-1]))
+    last = last[last < len(distinct) - 1]
+    return midpoints(distinct[last], distinct[last + 1])
 
 
 def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint16]:
@@ -95,6 +116,34 @@ def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint
     states = [*intervals.tolist(), *([n_states] if variable.has_missing_state else [])]
     n_states += variable.has_missing_state
     return np.array([*states, n_states], dtype=np.uint16)
+
+
+def value_maps(
+    features: Sequence[Variable], cuts: RandomCuts | None, n_codings: int
+) -> list[tuple[NDArray[np.uint16], ...]]:
+    """For each coding, the state that each code of each feature stands for.
+
+    Parameters
+    ----------
+    features : sequence of Variable
+        The features; their numeric ones were cut in this order.
+    cuts : RandomCuts or None
+        What was drawn; without it all codings are the features' own.
+    n_codings : int
+        Number of codings.
+    """
+    as_is = tuple(np.arange(v.n_states + 1, dtype=np.uint16) for v in features)
+    if cuts is None:
+        return [as_is] * n_codings
+    drawn = iter(cuts.drawn)
+    codings = [next(drawn) if v.kind == "numeric" else None for v in features]
+    return [
+        tuple(
+            as_is[i] if coding is None else interval_map(features[i], coding[m])
+            for i, coding in enumerate(codings)
+        )
+        for m in range(n_codings)
+    ]
 
 
 def _default_bins(total: float) -> int:

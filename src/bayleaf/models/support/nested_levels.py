@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.nested import NestedFamilies, PseudoCounts, joint_cells
+from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
 
 Floats = NDArray[np.float64]
 States = NDArray[np.uint16]
@@ -90,3 +92,75 @@ def _weights(
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     places = np.where(keys[places] == wanted, places, len(keys))
     return np.asarray(table[places], dtype=np.float64)
+
+
+class AverageLevels:
+    """The distributions that rows use in all networks of an average.
+
+    Parameters
+    ----------
+    networks : sequence of RandomNetwork
+        The networks.
+    weights : ndarray of shape (n_features, n_depths)
+        Weight of each feature at each depth.
+    smoothing : Smoothing
+        Rule of the tables.
+    codes : Codes
+        The rows.
+    n_classes : int
+        Number of classes.
+    """
+
+    def __init__(
+        self,
+        networks: Sequence[RandomNetwork],
+        weights: Floats,
+        smoothing: Smoothing,
+        codes: Codes,
+        n_classes: int,
+    ) -> None:
+        self._networks, self._weights, self._codes = networks, weights, codes
+        self._smoothing, self._shape = smoothing, (n_classes, weights.shape[1])
+        self._used = np.flatnonzero(weights.sum(axis=1)).tolist()
+
+    def variance(self) -> Floats:
+        """Variance of the rows' log scores under draws, (n_rows, n_classes).
+
+        The logarithm of a Dirichlet's probability with parameter a of A has, to first
+        order, the variance (A - a) / (a (A + 1)). The networks count the same rows, so
+        their terms of one feature move together, that on different features
+        independently.
+        """
+        variance = np.zeros((self._codes.n_rows, self._shape[0]))
+        for feature in self._used:
+            deviation = np.zeros_like(variance)
+            for network in self._networks:
+                levels = self._levels(network, feature)
+                for weight, level in zip(self._weights[feature], levels, strict=True):
+                    others = level.parents - level.cells
+                    spread = others / (level.cells * (level.parents + 1.0))
+                    deviation += weight * level.known[:, None] * np.sqrt(spread)
+            variance += (deviation / len(self._networks)) ** 2
+        return variance
+
+    def fewest_rows(self, n_variables: int) -> Floats:
+        """Rows behind the deepest distributions that have weight, where fewest.
+
+        Shape (n_variables, n_rows, n_classes); infinite where there is none.
+        """
+        shape = n_variables, self._codes.n_rows, self._shape[0]
+        found = np.full(shape, np.inf)
+        for network in self._networks:
+            for feature in self._used:
+                deepest = int(np.flatnonzero(self._weights[feature])[-1])
+                level = list(self._levels(network, feature))[deepest]
+                rows = level.parents - level.strength
+                rows = np.where(level.known[:, None], rows, np.inf)
+                found[feature] = np.minimum(found[feature], rows)
+        return found
+
+    def _levels(self, network: RandomNetwork, feature: int) -> Iterator[FamilyLevel]:
+        """Distributions that rows use of a feature in one network, by depth."""
+        states = network.states(self._codes)
+        family = network.families[feature]
+        return family_levels(family, states, self._smoothing, self._shape)

@@ -198,15 +198,15 @@ class LearnedWeights:
     penalty: float
 
 
-def learn_weights(logs: LogProbabilities, centre: float) -> LearnedWeights:
+def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
     """Minimise the log-loss of left-out rows over non-negative weights.
 
     Parameters
     ----------
     logs : LogProbabilities
         The rows.
-    centre : float
-        Weight towards which all pieces are pulled; the prior's is pulled to 1, biases
+    centre : ndarray of shape (n_pieces,)
+        Weight towards which each piece is pulled; the prior's is pulled to 1, biases
         to 0.
 
     Returns
@@ -219,7 +219,7 @@ def learn_weights(logs: LogProbabilities, centre: float) -> LearnedWeights:
         logs.values.shape[2],
         logs.values.shape[1],
     )
-    start = np.concatenate([[1.0], np.full(n_weights - 1, centre), np.zeros(n_classes)])
+    start = np.concatenate([[1.0], centre, np.zeros(n_classes)])
     # Once, before trials that run side by side ask for them.
     _ = logs.contrasts
     penalty, nearby = _best_penalty(logs, start)

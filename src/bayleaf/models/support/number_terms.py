@@ -1,0 +1,248 @@
+"""What numbers add to an average's scores, as numbers and by curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
+from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.data.codes import Codes
+from bayleaf.wording import brief_fields
+
+# Log densities held at a time.
+_BLOCK_VALUES = 1 << 20
+
+Floats = NDArray[np.float64]
+OddsOf = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedLinearFamilies:
+    """Linear-Gaussian families, each piece with its weight.
+
+    Parameters
+    ----------
+    families : LinearGaussianFamilies
+        The families.
+    weights : ndarray of shape (n_columns, n_pieces)
+        Weight of each piece of each numeric feature, none negative: what it says alone,
+        then given its parents.
+    """
+
+    families: LinearGaussianFamilies
+    weights: Floats
+
+    __repr__ = brief_fields
+
+    def __post_init__(self) -> None:
+        expected = len(self.families.features), self.families.n_pieces
+        if np.shape(self.weights) != expected:
+            raise ValueError("every piece of the linear families needs a weight")
+
+    def check_content(self) -> None:
+        """Raise ValueError unless the weights are numbers of at least zero."""
+        if not ((self.weights >= 0) & np.isfinite(self.weights)).all():
+            raise ValueError("a weight of linear families is negative or no number")
+
+    @property
+    def n_parameters(self) -> int:
+        """Free numbers of the families that have weight, and their weights."""
+        if not self.weights.any():
+            return 0
+        return self.families.n_parameters + int(np.count_nonzero(self.weights))
+
+    def add(self, codes: Codes, scores: Floats) -> None:
+        """Add what all pieces say to scores of shape (n_rows, n_classes)."""
+        if not self.weights.any():
+            return
+        weights = self.weights.ravel()
+        step = max(1, _BLOCK_VALUES // (len(weights) * scores.shape[1]))
+        for first in range(0, codes.n_rows, step):
+            rows = slice(first, first + step)
+            scores[rows] += self._values(codes.rows(rows)) @ weights
+
+    def add_increments(self, codes: Codes, odds_of: OddsOf, found: Floats) -> None:
+        """Add what numbers say alone, and what their parents change together.
+
+        Parameters
+        ----------
+        codes : Codes
+            The rows.
+        odds_of : callable
+            Takes one class's values from another's, (n_rows, n_classes, ...).
+        found : ndarray of shape (n_rows, n_features, n_depths)
+            Takes nats: the former at the first depth, the latter at the last.
+        """
+        odds = odds_of(self._values(codes)).reshape(-1, *self.weights.shape)
+        deeper = np.cumsum(self.weights[:, ::-1], axis=1)[:, ::-1]
+        added = deeper * np.diff(odds, axis=2, prepend=0.0)
+        found[:, self.families.features, 0] += added[:, :, 0]
+        found[:, self.families.features, -1] += added[:, :, 1:].sum(axis=2)
+
+    def alone(self, feature: int, codes: Codes) -> Floats:
+        """What a feature says without parents at its whole weight, by row and class.
+
+        Zero for a feature that is no number.
+        """
+        place = np.flatnonzero(self.families.features == feature)
+        if not len(place):
+            return np.zeros((codes.n_rows, len(self.families.means)))
+        values = self._values(codes)[:, :, int(place[0]) * self.families.n_pieces]
+        return np.asarray(values * self.weights[place[0]].sum())
+
+    def parent_weights(self, feature: int) -> dict[int, float]:
+        """By parent, the weight of the feature's pieces that look at it."""
+        found: dict[int, float] = {}
+        place = np.flatnonzero(self.families.features == feature)
+        for share, parents in self.families.parents_of(feature):
+            for parent in parents:
+                weight = share * float(self.weights[place[0], 1:].sum())
+                found[parent] = found.get(parent, 0.0) + weight
+        return found
+
+    def shipped(self) -> Iterator[tuple[str, Any]]:
+        """What a page needs to compute the same, by name."""
+        from scipy.special import gammaln
+
+        families = self.families
+        n_rows, squares, prior = np.moveaxis(families.facts, 2, 0)
+        freedom = n_rows + 2.0
+        half = freedom / 2.0
+        constants = gammaln(half + 0.5) - gammaln(half) - np.log(np.pi * freedom) / 2.0
+        numbers = {
+            "positions": list(families.positions),
+            "freedom": freedom,
+            "scale": (squares + prior) / freedom,
+            "constants": constants,
+            "coefficients": families.coefficients,
+            "triangles": families.triangles,
+            "means": families.means,
+            "variances": families.variances,
+            "shares": families.shares,
+            "weights": self.weights,
+        }
+        names = ("features", "children", "pieces", "starts", "parents")
+        places = {name: getattr(families, name).tolist() for name in names}
+        yield "linear", {**places, **numbers}
+
+    def _values(self, codes: Codes) -> NDArray[Any]:
+        """Log densities of rows, shape (n_rows, n_classes, n_columns * n_pieces)."""
+        n_classes, n_pieces = len(self.families.means), self.weights.size
+        values = np.empty((codes.n_rows, n_classes, n_pieces))
+        self.families.write_log_densities(codes, values, 0)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """What each state of some features adds to the scores.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_curves,), dtype int64
+        The features, in increasing order.
+    curves : tuple of ndarray of shape (n_states, n_classes)
+        Nats.
+    """
+
+    features: NDArray[np.int64]
+    curves: tuple[Floats, ...]
+
+    __repr__ = brief_fields
+
+    def check_content(self) -> None:
+        """Raise ValueError unless all curves are finite."""
+        if len(self.features) != len(self.curves):
+            raise ValueError("every curve needs its feature")
+        if (np.diff(self.features) <= 0).any() or (self.features < 0).any():
+            raise ValueError("the features of curves are in no order")
+        for curve in self.curves:
+            if not np.isfinite(curve).all():
+                raise ValueError("a curve holds a value that is no number")
+
+    def check_fit(self, cards: tuple[int, ...]) -> None:
+        """Raise ValueError unless they are over features and a class like these."""
+        n_features = len(cards) - 1
+        if (self.features >= n_features).any():
+            raise ValueError("a curve belongs to no feature")
+        for feature, curve in zip(self.features.tolist(), self.curves, strict=True):
+            if np.shape(curve) != (cards[feature], cards[-1]):
+                raise ValueError("a curve does not fit its feature and the classes")
+
+    def add(self, codes: Codes, scores: Floats) -> None:
+        """Add all curves to scores of shape (n_rows, n_classes)."""
+        for feature in self.features.tolist():
+            scores += self.alone(feature, codes)
+
+    def add_increments(self, codes: Codes, odds_of: OddsOf, found: Floats) -> None:
+        """Add all curves to what features say alone; see `WeightedLinearFamilies`."""
+        for feature in self.features.tolist():
+            found[:, feature, 0] += odds_of(self.alone(feature, codes))
+
+    def shipped(self) -> Iterator[tuple[str, Any]]:
+        """What a page needs to compute the same, by name."""
+        features = self.features.tolist()
+        yield "curves", {"features": features, "curves": list(self.curves)}
+
+    @property
+    def n_parameters(self) -> int:
+        """Free numbers."""
+        return sum(curve.size for curve in self.curves)
+
+    def alone(self, feature: int, codes: Codes) -> Floats:
+        """What one feature adds, (n_rows, n_classes); zero without a curve or state."""
+        place = np.flatnonzero(self.features == feature)
+        if not len(place):
+            return np.zeros((codes.n_rows, self.curves[0].shape[1]))
+        curve = self.curves[int(place[0])]
+        nothing = np.zeros((1, curve.shape[1]))
+        return np.concatenate([curve, nothing])[codes.column(feature)]
+
+
+def parent_weights(
+    networks: Sequence[RandomNetwork],
+    weights: Floats,
+    linear: WeightedLinearFamilies | None,
+) -> list[dict[int, float]]:
+    """Total weight of each feature's terms that look at each parent.
+
+    Parameters
+    ----------
+    networks : sequence of RandomNetwork
+        The networks.
+    weights : ndarray of shape (n_features, n_depths)
+        Weight of each feature at each depth.
+    linear : WeightedLinearFamilies or None
+        What features say as numbers.
+
+    Returns
+    -------
+    list of dict of int to float
+        For each feature, its parents by falling weight.
+    """
+    n_features, depths = weights.shape
+    found = []
+    for child in range(n_features):
+        # Terms that look at the first j parents, or more.
+        known = np.cumsum(weights[child][::-1])[::-1] / len(networks)
+        total: dict[int, float] = {} if linear is None else linear.parent_weights(child)
+        for network in networks:
+            parents = network.families[child].variables[1:depths]
+            for depth, parent in enumerate(parents, 1):
+                total[parent] = total.get(parent, 0.0) + float(known[depth])
+        ranked = sorted(total.items(), key=lambda item: (-item[1], item[0]))
+        found.append({parent: weight for parent, weight in ranked if weight > 0})
+    return found
+
+
+def odds_between(
+    target: NDArray[np.intp], against: NDArray[np.intp], values: Floats
+) -> Floats:
+    """One class's values less another's by row, of values (n_rows, n_classes, ...)."""
+    places = np.arange(len(values))
+    return np.asarray(values[places, target] - values[places, against])

@@ -1,0 +1,236 @@
+"""A correction of scores by one curve a feature, learned on left-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
+from bayleaf.data.domain import Variable
+from bayleaf.search.left_out.cells import LeftOutRows
+
+# Weight of the rows below which curves cannot be told from noise.
+LEAST_WEIGHT = 1000.0
+# Strengths of the pull to no correction, the strongest first.
+_PENALTIES = tuple(1000.0 / 10 ** (step / 2) for step in range(6))
+# A curve over numbers: knots of hat functions on the normal scale, and a line.
+_KNOTS = np.linspace(-2.0, 2.0, 6)
+# Most states of a feature that gets a value for each.
+_FEW_STATES = 10
+# Rows up to which three folds are held out in turn; a quarter of them beyond.
+_FOLD_ROWS = 2000
+# Most steps of a trial and of the final descent.
+_TRIAL, _FINAL = 30, 60
+# Products of one step: rows times numbers to learn.
+_MOST_WORK = 60_000_000
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """What multiplies the scores, and what each state of some features adds then.
+
+    Parameters
+    ----------
+    scale : float
+        Above zero.
+    features : ndarray of shape (n_curves,), dtype int64
+        The features that have a curve.
+    curves : tuple of ndarray of shape (n_states, n_classes)
+        Nats that each state of a feature adds to each class.
+    scores : ndarray of shape (n_rows, n_classes)
+        The left-out scores, corrected.
+    """
+
+    scale: float
+    features: Whole
+    curves: tuple[Floats, ...]
+    scores: Floats
+
+
+class _Task(NamedTuple):
+    """Rows, what stands for each, and what is known of them."""
+
+    scores: Floats
+    design: Floats
+    own: Whole
+    weights: Floats
+
+    def rows(self, chosen: Whole) -> _Task:
+        return _Task(
+            self.scores[chosen],
+            self.design[chosen],
+            self.own[chosen],
+            self.weights[chosen],
+        )
+
+    @property
+    def start(self) -> Floats:
+        """The parameters that correct nothing: a scale of one, no curves."""
+        n_curves = self.design.shape[1] * self.scores.shape[1]
+        return np.append(1.0, np.zeros(n_curves))
+
+    def log_losses(self, parameters: Floats) -> Floats:
+        """Log-loss (nats) of each row."""
+        logs = log_softmax(self.corrected(parameters), axis=1)
+        return np.asarray(-logs[np.arange(len(self.own)), self.own])
+
+    def corrected(self, parameters: Floats) -> Floats:
+        """Corrected scores, shape (n_rows, n_classes)."""
+        curves = parameters[1:].reshape(self.design.shape[1], -1)
+        return np.asarray(parameters[0] * self.scores + self.design @ curves)
+
+    def penalised(self, parameters: Floats, penalty: float) -> tuple[float, Floats]:
+        """Weighted log-loss and pull to no correction, and their gradient."""
+        logs = log_softmax(self.corrected(parameters), axis=1)
+        places = np.arange(len(self.own))
+        loss = -float(self.weights @ logs[places, self.own])
+        residual = np.exp(logs)
+        residual[places, self.own] -= 1.0
+        residual *= self.weights[:, None]
+        change = parameters - self.start
+        gradient = penalty * change
+        gradient[0] += float(np.vdot(residual, self.scores))
+        gradient[1:] += (self.design.T @ residual).ravel()
+        return loss + penalty / 2 * float(change @ change), gradient
+
+    def descend(self, start: Floats, penalty: float, max_iter: int) -> Floats:
+        """Parameters of least penalised loss; the scale stays above zero."""
+        bounds = [(0.1, None), *[(None, None)] * (len(start) - 1)]
+        found = minimize(
+            self.penalised,
+            start,
+            args=(penalty,),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": max_iter},
+        )
+        return np.asarray(found.x)
+
+
+def learn_correction(
+    scores: Floats,
+    left_out: LeftOutRows,
+    variables: Sequence[Variable],
+    numbers: LinearGaussianFamilies | None,
+) -> Correction | None:
+    """Learn a correction of left-out scores, and keep it only if it pays.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_classes)
+        Log scores, each row left out; rows in random order.
+    left_out : LeftOutRows
+        The rows.
+    variables : sequence of Variable
+        The features.
+    numbers : LinearGaussianFamilies or None
+        Where the states of numeric features lie.
+
+    Returns
+    -------
+    Correction or None
+        None unless rows that were held out lose less, by more than one standard error.
+    """
+    designs = _designs(variables, numbers)
+    width = sum(design.shape[1] for _, design in designs)
+    codes, n_classes = left_out.codes, scores.shape[1]
+    work = left_out.n_rows * width * n_classes
+    too_few = codes.weights.sum() < LEAST_WEIGHT
+    if not designs or n_classes < 2 or work > _MOST_WORK or too_few:
+        return None
+    design = np.concatenate([d[codes.column(i)] for i, d in designs], axis=1)
+    weights = np.asarray(codes.weights, dtype=np.float64)
+    task = _Task(scores, design, left_out.own, weights)
+    found = _best(task)
+    if found is None:
+        return None
+    curves, first = found[1:].reshape(width, -1), 0
+    features, tables = [], []
+    for feature, own_design in designs:
+        last = first + own_design.shape[1]
+        table = own_design[: variables[feature].n_states] @ curves[first:last]
+        features.append(feature)
+        tables.append(table - table.mean(axis=1, keepdims=True))
+        first = last
+    return Correction(
+        float(found[0]),
+        np.array(features, np.int64),
+        tuple(tables),
+        task.corrected(found),
+    )
+
+
+def _designs(
+    variables: Sequence[Variable], numbers: LinearGaussianFamilies | None
+) -> list[tuple[int, Floats]]:
+    """For each feature with a curve, what its states are made of, a row a code."""
+    positions: dict[int, Floats] = {}
+    if numbers is not None:
+        positions = dict(zip(numbers.features.tolist(), numbers.positions, strict=True))
+    found = []
+    for feature, variable in enumerate(variables):
+        if variable.n_states <= _FEW_STATES:
+            design = np.eye(variable.n_states + 1, variable.n_states)
+            found.append((feature, design))
+        elif feature in positions:
+            found.append((feature, _curve(positions[feature], variable.n_states)))
+    return found
+
+
+def _curve(positions: Floats, n_states: int) -> Floats:
+    """Hat functions and the position itself; zero where there is none."""
+    design = np.zeros((n_states + 1, len(_KNOTS) + 1))
+    inside = np.clip(positions, _KNOTS[0], _KNOTS[-1])
+    distance = np.abs(inside[:, None] - _KNOTS) / (_KNOTS[1] - _KNOTS[0])
+    design[: len(positions), :-1] = np.maximum(0.0, 1.0 - distance)
+    design[: len(positions), -1] = positions
+    return design
+
+
+def _best(task: _Task) -> Floats | None:
+    """Parameters under the penalty that validates best; None if none pays."""
+    n_rows = len(task.own)
+    n_parts, n_folds = (3, 3) if n_rows <= _FOLD_ROWS else (4, 1)
+    edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
+    everyone = np.arange(n_rows)
+    folds = [everyone[edges[f] : edges[f + 1]] for f in range(n_folds)]
+    fitted = [task.rows(np.setdiff1d(everyone, fold)) for fold in folds]
+    held_out = [task.rows(fold) for fold in folds]
+    weights = np.concatenate([part.weights for part in held_out])
+    before = np.concatenate([part.log_losses(task.start) for part in held_out])
+    found = [task.start] * n_folds
+    best: tuple[float, Floats, Floats] | None = None
+    least = float(weights @ before)
+    for penalty in _PENALTIES:
+        found = [
+            part.descend(start, penalty, _TRIAL)
+            for part, start in zip(fitted, found, strict=True)
+        ]
+        losses = np.concatenate(
+            [part.log_losses(own) for part, own in zip(held_out, found, strict=True)]
+        )
+        if not float(weights @ losses) < least:
+            break
+        least = float(weights @ losses)
+        best = penalty, losses, np.mean(found, axis=0)
+    if best is None or not _pays(before - best[1], weights):
+        return None
+    return task.descend(best[2], best[0], _FINAL)
+
+
+def _pays(gains: Floats, weights: Floats) -> bool:
+    """Whether the mean gain exceeds its standard error."""
+    total = float(weights.sum())
+    mean = float(weights @ gains) / total
+    squares = float(weights @ (gains - mean) ** 2) / total
+    return mean > float(np.sqrt(squares / len(gains)))
