@@ -46,6 +46,21 @@ def table(seed: int = 0, n_features: int = 6) -> tuple[pa.Table, list[str]]:
     return pa.table(columns), [f"class {c}" for c in label]
 
 
+def table_of_numbers() -> tuple[pa.Table, list[str]]:
+    """Numbers that lean on one another within classes, with holes, and a name."""
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, 3, 1500)
+    common = rng.normal(size=1500) * (1.0 + label)
+    numbers = {
+        f"number {i}": common * (i - 2.5) + rng.normal(size=1500) + 0.3 * label
+        for i in range(5)
+    }
+    holes = {name: rng.random(1500) < 0.05 for name in numbers}
+    columns = {name: pa.array(own, mask=holes[name]) for name, own in numbers.items()}
+    columns["name"] = pa.array([f"s{c}" for c in rng.integers(0, 3, 1500)])
+    return pa.table(columns), [f"class {c}" for c in label]
+
+
 @dataclass(frozen=True)
 class Case:
     """A model to explore, with the oracle for its class and its variables."""
@@ -173,6 +188,9 @@ def classifiers() -> dict[str, Callable[[], Any]]:
                 class_prior=[0.7, 0.2, 0.1], random_state=0
             )
         ),
+        "averaged KDB of numbers": lambda: bayleaf.AveragedKDBClassifier(
+            n_networks=2, max_parents=1, random_state=0
+        ),
         "averaged KDB with missing states": lambda: bayleaf.AveragedKDBClassifier(
             n_networks=2,
             max_parents=1,
@@ -189,7 +207,7 @@ LOSS = [[0.0, 1.0, 1.0], [5.0, 0.0, 1.0], [1.0, 9.0, 0.0]]
 
 def classifier_case(name: str) -> Case:
     """A fitted classifier of one kind."""
-    X, y = table()
+    X, y = table_of_numbers() if name.endswith("numbers") else table()
     fitted = classifiers()[name]().fit(X, y)
     network = None
     with contextlib.suppress(AttributeError):

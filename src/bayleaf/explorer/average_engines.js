@@ -163,6 +163,11 @@ class AveragedEngine extends AverageEngine {
     this.nDepths = weights.shape[1];
     this.pseudo = pseudo;
     this.codings = codings.map((maps) => maps.map(unpackedCodes));
+    const { linear, curves } = model.average;
+    this.besideTables = [
+      ...(linear ? [new LinearFamilies(linear, this.nClasses)] : []),
+      ...(curves ? [new Curves(curves, this.nClasses)] : []),
+    ];
     this.networks = networks.map(({ coding, families }) => ({
       maps: this.codings[coding],
       families: families.map((family, feature) =>
@@ -210,7 +215,7 @@ class AveragedEngine extends AverageEngine {
     counts[label] += weight;
   }
 
-  /** What one feature adds to the score of each class, nats. */
+  /** What the tables of one feature add to the score of each class, nats. */
   #evidence(feature, codes) {
     const found = new Float64Array(this.nClasses);
     for (const { maps, families } of this.networks) {
@@ -245,21 +250,24 @@ class AveragedEngine extends AverageEngine {
     return found.map((sum) => sum / this.networks.length);
   }
 
+  /** What each feature adds to the score of each class, nats. */
+  #terms(codes) {
+    const terms = codes.map((_, feature) => this.#evidence(feature, codes));
+    this.besideTables.forEach((more) => more.addTo(terms, codes));
+    return terms;
+  }
+
   scores(evidence) {
-    const codes = this.states(evidence);
     const scores = Float64Array.from(this.base);
-    codes.forEach((_, feature) => {
-      this.#evidence(feature, codes).forEach((term, label) => { scores[label] += term; });
-    });
+    for (const term of this.#terms(this.states(evidence))) {
+      term.forEach((nats, label) => { scores[label] += nats; });
+    }
     return scores;
   }
 
   contributions(evidence, target, against) {
-    const codes = this.states(evidence);
-    const terms = codes.map((_, feature) => {
-      const found = this.#evidence(feature, codes);
-      return found[target] - found[against];
-    });
+    const terms = this.#terms(this.states(evidence))
+      .map((term) => term[target] - term[against]);
     return { prior: this.base[target] - this.base[against], terms: [...terms, 0] };
   }
 }

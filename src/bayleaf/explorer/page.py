@@ -38,6 +38,7 @@ SCRIPTS = (
     "arithmetic.js",
     "junction_tree.js",
     "network_engine.js",
+    "number_terms.js",
     "average_engines.js",
     "counterfactuals.js",
     "evidence.js",

@@ -126,7 +126,7 @@ class AveragedKDBModel(ModelKind):
 
     @property
     def class_prior(self) -> Floats:
-        """Prior probability of each class, shape (n_classes,)."""
+        """Shape (n_classes,)."""
         return self.prior
 
     @cached_property
@@ -293,7 +293,6 @@ class AveragedKDBModel(ModelKind):
 
     @property
     def _beside_tables(self) -> list[WeightedLinearFamilies | Curves]:
-        """What adds to the scores beside the networks' tables."""
         return [more for more in (self.linear, self.curves) if more is not None]
 
     def contributions(
@@ -321,11 +320,10 @@ class AveragedKDBModel(ModelKind):
         ndarray of shape (n_rows, n_features, 1 + max_parents)
             Nats; along the last axis they add up to the feature's contribution.
         """
-        n_features, n_depths = self.weights.shape
-        found = np.empty((codes.n_rows, n_features, n_depths))
+        found = np.empty((codes.n_rows, *self.weights.shape))
         # The logarithm at depth j is that at depth j - 1 and what parent j changes.
         deeper = np.cumsum(self.weights[:, ::-1], axis=1)[:, ::-1]
-        step = max(1, _BLOCK_VALUES // (self.n_classes * n_features * n_depths))
+        step = max(1, _BLOCK_VALUES // (self.n_classes * found[:1].size))
         for first in range(0, codes.n_rows, step):
             rows = slice(first, first + step)
             values = self.log_probabilities(codes.rows(rows))
@@ -342,7 +340,6 @@ class AveragedKDBModel(ModelKind):
     # ---- the rows behind the tables, which are counts themselves
 
     def _levels(self, codes: Codes) -> AverageLevels:
-        """Distributions that rows use in every network."""
         return AverageLevels(
             self.networks, self.weights, self.smoothing, codes, self.n_classes
         )

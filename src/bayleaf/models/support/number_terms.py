@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.codes import Codes
@@ -46,8 +47,8 @@ class WeightedLinearFamilies:
 
     def check_content(self) -> None:
         """Raise ValueError unless the weights are numbers of at least zero."""
-        if not ((self.weights >= 0) & np.isfinite(self.weights)).all():
-            raise ValueError("a weight of linear families is negative or no number")
+        if not ((self.weights >= 0) & (self.weights <= MOST_WEIGHT)).all():
+            raise ValueError("a weight of linear families is negative or huge")
 
     @property
     def n_parameters(self) -> int:
@@ -156,14 +157,14 @@ class Curves:
     __repr__ = brief_fields
 
     def check_content(self) -> None:
-        """Raise ValueError unless all curves are finite."""
+        """Raise ValueError unless all curves hold numbers of use."""
         if len(self.features) != len(self.curves):
             raise ValueError("every curve needs its feature")
         if (np.diff(self.features) <= 0).any() or (self.features < 0).any():
             raise ValueError("the features of curves are in no order")
         for curve in self.curves:
-            if not np.isfinite(curve).all():
-                raise ValueError("a curve holds a value that is no number")
+            if not (np.abs(curve) <= MOST_WEIGHT).all():
+                raise ValueError("a curve holds a value that is none or huge")
 
     def check_fit(self, cards: tuple[int, ...]) -> None:
         """Raise ValueError unless they are over features and a class like these."""
