@@ -17,9 +17,10 @@ from bayleaf.classifiers.shared.parameters import (
     check_threshold,
 )
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.search.left_out.kdb_selection import select_kdb
-from bayleaf.search.left_out.selection import SMOOTHING_GRID
+from bayleaf.search.left_out.selection import rules_without_zeros
 from bayleaf.search.orders.kdb import KDBRanking, kdb_parents, rank_parents
 
 THETA_UNITS = ("nats", "bits")
@@ -126,7 +127,9 @@ class KDBClassifier(SingleNetworkClassifier):
 
     def _select(self, counts: CountSource, domain: Domain, ranking: KDBRanking) -> None:
         """Choose k, the number of features and the rule by leave-one-out."""
-        rules = SMOOTHING_GRID if self.smoothing == AUTO else (self.smoothing_,)
+        rules: tuple[Smoothing, ...] = rules_without_zeros(counts.rows())
+        if self.smoothing != AUTO:
+            rules = (self.smoothing_,)
         n_features = len(domain) - 1
         depths = [self.k_]
         if self.k == AUTO:

@@ -29,7 +29,11 @@ from bayleaf.search.left_out.leave_one_out import (
     LeaveOneOut,
     LeaveOneOutScores,
 )
-from bayleaf.search.left_out.selection import SMOOTHING_GRID, Selection, choose_rule
+from bayleaf.search.left_out.selection import (
+    Selection,
+    choose_rule,
+    rules_without_zeros,
+)
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.wording import name_list
 
@@ -99,7 +103,8 @@ class LeavingOut(ClassifierParts):
         `log_scores` scores the left-out rows under each rule, the structure fixed.
         """
         if self.smoothing == AUTO and not hasattr(self, "selection_"):
-            left_out = self._leave_one_out(counts.rows(), domain, SMOOTHING_GRID)
+            rules = rules_without_zeros(counts.rows())
+            left_out = self._leave_one_out(counts.rows(), domain, rules)
             self._adopt(choose_smoothing(left_out, log_scores))
         return self.smoothing_
 

@@ -246,6 +246,9 @@ class _Learner:
             return None
         if isinstance(column, ValueColumn):
             return column
+        if read.reading.n_distinct == 0 and not self.allow_empty:
+            # Whatever it holds later is unknown, as nothing of it was ever seen.
+            return column.distinct()
         if self.nominal is not None and read.reading.form == "numbers":
             return column.distinct() if column.name in self.nominal else None
         is_part = read.reading.form != "numbers"

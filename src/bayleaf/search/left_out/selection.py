@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from bayleaf.cpds.smoothing import (
     Backoff,
     Dirichlet,
@@ -12,6 +14,7 @@ from bayleaf.cpds.smoothing import (
     MEstimate,
     Smoothing,
 )
+from bayleaf.data.codes import Codes
 from bayleaf.search.left_out.leave_one_out import LeaveOneOutScores
 from bayleaf.wording import brief
 
@@ -29,6 +32,28 @@ SMOOTHING_GRID: tuple[Smoothing, ...] = (
     Backoff(2.0),
     Backoff(5.0),
 )
+
+
+def rules_without_zeros(codes: Codes) -> tuple[Smoothing, ...]:
+    """The rules of the grid that leave no zero in a table learned from some rows.
+
+    An m-estimate pulls towards the shares of the states in a family's rows: a state
+    that these lack has probability zero, so it is tried only where no cell is missing
+    and every state occurs.
+
+    Parameters
+    ----------
+    codes : Codes
+        The training rows, class last.
+    """
+    for variable, card in enumerate(codes.cards):
+        column = codes.column(variable)
+        weights = np.bincount(column, codes.weights, minlength=card + 1)
+        if weights[card] or not weights[:card].all():
+            return tuple(r for r in SMOOTHING_GRID if not isinstance(r, MEstimate))
+    return SMOOTHING_GRID
+
+
 # Log-losses that agree to this many decimals count as equal.
 _TIE_DECIMALS = 12
 # Candidates that a record shows.
