@@ -34,10 +34,10 @@ def test_every_model_ran_on_every_fold_of_every_table() -> None:
 def test_averaged_kdb_keeps_to_its_targets(losses: pd.DataFrame) -> None:
     folds = pd.read_csv(RESULTS / "accuracy.csv")
     accuracy = folds[folds["model"] == OURS].groupby("table")["accuracy"].mean().mean()
-    assert losses[OURS].mean() <= 0.340
-    assert accuracy >= 0.860
-    assert (losses[OURS] < losses["random forest"]).sum() >= 37
-    assert (losses[OURS] < losses["HistGradientBoosting"]).sum() >= 32
+    assert losses[OURS].mean() <= 0.315
+    assert accuracy >= 0.870
+    assert (losses[OURS] < losses["random forest"]).sum() >= 43
+    assert (losses[OURS] < losses["HistGradientBoosting"]).sum() >= 36
 
 
 def test_the_readme_counts_its_wins_rightly(losses: pd.DataFrame) -> None:

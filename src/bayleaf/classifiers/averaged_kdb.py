@@ -89,12 +89,12 @@ class AveragedKDBClassifier(BayesianClassifier):
         only where weights are learned.
     correction : bool, default=True
         Whether curves may correct the sum; only where weights are learned.
-    max_rows : int, default=8000
+    max_rows : int, default=12000
         Most rows on which the weights are learned, drawn at random; the tables are
         counted from all rows.
     n_bins : int, optional
         Largest number of quantiles at which a column is cut. By default the cube root
-        of the number of rows, between 4 and 16.
+        of the number of rows, between 4 and 32.
     smoothing : str or Smoothing, default="dirichlet"
         "dirichlet" (a total pseudo-count of 1), "laplace", "m_estimate", a rule of
         these kinds, or "auto", which chooses among a few by left-out log-loss.
@@ -140,7 +140,7 @@ class AveragedKDBClassifier(BayesianClassifier):
         weights: str | None = "leave_one_out",
         linear_families: bool = True,
         correction: bool = True,
-        max_rows: int = 8000,
+        max_rows: int = 12000,
         n_bins: int | None = None,
         smoothing: str | Smoothing = "dirichlet",
         discretizer: Any = None,

@@ -81,7 +81,7 @@ def test_few_values_are_cut_between_all_of_them() -> None:
     assert discretizer.drawn == [[(1.5, 2.5)] * 16]
 
 
-@pytest.mark.parametrize(("n_rows", "most"), [(30, 4), (1000, 10), (100_000, 16)])
+@pytest.mark.parametrize(("n_rows", "most"), [(30, 4), (1000, 10), (100_000, 32)])
 def test_the_number_of_quantiles_grows_with_the_cube_root(
     n_rows: int, most: int
 ) -> None:

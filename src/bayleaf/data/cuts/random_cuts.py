@@ -37,7 +37,7 @@ class RandomCuts:
         Number of codings to draw.
     max_bins : int, optional
         Largest number of quantiles. By default the cube root of the total weight,
-        rounded, between 4 and 16.
+        rounded, between 4 and 32.
 
     Attributes
     ----------
@@ -147,5 +147,5 @@ def value_maps(
 
 
 def _default_bins(total: float) -> int:
-    """Cube root of the number of rows, between 4 and 16."""
-    return int(np.clip(round(total ** (1 / 3)), 4, 16))
+    """Cube root of the number of rows, between 4 and 32."""
+    return int(np.clip(round(total ** (1 / 3)), 4, 32))

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.data.domain import Variable
@@ -23,8 +22,10 @@ _PENALTIES = tuple(1000.0 / 10 ** (step / 2) for step in range(6))
 _KNOTS = np.linspace(-2.0, 2.0, 6)
 # Most states of a feature that gets a value for each.
 _FEW_STATES = 10
-# Rows up to which three folds are held out in turn; a quarter of them beyond.
-_FOLD_ROWS = 2000
+# Folds that are held out in turn.
+_N_FOLDS = 3
+# Penalties in a row without a gain after which the search ends.
+_PATIENCE = 2
 # Most steps of a trial and of the final descent.
 _TRIAL, _FINAL = 30, 60
 # Products of one step: rows times numbers to learn.
@@ -57,7 +58,12 @@ class Correction:
 
 
 class _Task(NamedTuple):
-    """Rows, what stands for each, and what is known of them."""
+    """Rows, what stands for each, and what is known of them.
+
+    The parameters are a scale and, for each column of the design, nats for each class;
+    with two classes one number, which speaks for the second as against the first.
+    Scores have the shape (n_classes, n_rows), which sums over classes pass quickly.
+    """
 
     scores: Floats
     design: Floats
@@ -66,41 +72,58 @@ class _Task(NamedTuple):
 
     def rows(self, chosen: Whole) -> _Task:
         return _Task(
-            self.scores[chosen],
+            self.scores[:, chosen],
             self.design[chosen],
             self.own[chosen],
             self.weights[chosen],
         )
 
     @property
+    def shares(self) -> Floats:
+        """What a column's numbers add to each class, (n_numbers, n_classes)."""
+        n_classes = len(self.scores)
+        return np.array([[-0.5, 0.5]]) if n_classes == 2 else np.eye(n_classes)
+
+    @property
     def start(self) -> Floats:
         """The parameters that correct nothing: a scale of one, no curves."""
-        n_curves = self.design.shape[1] * self.scores.shape[1]
-        return np.append(1.0, np.zeros(n_curves))
+        return np.append(1.0, np.zeros(self.design.shape[1] * len(self.shares)))
 
     def log_losses(self, parameters: Floats) -> Floats:
         """Log-loss (nats) of each row."""
-        logs = log_softmax(self.corrected(parameters), axis=1)
-        return np.asarray(-logs[np.arange(len(self.own)), self.own])
+        logs = self._log_posteriors(parameters)
+        return np.asarray(-logs[self.own, np.arange(len(self.own))])
 
     def corrected(self, parameters: Floats) -> Floats:
-        """Corrected scores, shape (n_rows, n_classes)."""
-        curves = parameters[1:].reshape(self.design.shape[1], -1)
-        return np.asarray(parameters[0] * self.scores + self.design @ curves)
+        """Corrected scores, shape (n_classes, n_rows)."""
+        shares = self.shares
+        curves = parameters[1:].reshape(-1, len(shares))
+        added = shares.T @ (self.design @ curves).T
+        return np.asarray(parameters[0] * self.scores + added)
+
+    def _log_posteriors(self, parameters: Floats) -> Floats:
+        """Log posterior (nats) of each class in each row, (n_classes, n_rows)."""
+        logs = self.corrected(parameters)
+        logs -= logs.max(axis=0)
+        logs -= np.log(np.exp(logs).sum(axis=0))
+        return logs
 
     def penalised(self, parameters: Floats, penalty: float) -> tuple[float, Floats]:
         """Weighted log-loss and pull to no correction, and their gradient."""
-        logs = log_softmax(self.corrected(parameters), axis=1)
-        places = np.arange(len(self.own))
-        loss = -float(self.weights @ logs[places, self.own])
+        logs = self._log_posteriors(parameters)
+        places, shares = np.arange(len(self.own)), self.shares
+        loss = -float(self.weights @ logs[self.own, places])
         residual = np.exp(logs)
-        residual[places, self.own] -= 1.0
-        residual *= self.weights[:, None]
+        residual[self.own, places] -= 1.0
+        residual *= self.weights
         change = parameters - self.start
-        gradient = penalty * change
+        # Nats of all classes are pulled, of which one number here may give two.
+        pull = np.full(len(change), penalty * float(shares[0] @ shares[0]))
+        pull[0] = penalty
+        gradient = pull * change
         gradient[0] += float(np.vdot(residual, self.scores))
-        gradient[1:] += (self.design.T @ residual).ravel()
-        return loss + penalty / 2 * float(change @ change), gradient
+        gradient[1:] += ((shares @ residual) @ self.design).T.ravel()
+        return loss + float(pull @ change**2) / 2, gradient
 
     def descend(self, start: Floats, penalty: float, max_iter: int) -> Floats:
         """Parameters of least penalised loss; the scale stays above zero."""
@@ -150,11 +173,11 @@ def learn_correction(
         return None
     design = np.concatenate([d[codes.column(i)] for i, d in designs], axis=1)
     weights = np.asarray(codes.weights, dtype=np.float64)
-    task = _Task(scores, design, left_out.own, weights)
+    task = _Task(np.ascontiguousarray(scores.T), design, left_out.own, weights)
     found = _best(task)
     if found is None:
         return None
-    curves, first = found[1:].reshape(width, -1), 0
+    curves, first = found[1:].reshape(width, -1) @ task.shares, 0
     features, tables = [], []
     for feature, own_design in designs:
         last = first + own_design.shape[1]
@@ -166,7 +189,7 @@ def learn_correction(
         float(found[0]),
         np.array(features, np.int64),
         tuple(tables),
-        task.corrected(found),
+        task.corrected(found).T,
     )
 
 
@@ -200,17 +223,16 @@ def _curve(positions: Floats, n_states: int) -> Floats:
 def _best(task: _Task) -> Floats | None:
     """Parameters under the penalty that validates best; None if none pays."""
     n_rows = len(task.own)
-    n_parts, n_folds = (3, 3) if n_rows <= _FOLD_ROWS else (4, 1)
-    edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
+    edges = [n_rows * part // _N_FOLDS for part in range(_N_FOLDS + 1)]
     everyone = np.arange(n_rows)
-    folds = [everyone[edges[f] : edges[f + 1]] for f in range(n_folds)]
+    folds = [everyone[edges[f] : edges[f + 1]] for f in range(_N_FOLDS)]
     fitted = [task.rows(np.setdiff1d(everyone, fold)) for fold in folds]
     held_out = [task.rows(fold) for fold in folds]
     weights = np.concatenate([part.weights for part in held_out])
     before = np.concatenate([part.log_losses(task.start) for part in held_out])
-    found = [task.start] * n_folds
+    found = [task.start] * _N_FOLDS
     best: tuple[float, Floats, Floats] | None = None
-    least = float(weights @ before)
+    least, risen = float(weights @ before), 0
     for penalty in _PENALTIES:
         found = [
             part.descend(start, penalty, _TRIAL)
@@ -219,10 +241,12 @@ def _best(task: _Task) -> Floats | None:
         losses = np.concatenate(
             [part.log_losses(own) for part, own in zip(held_out, found, strict=True)]
         )
-        if not float(weights @ losses) < least:
+        risen += 1
+        if float(weights @ losses) < least:
+            risen, least = 0, float(weights @ losses)
+            best = penalty, losses, np.mean(found, axis=0)
+        if risen == _PATIENCE:
             break
-        least = float(weights @ losses)
-        best = penalty, losses, np.mean(found, axis=0)
     if best is None or not _pays(before - best[1], weights):
         return None
     return task.descend(best[2], best[0], _FINAL)
