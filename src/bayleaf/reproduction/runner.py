@@ -95,10 +95,10 @@ class Reproduction:
         if todo:
             self.output.mkdir(parents=True, exist_ok=True)
             self.store.prepare()
-        work = Work(len(todo))
-        work.step(f"{self.paper}: {n_before} of {len(self.wanted)} cells")
         # Closing stops the processes, wherever an interruption struck.
-        with contextlib.closing(self._finished(todo, n_jobs)) as finished:
+        running = contextlib.closing(self._finished(todo, n_jobs))
+        with Work(len(todo)) as work, running as finished:
+            work.step(f"{self.paper}: {n_before} of {len(self.wanted)} cells")
             for n_done, cell in enumerate(finished, n_before + 1):
                 tell = work.step if n_done < len(self.wanted) else work.say
                 tell(f"{self.paper}: {n_done} of {len(self.wanted)} cells, {cell}")
