@@ -34,6 +34,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.progress import Work
@@ -47,9 +48,12 @@ from bayleaf.search.left_out.averaged_kdb import (
 from bayleaf.search.left_out.cells import (
     LeftOutRows,
 )
-from bayleaf.search.left_out.correction import learn_correction
 from bayleaf.search.left_out.linear_families import linear_families
-from bayleaf.search.left_out.piece_weights import PieceWeights, weigh_pieces
+from bayleaf.search.left_out.piece_weights import (
+    PieceWeights,
+    correct_pieces,
+    weigh_pieces,
+)
 from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.left_out.weights import LogProbabilities
@@ -89,7 +93,10 @@ class AveragedKDBClassifier(BayesianClassifier):
         only where weights are learned.
     correction : bool, default=True
         Whether curves may correct the sum; only where weights are learned.
-    max_rows : int, default=12000
+    class_trees : bool, default=True
+        Whether trees may correct the sum, where conjunctions say more than the networks
+        know; only where weights are learned.
+    max_rows : int, default=24000
         Most rows on which the weights are learned, drawn at random; the tables are
         counted from all rows.
     n_bins : int, optional
@@ -118,6 +125,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         weights.
     corrected_ : bool
         Whether curves correct the sum.
+    n_trees_ : int
+        Number of trees that correct the sum.
 
     References
     ----------
@@ -140,7 +149,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         weights: str | None = "leave_one_out",
         linear_families: bool = True,
         correction: bool = True,
-        max_rows: int = 12000,
+        class_trees: bool = True,
+        max_rows: int = 24000,
         n_bins: int | None = None,
         smoothing: str | Smoothing = "dirichlet",
         discretizer: Any = None,
@@ -160,6 +170,7 @@ class AveragedKDBClassifier(BayesianClassifier):
         self.weights = weights
         self.linear_families = linear_families
         self.correction = correction
+        self.class_trees = class_trees
         self.max_rows = max_rows
         self.n_bins = n_bins
 
@@ -172,6 +183,7 @@ class AveragedKDBClassifier(BayesianClassifier):
             check_choice("weights", self.weights, ("leave_one_out",))
         check_flag("linear_families", self.linear_families)
         check_flag("correction", self.correction)
+        check_flag("class_trees", self.class_trees)
         if self.n_bins is not None:
             check_count("n_bins", self.n_bins, 2)
         if self.missing == "marginalize":
@@ -229,6 +241,7 @@ class AveragedKDBClassifier(BayesianClassifier):
             in_states,
             _weighted(linear, learned.weights[n_tables:]),
             learned.curves and Curves(*learned.curves),
+            _class_trees(learned),
         )
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
@@ -365,13 +378,17 @@ class AveragedKDBClassifier(BayesianClassifier):
             learn=asked and len(self.classes_) > 1,
             scale=asked or self.calibration is not None,
         )
-        correction = None
-        if self.correction and asked:
-            variables = domain.variables[:-1]
-            correction = learn_correction(learned.scores, left_out, variables, linear)
-        self.corrected_ = correction is not None
-        if correction is not None:
-            learned = learned.corrected(correction)
+        learned = correct_pieces(
+            learned,
+            left_out,
+            domain.variables[:-1],
+            linear,
+            by_curves=self.correction and asked,
+            by_trees=self.class_trees and asked,
+            n_jobs=logs.n_threads,
+        )
+        self.corrected_ = learned.curves is not None
+        self.n_trees_ = 0 if learned.trees is None else len(learned.trees.classes)
         self.prior_weight_, self.biases_ = float(learned.weights[0]), learned.biases
         self.penalty_ = learned.penalty
         self._learned_temperature = learned.temperature
@@ -398,3 +415,12 @@ def _weighted(
     if families is None or not weights.any():
         return None
     return WeightedLinearFamilies(families, weights.reshape(-1, families.n_pieces))
+
+
+def _class_trees(learned: PieceWeights) -> ClassTrees | None:
+    """The trees as a part of the model."""
+    if learned.trees is None:
+        return None
+    return ClassTrees(
+        learned.trees.classes, learned.trees.is_ordered, *learned.trees.nodes
+    )

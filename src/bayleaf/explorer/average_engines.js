@@ -163,10 +163,11 @@ class AveragedEngine extends AverageEngine {
     this.nDepths = weights.shape[1];
     this.pseudo = pseudo;
     this.codings = codings.map((maps) => maps.map(unpackedCodes));
-    const { linear, curves } = model.average;
+    const { linear, curves, trees } = model.average;
     this.besideTables = [
       ...(linear ? [new LinearFamilies(linear, this.nClasses)] : []),
       ...(curves ? [new Curves(curves, this.nClasses)] : []),
+      ...(trees ? [new ClassTrees(trees, this.cards)] : []),
     ];
     this.networks = networks.map(({ coding, families }) => ({
       maps: this.codings[coding],

@@ -92,3 +92,29 @@ class Curves {
     });
   }
 }
+
+/** Trees: every split adds to its feature what it changes for the tree's class. */
+class ClassTrees {
+  constructor(shipped, cards) {
+    Object.assign(this, shipped);
+    this.values = unpacked(shipped.values);
+    this.cards = cards;
+    this.isOrdered = cards.map((_, feature) => shipped.ordered.includes(feature));
+  }
+
+  addTo(terms, codes) {
+    this.roots.forEach((root, tree) => {
+      let node = root;
+      while (this.features[node] >= 0) {
+        const feature = this.features[node];
+        const code = codes[feature];
+        if (code >= this.cards[feature]) return;
+        const state = this.states[node];
+        const isLeft = this.isOrdered[feature] ? code <= state : code === state;
+        const child = this.children[node] + (isLeft ? 0 : 1);
+        terms[feature][this.classes[tree]] += this.values[child] - this.values[node];
+        node = child;
+      }
+    });
+  }
+}

@@ -19,6 +19,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
+from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.cells import RowFacts, UsedCells
 from bayleaf.models.support.nested_levels import AverageLevels
 from bayleaf.models.support.number_terms import (
@@ -75,6 +76,8 @@ class AveragedKDBModel(ModelKind):
         What numeric features add as numbers.
     curves : Curves, optional
         What states of features add to correct the sum.
+    trees : ClassTrees, optional
+        What conjunctions of states add to correct it.
     """
 
     domain: Domain
@@ -86,6 +89,7 @@ class AveragedKDBModel(ModelKind):
     state_counts: tuple[Floats, ...]
     linear: WeightedLinearFamilies | None = None
     curves: Curves | None = None
+    trees: ClassTrees | None = None
 
     _TABLES_ARE = (
         "has a table in each of several networks, none of its own; look at the shape "
@@ -113,6 +117,8 @@ class AveragedKDBModel(ModelKind):
             self.linear.families.check_fit(self.domain.cards)
         if self.curves is not None:
             self.curves.check_fit(self.domain.cards)
+        if self.trees is not None:
+            self.trees.check_fit(self.domain.cards)
 
     @property
     def _parts(self) -> str:
@@ -292,8 +298,9 @@ class AveragedKDBModel(ModelKind):
         return Codes.from_columns(columns, self.domain.cards[:-1])
 
     @property
-    def _beside_tables(self) -> list[WeightedLinearFamilies | Curves]:
-        return [more for more in (self.linear, self.curves) if more is not None]
+    def _beside_tables(self) -> list[WeightedLinearFamilies | Curves | ClassTrees]:
+        parts = (self.linear, self.curves, self.trees)
+        return [more for more in parts if more is not None]
 
     def contributions(
         self, codes: Codes, target: NDArray[np.intp], against: NDArray[np.intp]
@@ -364,9 +371,8 @@ class AveragedKDBModel(ModelKind):
         counts = tuple(np.floor(rng.standard_gamma(n)) for n in self.state_counts)
         if isinstance(rng, np.random.Generator):
             return replace(self, networks=networks, state_counts=counts)
-        return replace(
-            self, networks=networks, state_counts=counts, linear=None, curves=None
-        )
+        tables = replace(self, networks=networks, state_counts=counts)
+        return replace(tables, linear=None, curves=None, trees=None)
 
     def drawn_log_scores(
         self,

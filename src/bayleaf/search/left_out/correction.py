@@ -26,6 +26,8 @@ _FEW_STATES = 10
 _N_FOLDS = 3
 # Penalties in a row without a gain after which the search ends.
 _PATIENCE = 2
+# Rows on which penalties are tried.
+_TRIAL_ROWS = 6_000
 # Most steps of a trial and of the final descent.
 _TRIAL, _FINAL = 30, 60
 # Products of one step: rows times numbers to learn.
@@ -222,14 +224,14 @@ def _curve(positions: Floats, n_states: int) -> Floats:
 
 def _best(task: _Task) -> Floats | None:
     """Parameters under the penalty that validates best; None if none pays."""
-    n_rows = len(task.own)
+    n_rows = min(len(task.own), _TRIAL_ROWS)
     edges = [n_rows * part // _N_FOLDS for part in range(_N_FOLDS + 1)]
     everyone = np.arange(n_rows)
     folds = [everyone[edges[f] : edges[f + 1]] for f in range(_N_FOLDS)]
     fitted = [task.rows(np.setdiff1d(everyone, fold)) for fold in folds]
     held_out = [task.rows(fold) for fold in folds]
-    weights = np.concatenate([part.weights for part in held_out])
-    before = np.concatenate([part.log_losses(task.start) for part in held_out])
+    weights = task.weights[:n_rows]
+    before = task.rows(everyone).log_losses(task.start)
     found = [task.start] * _N_FOLDS
     best: tuple[float, Floats, Floats] | None = None
     least, risen = float(weights @ before), 0
@@ -247,13 +249,21 @@ def _best(task: _Task) -> Floats | None:
             best = penalty, losses, np.mean(found, axis=0)
         if risen == _PATIENCE:
             break
-    if best is None or not _pays(before - best[1], weights):
+    if best is None or not pays(before - best[1], weights):
         return None
-    return task.descend(best[2], best[0], _FINAL)
+    return task.descend(best[2], best[0] * len(task.own) / n_rows, _FINAL)
 
 
-def _pays(gains: Floats, weights: Floats) -> bool:
-    """Whether the mean gain exceeds its standard error."""
+def pays(gains: Floats, weights: Floats) -> bool:
+    """Whether the mean gain exceeds its standard error.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n_rows,)
+        What held-out rows gain.
+    weights : ndarray of shape (n_rows,)
+        What each row counts.
+    """
     total = float(weights.sum())
     mean = float(weights @ gains) / total
     squares = float(weights @ (gains - mean) ** 2) / total

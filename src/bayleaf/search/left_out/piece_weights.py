@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.search.left_out.correction import Correction
+from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
+from bayleaf.data.domain import Variable
+from bayleaf.search.left_out.cells import LeftOutRows
+from bayleaf.search.left_out.class_trees import GrownTrees, learn_class_trees
+from bayleaf.search.left_out.correction import Correction, learn_correction
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.left_out.weights import LogProbabilities, learn_weights
 
@@ -32,6 +37,8 @@ class PieceWeights:
         Those of the left-out rows.
     curves : tuple of (ndarray, tuple of ndarray), optional
         Features with a curve, and the curves; see `Correction`.
+    trees : GrownTrees, optional
+        Trees, whose roots speak in the biases.
     """
 
     weights: Floats
@@ -40,6 +47,7 @@ class PieceWeights:
     temperature: float
     scores: Floats
     curves: tuple[NDArray[np.int64], tuple[Floats, ...]] | None = None
+    trees: GrownTrees | None = None
 
     def corrected(self, correction: Correction) -> PieceWeights:
         """The weights as a correction scales them, with its curves."""
@@ -47,9 +55,15 @@ class PieceWeights:
             self,
             weights=correction.scale * self.weights,
             biases=correction.scale * self.biases,
+            trees=self.trees and self.trees.scaled(correction.scale),
             scores=correction.scores,
             curves=(correction.features, correction.curves),
         )
+
+    def with_trees(self, trees: GrownTrees) -> PieceWeights:
+        """The weights with trees."""
+        biases = self.biases + trees.base
+        return replace(self, biases=biases, scores=trees.scores, trees=trees)
 
 
 def weigh_pieces(
@@ -80,3 +94,39 @@ def weigh_pieces(
         biases, penalty = found.biases, found.penalty
     scores = (logs.log_scores(weights) + biases) / temperature
     return PieceWeights(weights, biases, penalty, temperature, scores)
+
+
+def correct_pieces(
+    weights: PieceWeights,
+    left_out: LeftOutRows,
+    variables: Sequence[Variable],
+    linear: LinearGaussianFamilies | None,
+    *,
+    by_curves: bool,
+    by_trees: bool,
+    n_jobs: int = 1,
+) -> PieceWeights:
+    """Correct the scores of learned weights, as far as held-out rows gain by it.
+
+    Parameters
+    ----------
+    weights : PieceWeights
+        The weights.
+    left_out : LeftOutRows
+        The rows that they were learned from.
+    variables : sequence of Variable
+        The features.
+    linear : LinearGaussianFamilies or None
+        Where the states of numeric features lie.
+    by_curves, by_trees : bool
+        Whether trees may grow, and whether features may get curves then.
+    n_jobs : int
+        Threads.
+    """
+    if by_trees:
+        trees = learn_class_trees(weights.scores, left_out, variables, n_jobs)
+        weights = weights if trees is None else weights.with_trees(trees)
+    if by_curves:
+        correction = learn_correction(weights.scores, left_out, variables, linear)
+        weights = weights if correction is None else weights.corrected(correction)
+    return weights

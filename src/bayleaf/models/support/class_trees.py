@@ -1,0 +1,149 @@
+"""Trees that add to an average's scores what conjunctions of states say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.occupied import MOST_WEIGHT
+from bayleaf.data.codes import Codes
+from bayleaf.native.class_trees import Nodes, add_class_trees
+from bayleaf.wording import brief_fields
+
+# Numbers held at a time while rows are explained.
+_BLOCK_VALUES = 1 << 22
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+OddsOf = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrees:
+    """Trees of which each adds nats to one class.
+
+    A row starts at a tree's root and goes left where its state of the node's feature is
+    the node's, or, for an ordered feature, at or below it. It ends in a leaf, or where
+    the state is unknown, and the class gets the value found there.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_trees,), dtype int64
+        The class that each tree adds to.
+    is_ordered : ndarray of shape (n_features,), dtype bool
+        Whether states of a feature are intervals.
+    features : ndarray of shape (n_nodes,), dtype int64
+        Feature that a node looks at, -1 for a leaf; the trees one after another, each
+        from its root on.
+    states : ndarray of shape (n_nodes,), dtype int64
+        The state that it asks for.
+    children : ndarray of shape (n_nodes,), dtype int64
+        The left child; the right one stands behind it.
+    values : ndarray of shape (n_nodes,), dtype float64
+        Nats of a row that ends in the node; zero at roots.
+    rows : ndarray of shape (n_nodes,), dtype float64
+        Weight of the training rows that the node was learned from.
+    """
+
+    classes: Whole
+    is_ordered: NDArray[np.bool_]
+    features: Whole
+    states: Whole
+    children: Whole
+    values: Floats
+    rows: Floats
+
+    __repr__ = brief_fields
+
+    def __post_init__(self) -> None:
+        sizes = {len(column) for column in self._nodes}
+        if len(sizes) != 1 or len(self.roots) != len(self.classes):
+            raise ValueError("the nodes of class trees do not fit their trees")
+
+    def check_content(self) -> None:
+        """Raise ValueError unless all nodes make sense."""
+        if not (np.abs(self.values) <= MOST_WEIGHT).all() or self.values[self.roots].any():
+            raise ValueError("a class tree holds a value that is none or huge")
+        if not (self.rows >= 0).all():
+            raise ValueError("a node of a class tree has no number of rows")
+
+    def check_fit(self, cards: tuple[int, ...]) -> None:
+        """Raise ValueError unless they are over features and a class like these."""
+        if len(self.is_ordered) != len(cards) - 1:
+            raise ValueError("class trees do not fit the features")
+        nobody = np.empty((0, cards[-1]))
+        empty = Codes.from_columns([np.empty(0)] * (len(cards) - 1), cards[:-1])
+        self._add(empty, nobody)
+
+    @cached_property
+    def _nodes(self) -> Nodes:
+        return Nodes(self.features, self.states, self.children, self.values, self.rows)
+
+    @cached_property
+    def roots(self) -> Whole:
+        """The trees' first nodes."""
+        return self._nodes.roots
+
+    @property
+    def n_parameters(self) -> int:
+        """Free numbers: the leaves' values."""
+        return int(np.count_nonzero(self.features < 0))
+
+    def add(self, codes: Codes, scores: Floats) -> None:
+        """Add all trees to scores of shape (n_rows, n_classes)."""
+        self._add(codes, scores)
+
+    def add_increments(self, codes: Codes, odds_of: OddsOf, found: Floats) -> None:
+        """Add what each split on a row's way changes to the split's feature.
+
+        Parameters
+        ----------
+        codes : Codes
+            The rows.
+        odds_of : callable
+            Takes one class's values from another's, (n_rows, n_classes, ...).
+        found : ndarray of shape (n_rows, n_features, n_depths)
+            Takes nats: those of first splits at the first depth, where a feature speaks
+            alone, those of later splits at the last.
+        """
+        changes = odds_of(self._changes(codes))
+        found[:, :, 0] += changes[:, :, 0]
+        found[:, :, -1] += changes[:, :, 1]
+
+    def alone(self, feature: int, codes: Codes) -> Floats:
+        """What first splits on a feature add, by row and class."""
+        return np.ascontiguousarray(self._changes(codes)[:, :, feature, 0])
+
+    def shipped(self) -> Iterator[tuple[str, Any]]:
+        """What a page needs to compute the same, by name."""
+        names = ("classes", "features", "states", "children")
+        places = {name: getattr(self, name).tolist() for name in names}
+        ordered = np.flatnonzero(self.is_ordered).tolist()
+        roots = self.roots.tolist()
+        yield "trees", {**places, "ordered": ordered, "roots": roots, "values": self.values}
+
+    def _changes(self, codes: Codes) -> Floats:
+        """Changes by row, class, feature, and whether the split is not the first."""
+        shape = codes.n_rows, self.n_classes, len(self.is_ordered), 2
+        changes = np.zeros(shape)
+        self._add(codes, changes)
+        return changes
+
+    def _add(self, codes: Codes, values: Floats) -> None:
+        add_class_trees(
+            codes.narrow,
+            codes.wide,
+            np.array(codes.slots[: len(self.is_ordered)], dtype=np.int64),
+            codes.n_rows,
+            np.array(codes.cards[: len(self.is_ordered)], dtype=np.int64),
+            self.is_ordered,
+            self.roots,
+            self.classes,
+            self._nodes,
+            values,
+        )

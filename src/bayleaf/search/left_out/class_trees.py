@@ -1,0 +1,211 @@
+"""Trees that correct scores where conjunctions of states say more than their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from bayleaf.counts.threads import run_tasks
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Variable
+from bayleaf.native.class_trees import Growth, Nodes, add_class_trees, grow_class_trees
+from bayleaf.search.left_out.cells import LeftOutRows
+from bayleaf.search.left_out.correction import pays
+
+# Weight of the rows below which trees cannot be told from noise.
+LEAST_WEIGHT = 300.0
+# Folds that are held out in turn.
+_N_FOLDS = 3
+# Rounds, and those without a gain after which growth ends.
+_MOST_ROUNDS, _PATIENCE = 300, 20
+# Leaves of a tree, pull to nothing, least curvature of a leaf.
+_LEAVES, _PULL, _LEAST_CURVATURE = 16, 1.0, 0.1
+# Share of a Newton step, and of one where there are many rows: half of the rounds then
+# come as far.
+_RATE, _FAST_RATE, _MANY_ROWS = 0.1, 0.2, 10_000
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+class GrownTrees(NamedTuple):
+    """Trees, and what their roots add to all rows.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_trees,), dtype int64
+        The class that each tree adds to.
+    is_ordered : ndarray of shape (n_features,), dtype bool
+        Whether states of a feature are intervals.
+    nodes : Nodes
+        Values are nats beside the root's.
+    base : ndarray of shape (n_classes,)
+        Nats that all rows get.
+    scores : ndarray of shape (n_rows, n_classes)
+        The left-out scores, each row corrected by the trees of folds without it.
+    """
+
+    classes: Whole
+    is_ordered: NDArray[np.bool_]
+    nodes: Nodes
+    base: Floats
+    scores: Floats
+
+    def scaled(self, scale: float) -> GrownTrees:
+        """The trees, their values times a number."""
+        nodes = self.nodes._replace(values=scale * self.nodes.values)
+        return self._replace(nodes=nodes)
+
+
+def learn_class_trees(
+    scores: Floats,
+    left_out: LeftOutRows,
+    variables: Sequence[Variable],
+    n_jobs: int = 1,
+) -> GrownTrees | None:
+    """Grow trees on left-out scores, and keep them only if they pay.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_classes)
+        Log scores, each row left out; rows in random order.
+    left_out : LeftOutRows
+        The rows.
+    variables : sequence of Variable
+        The features.
+    n_jobs : int
+        Folds that are grown side by side.
+
+    Returns
+    -------
+    GrownTrees or None
+        None unless rows that were held out lose less, by more than one standard error.
+    """
+    task = _Task.of(scores, left_out, variables)
+    if left_out.codes.weights.sum() < LEAST_WEIGHT or scores.shape[1] < 2:
+        return None
+    n_rounds, out_of_fold = _best_number_of_rounds(task, n_jobs)
+    if not n_rounds:
+        return None
+    everyone = np.arange(left_out.n_rows)
+    _, nodes = task.grown(everyone, everyone[:0], n_rounds)
+    return task.without_roots(nodes, out_of_fold)
+
+
+class _Task(NamedTuple):
+    """What trees are grown on."""
+
+    codes: Codes
+    rows: NDArray[np.uint16]
+    cards: Whole
+    is_ordered: NDArray[np.bool_]
+    own: Whole
+    weights: Floats
+    scores: Floats
+
+    @classmethod
+    def of(
+        cls, scores: Floats, left_out: LeftOutRows, variables: Sequence[Variable]
+    ) -> _Task:
+        features = left_out.features
+        rows = np.empty((left_out.n_rows, features.n_variables), dtype=np.uint16)
+        for feature in range(features.n_variables):
+            rows[:, feature] = features.column(feature)
+        return cls(
+            features,
+            rows,
+            np.array(features.cards, dtype=np.int64),
+            np.array([variable.kind == "numeric" for variable in variables]),
+            left_out.own.astype(np.int64),
+            np.array(left_out.codes.weights, dtype=np.float64),
+            np.ascontiguousarray(scores),
+        )
+
+    @property
+    def classes_of_round(self) -> Whole:
+        """The class of each tree of a round."""
+        n_classes = self.scores.shape[1]
+        return np.arange(1 if n_classes == 2 else 0, n_classes)
+
+    def grown(
+        self, fitted: Whole, held_out: Whole, n_rounds: int
+    ) -> tuple[Floats, Nodes]:
+        """Held-out loss (nats) by round, and the trees."""
+        order = np.concatenate([fitted, held_out])
+        rate = _FAST_RATE if len(self.own) > _MANY_ROWS else _RATE
+        return grow_class_trees(
+            self.rows[order],
+            self.cards,
+            self.is_ordered,
+            self.own[order],
+            self.weights[order],
+            self.scores[order],
+            len(fitted),
+            Growth(n_rounds, _PATIENCE, _LEAVES, rate, _PULL, _LEAST_CURVATURE),
+        )
+
+    def without_roots(self, nodes: Nodes, scores: Floats) -> GrownTrees:
+        """The trees beside what their roots say."""
+        roots = nodes.roots
+        sizes = np.diff(np.append(roots, len(nodes.values)))
+        of_root = nodes.values[roots]
+        classes = np.resize(self.classes_of_round, len(roots))
+        base = np.bincount(classes, of_root, minlength=self.scores.shape[1])
+        nodes = nodes._replace(values=nodes.values - np.repeat(of_root, sizes))
+        return GrownTrees(classes, self.is_ordered, nodes, base, scores)
+
+    def corrected(self, rows: Whole, nodes: Nodes, n_rounds: int) -> Floats:
+        """Scores of rows after some rounds."""
+        n_nodes = np.append(nodes.roots, len(nodes.values))
+        n_trees = n_rounds * len(self.classes_of_round)
+        first = Nodes(*(column[: n_nodes[n_trees]] for column in nodes))
+        scores = self.scores[rows]
+        grown = self.without_roots(first, scores)
+        codes = self.codes.rows(rows)
+        add_class_trees(
+            codes.narrow,
+            codes.wide,
+            np.array(codes.slots, dtype=np.int64),
+            codes.n_rows,
+            self.cards,
+            self.is_ordered,
+            first.roots,
+            grown.classes,
+            grown.nodes,
+            scores,
+        )
+        return scores + grown.base
+
+    def losses(self, scores: Floats) -> Floats:
+        """Log-loss (nats) of each row under scores."""
+        logs = log_softmax(scores, axis=1)
+        return np.asarray(-logs[np.arange(len(scores)), self.own])
+
+
+def _best_number_of_rounds(task: _Task, n_jobs: int) -> tuple[int, Floats]:
+    """Rounds after which held-out rows lose least, and their scores then.
+
+    No rounds if none pay.
+    """
+    n_rows = len(task.own)
+    edges = [n_rows * part // _N_FOLDS for part in range(_N_FOLDS + 1)]
+    everyone = np.arange(n_rows)
+    folds = [everyone[edges[f] : edges[f + 1]] for f in range(_N_FOLDS)]
+    grow = [
+        partial(task.grown, np.setdiff1d(everyone, fold), fold, _MOST_ROUNDS)
+        for fold in folds
+    ]
+    found = run_tasks(grow, n_jobs)
+    n_common = min(len(losses) for losses, _ in found)
+    best = int(np.argmin(sum(losses[:n_common] for losses, _ in found)))
+    if not best:
+        return 0, task.scores
+    parts = zip(folds, found, strict=True)
+    scores = np.concatenate([task.corrected(f, own, best) for f, (_, own) in parts])
+    gains = task.losses(task.scores) - task.losses(scores)
+    return (best, scores) if pays(gains, task.weights) else (0, task.scores)
