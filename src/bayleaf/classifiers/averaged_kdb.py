@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
 from bayleaf.classifiers.shared.parameters import (
@@ -19,21 +18,17 @@ from bayleaf.classifiers.shared.parameters import (
     check_flag,
 )
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.threads import run_tasks
+from bayleaf.counts.threads import one_thread_of_linear_algebra, run_tasks
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.nested import PseudoCounts
 from bayleaf.cpds.random_network import RandomNetwork
-from bayleaf.cpds.smoothing import (
-    Smoothing,
-    resolve_smoothing,
-)
-from bayleaf.data.codes import Codes
+from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.cuts.random_cuts import RandomCuts, value_maps
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
-from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.models.averaged_kdb import AveragedKDBModel
+from bayleaf.models.rules.tree_rules import TreeRule, tree_rules
 from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.models.texts.feature_shape import FeatureShape
@@ -45,9 +40,7 @@ from bayleaf.search.left_out.averaged_kdb import (
     scores_of,
     state_counts,
 )
-from bayleaf.search.left_out.cells import (
-    LeftOutRows,
-)
+from bayleaf.search.left_out.cells import LeftOutRows
 from bayleaf.search.left_out.linear_families import linear_families
 from bayleaf.search.left_out.piece_weights import (
     PieceWeights,
@@ -176,14 +169,12 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("n_networks", self.n_networks, 1)
-        check_count("max_parents", self.max_parents, 0)
-        check_count("max_rows", self.max_rows, 1)
+        for name, least in (("n_networks", 1), ("max_parents", 0), ("max_rows", 1)):
+            check_count(name, getattr(self, name), least)
         if self.weights is not None:
             check_choice("weights", self.weights, ("leave_one_out",))
-        check_flag("linear_families", self.linear_families)
-        check_flag("correction", self.correction)
-        check_flag("class_trees", self.class_trees)
+        for name in ("linear_families", "correction", "class_trees"):
+            check_flag(name, getattr(self, name))
         if self.n_bins is not None:
             check_count("n_bins", self.n_bins, 2)
         if self.missing == "marginalize":
@@ -207,8 +198,8 @@ class AveragedKDBClassifier(BayesianClassifier):
         self._refuse_many_classes(domain)
         drawn = self.__dict__.pop("_random_cuts", None)
         features = domain.variables[:-1]
-        # Threads of the linear algebra would stand in the way of those of `n_jobs`.
-        with _linear_algebra().limit(limits=1, user_api="blas"):
+        most = min(self.max_rows, self._most_left_out(len(features)))
+        with one_thread_of_linear_algebra():
             tasks: list[Callable[[], Any]] = [
                 *sampling_tasks(
                     counts,
@@ -217,7 +208,7 @@ class AveragedKDBClassifier(BayesianClassifier):
                     self.max_parents,
                     self.max_table_cells,
                 ),
-                partial(self._left_out_rows, counts.rows(), rng),
+                partial(LeftOutRows.drawn, counts.rows(), most, rng),
                 partial(state_counts, counts),
             ]
             work = Work(len(tasks))
@@ -239,9 +230,9 @@ class AveragedKDBClassifier(BayesianClassifier):
             self.biases_ + self.prior_weight_ * np.log(prior),
             learned.weights[1:n_tables].reshape(n_features, -1),
             in_states,
-            _weighted(linear, learned.weights[n_tables:]),
+            WeightedLinearFamilies.of(linear, learned.weights[n_tables:]),
             learned.curves and Curves(*learned.curves),
-            _class_trees(learned),
+            ClassTrees.of(learned.trees),
         )
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
@@ -309,14 +300,24 @@ class AveragedKDBClassifier(BayesianClassifier):
         labels = tuple(self.classes_.tolist())
         return model.feature_shape(names.index(feature), labels)
 
-    def _left_out_rows(self, codes: Codes, rng: np.random.Generator) -> LeftOutRows:
-        """Distinct training rows in random order, as many as weights are learned on."""
-        rows, weights = shuffled_distinct_rows(codes, rng)
-        most = self._most_left_out(codes.n_variables - 1)
-        rows, weights = rows[: self.max_rows][:most], weights[: self.max_rows][:most]
-        chosen = codes.rows(rows)
-        columns = [chosen.column(i) for i in range(chosen.n_variables)]
-        return LeftOutRows(Codes.from_columns(columns, codes.cards, weights))
+    def rules(self, n: int | None = 10) -> list[TreeRule]:
+        """Conjunctions by which trees correct the sum, those that matter most first.
+
+        Parameters
+        ----------
+        n : int, optional
+            Most rules; all with None.
+
+        Returns
+        -------
+        list of TreeRule
+            By nats times training rows; empty where no trees paid.
+        """
+        trees = self._averaged_model.trees
+        if trees is None:
+            return []
+        labels = tuple(self.classes_.tolist())
+        return tree_rules(trees, self._averaged_model.domain, labels)[:n]
 
     def _chosen_log_probabilities(
         self,
@@ -400,27 +401,3 @@ def _told(work: Work, task: Callable[[], Any]) -> Any:
     """Tell that a task begins, and carry it out."""
     work.step("counting networks")
     return task()
-
-
-@cache
-def _linear_algebra() -> ThreadpoolController:
-    """What sets the threads of the linear algebra; finding it takes a while."""
-    return ThreadpoolController()
-
-
-def _weighted(
-    families: LinearGaussianFamilies | None, weights: NDArray[np.float64]
-) -> WeightedLinearFamilies | None:
-    """Families with their weights; None where none has any."""
-    if families is None or not weights.any():
-        return None
-    return WeightedLinearFamilies(families, weights.reshape(-1, families.n_pieces))
-
-
-def _class_trees(learned: PieceWeights) -> ClassTrees | None:
-    """The trees as a part of the model."""
-    if learned.trees is None:
-        return None
-    return ClassTrees(
-        learned.trees.classes, learned.trees.is_ordered, *learned.trees.nodes
-    )

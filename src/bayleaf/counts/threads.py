@@ -9,8 +9,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from bayleaf.native.library import watch_flag
 
@@ -49,6 +52,20 @@ def processor_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def one_thread_of_linear_algebra() -> AbstractContextManager[Any]:
+    """Keep the linear algebra to one thread: its own would stand in others' way."""
+    limit: AbstractContextManager[Any] = _linear_algebra().limit(
+        limits=1, user_api="blas"
+    )
+    return limit
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    """What sets the threads of the linear algebra; finding it takes a while."""
+    return ThreadpoolController()
 
 
 def run_tasks(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:

@@ -19,8 +19,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
-from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.cells import RowFacts, UsedCells
+from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.nested_levels import AverageLevels
 from bayleaf.models.support.number_terms import (
     Curves,
@@ -31,6 +31,7 @@ from bayleaf.models.support.number_terms import (
 from bayleaf.models.support.occupied_cells import shipped_networks
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts
+from bayleaf.models.texts.average_remarks import average_remarks
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
 from bayleaf.models.texts.weighted_edge import WeightedEdge
 from bayleaf.native.cpds import LogProbabilityTables
@@ -40,9 +41,6 @@ from bayleaf.wording import counted
 _BLOCK_VALUES = 1 << 23
 
 Floats = NDArray[np.float64]
-
-# Mean held-out log-loss on 46 tables, see docs/results/accuracy.md.
-MEASURED_LOG_LOSS = {"averaged KDB": 0.312, "KDB auto, calibrated": 0.406}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,12 +111,8 @@ class AveragedKDBModel(ModelKind):
             raise ValueError("weights and smoothing hold a negative or huge number")
         for network in self.networks:
             network.check_fit(self.domain.cards)
-        if self.linear is not None:
-            self.linear.families.check_fit(self.domain.cards)
-        if self.curves is not None:
-            self.curves.check_fit(self.domain.cards)
-        if self.trees is not None:
-            self.trees.check_fit(self.domain.cards)
+        for more in self._beside_tables:
+            more.check_fit(self.domain.cards)
 
     @property
     def _parts(self) -> str:
@@ -154,14 +148,8 @@ class AveragedKDBModel(ModelKind):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a summary tells beside counts and arcs."""
-        ours, single = MEASURED_LOG_LOSS.values()
-        return (
-            f"an average of {len(self.networks)} networks, terms weighted by what "
-            "is new in it",
-            'one drawing instead: KDBClassifier(k="auto", smoothing="auto", '
-            'calibration="leave_one_out"),',
-            f"  at a mean log-loss of {single:.3f} against {ours:.3f} on 46 tables",
-        )
+        n_trees = 0 if self.trees is None else len(self.trees.classes)
+        return average_remarks(len(self.networks), n_trees)
 
     @property
     def log_likelihood_scope(self) -> str:

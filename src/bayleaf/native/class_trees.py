@@ -93,6 +93,16 @@ class Nodes(NamedTuple):
         is_root[left] = is_root[left + 1] = False
         return np.flatnonzero(is_root)
 
+    def until(self, end: int) -> Nodes:
+        """The first so many nodes."""
+        return Nodes(
+            self.features[:end],
+            self.states[:end],
+            self.children[:end],
+            self.values[:end],
+            self.rows[:end],
+        )
+
 
 def grow_class_trees(
     codes: NDArray[np.uint16],

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.data.codes import Codes
 from bayleaf.native.class_trees import Nodes, add_class_trees
+from bayleaf.search.left_out.class_trees import GrownTrees
 from bayleaf.wording import brief_fields
-
-# Numbers held at a time while rows are explained.
-_BLOCK_VALUES = 1 << 22
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -33,6 +31,8 @@ class ClassTrees:
 
     Parameters
     ----------
+    n_classes : int
+        Number of classes.
     classes : ndarray of shape (n_trees,), dtype int64
         The class that each tree adds to.
     is_ordered : ndarray of shape (n_features,), dtype bool
@@ -50,6 +50,7 @@ class ClassTrees:
         Weight of the training rows that the node was learned from.
     """
 
+    n_classes: int
     classes: Whole
     is_ordered: NDArray[np.bool_]
     features: Whole
@@ -60,6 +61,13 @@ class ClassTrees:
 
     __repr__ = brief_fields
 
+    @classmethod
+    def of(cls, grown: GrownTrees | None) -> ClassTrees | None:
+        """Trees that were grown, if any were."""
+        if grown is None:
+            return None
+        return cls(len(grown.base), grown.classes, grown.is_ordered, *grown.nodes)
+
     def __post_init__(self) -> None:
         sizes = {len(column) for column in self._nodes}
         if len(sizes) != 1 or len(self.roots) != len(self.classes):
@@ -67,17 +75,23 @@ class ClassTrees:
 
     def check_content(self) -> None:
         """Raise ValueError unless all nodes make sense."""
-        if not (np.abs(self.values) <= MOST_WEIGHT).all() or self.values[self.roots].any():
+        if (
+            not (np.abs(self.values) <= MOST_WEIGHT).all()
+            or self.values[self.roots].any()
+        ):
             raise ValueError("a class tree holds a value that is none or huge")
         if not (self.rows >= 0).all():
             raise ValueError("a node of a class tree has no number of rows")
 
     def check_fit(self, cards: tuple[int, ...]) -> None:
         """Raise ValueError unless they are over features and a class like these."""
-        if len(self.is_ordered) != len(cards) - 1:
-            raise ValueError("class trees do not fit the features")
+        fits = len(self.is_ordered) == len(cards) - 1 and self.n_classes == cards[-1]
+        if not fits:
+            raise ValueError("class trees do not fit the features and classes")
         nobody = np.empty((0, cards[-1]))
-        empty = Codes.from_columns([np.empty(0)] * (len(cards) - 1), cards[:-1])
+        empty = Codes.from_columns(
+            [np.empty(0, np.uint16)] * (len(cards) - 1), cards[:-1]
+        )
         self._add(empty, nobody)
 
     @cached_property
@@ -125,7 +139,10 @@ class ClassTrees:
         places = {name: getattr(self, name).tolist() for name in names}
         ordered = np.flatnonzero(self.is_ordered).tolist()
         roots = self.roots.tolist()
-        yield "trees", {**places, "ordered": ordered, "roots": roots, "values": self.values}
+        yield (
+            "trees",
+            {**places, "ordered": ordered, "roots": roots, "values": self.values},
+        )
 
     def _changes(self, codes: Codes) -> Floats:
         """Changes by row, class, feature, and whether the split is not the first."""

@@ -40,6 +40,15 @@ class WeightedLinearFamilies:
 
     __repr__ = brief_fields
 
+    @classmethod
+    def of(
+        cls, families: LinearGaussianFamilies | None, weights: Floats
+    ) -> WeightedLinearFamilies | None:
+        """Families with the weights of their pieces; None where none has any."""
+        if families is None or not weights.any():
+            return None
+        return cls(families, weights.reshape(-1, families.n_pieces))
+
     def __post_init__(self) -> None:
         expected = len(self.families.features), self.families.n_pieces
         if np.shape(self.weights) != expected:
@@ -49,6 +58,10 @@ class WeightedLinearFamilies:
         """Raise ValueError unless the weights are numbers of at least zero."""
         if not ((self.weights >= 0) & (self.weights <= MOST_WEIGHT)).all():
             raise ValueError("a weight of linear families is negative or huge")
+
+    def check_fit(self, cards: tuple[int, ...]) -> None:
+        """Raise ValueError unless they are over features and a class like these."""
+        self.families.check_fit(cards)
 
     @property
     def n_parameters(self) -> int:

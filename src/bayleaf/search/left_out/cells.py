@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.source import Counts, Family
 from bayleaf.cpds.smoothing import CellCounts, CellSmoothing, Smoothing
 from bayleaf.data.codes import Codes
+from bayleaf.data.shuffled_rows import shuffled_distinct_rows
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
@@ -31,6 +32,14 @@ class LeftOutRows:
     """
 
     codes: Codes
+
+    @classmethod
+    def drawn(cls, codes: Codes, most: int, rng: np.random.Generator) -> LeftOutRows:
+        """Distinct training rows in random order, at most so many."""
+        rows, weights = shuffled_distinct_rows(codes, rng)
+        chosen = codes.rows(rows[:most])
+        columns = [chosen.column(i) for i in range(chosen.n_variables)]
+        return cls(Codes.from_columns(columns, codes.cards, weights[:most]))
 
     @cached_property
     def own(self) -> NDArray[np.intp]:

@@ -155,15 +155,15 @@ class _Task(NamedTuple):
         sizes = np.diff(np.append(roots, len(nodes.values)))
         of_root = nodes.values[roots]
         classes = np.resize(self.classes_of_round, len(roots))
-        base = np.bincount(classes, of_root, minlength=self.scores.shape[1])
+        base = np.zeros(self.scores.shape[1])
+        np.add.at(base, classes, of_root)
         nodes = nodes._replace(values=nodes.values - np.repeat(of_root, sizes))
         return GrownTrees(classes, self.is_ordered, nodes, base, scores)
 
     def corrected(self, rows: Whole, nodes: Nodes, n_rounds: int) -> Floats:
         """Scores of rows after some rounds."""
-        n_nodes = np.append(nodes.roots, len(nodes.values))
-        n_trees = n_rounds * len(self.classes_of_round)
-        first = Nodes(*(column[: n_nodes[n_trees]] for column in nodes))
+        ends = np.append(nodes.roots, len(nodes.values))
+        first = nodes.until(int(ends[n_rounds * len(self.classes_of_round)]))
         scores = self.scores[rows]
         grown = self.without_roots(first, scores)
         codes = self.codes.rows(rows)
