@@ -50,6 +50,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "weights": (None, {}),
     "linear_families": (False, {}),
     "correction": (False, {}),
+    "class_trees": (False, {}),
     "max_rows": (50, {}),
     "n_bins": (3, {}),
     "search": ("significance", {}),

@@ -61,6 +61,24 @@ def table_of_numbers() -> tuple[pa.Table, list[str]]:
     return pa.table(columns), [f"class {c}" for c in label]
 
 
+def table_of_conjunctions() -> tuple[pa.Table, list[str]]:
+    """Two classes by a sum of numbers, a third by conjunctions, with holes."""
+    rng = np.random.default_rng(1)
+    numbers = rng.normal(size=(4, 1500))
+    name = rng.integers(3, size=1500)
+    first, second, *rest = numbers
+    holds = (name == 1) & (first > 0)
+    holds |= (second > 0.5) & (first < -0.3) & (name != 0)
+    pull = 1.2 * sum(rest) + rng.logistic(size=1500)
+    label = np.where(holds, 2, np.where(pull > 0, 1, 0))
+    columns = {
+        f"number {i}": pa.array(own, mask=rng.random(1500) < 0.05)
+        for i, own in enumerate(numbers)
+    }
+    columns["name"] = pa.array([f"s{c}" for c in name])
+    return pa.table(columns), [f"class {c}" for c in label]
+
+
 @dataclass(frozen=True)
 class Case:
     """A model to explore, with the oracle for its class and its variables."""
@@ -191,6 +209,9 @@ def classifiers() -> dict[str, Callable[[], Any]]:
         "averaged KDB of numbers": lambda: bayleaf.AveragedKDBClassifier(
             n_networks=2, max_parents=1, random_state=0
         ),
+        "averaged KDB of conjunctions": lambda: bayleaf.AveragedKDBClassifier(
+            n_networks=2, max_parents=0, linear_families=False, random_state=0
+        ),
         "averaged KDB with missing states": lambda: bayleaf.AveragedKDBClassifier(
             n_networks=2,
             max_parents=1,
@@ -207,7 +228,8 @@ LOSS = [[0.0, 1.0, 1.0], [5.0, 0.0, 1.0], [1.0, 9.0, 0.0]]
 
 def classifier_case(name: str) -> Case:
     """A fitted classifier of one kind."""
-    X, y = table_of_numbers() if name.endswith("numbers") else table()
+    tables = {"numbers": table_of_numbers, "conjunctions": table_of_conjunctions}
+    X, y = tables.get(name.split()[-1], table)()
     fitted = classifiers()[name]().fit(X, y)
     network = None
     with contextlib.suppress(AttributeError):

@@ -24,7 +24,7 @@ from bayleaf.explorer.packing import packed, packed_codes, script_json
 from bayleaf.explorer.page import SCRIPTS
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
-from explorer.cases import classifiers, table
+from explorer.cases import classifier_case, classifiers, table
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -270,3 +270,15 @@ def test_groups_of_values_name_states() -> None:
 def test_scripts_stay_small(name: str) -> None:
     path = Path(bayleaf.__file__).parent / "explorer" / name
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [("numbers", {"linear"}), ("conjunctions", {"curves", "trees"})],
+)
+def test_the_cases_of_averages_have_what_stands_beside_tables(
+    name: str, parts: set[str]
+) -> None:
+    """Browser tests compare these parts with Python's, so they must be there."""
+    case = classifier_case(f"averaged KDB of {name}")
+    assert parts <= set(case.model.model_.shipped.content)

@@ -54,7 +54,6 @@ from bayleaf.wording import name_list, quoted
 
 # Left-out log-probabilities that are held at most: 0.8 GB.
 _MAX_EVIDENCE = 200_000_000
-
 # Classes that one left-out row may stand for while weights are learned.
 _CLASSES_A_ROW = 10
 
@@ -212,14 +211,14 @@ class AveragedKDBClassifier(BayesianClassifier):
                 partial(state_counts, counts),
             ]
             work = Work(len(tasks))
-            tasks = [partial(_told, work, task) for task in tasks]
-            *sampled, left_out, in_states = run_tasks(tasks, counts.n_jobs)
+            told = [partial(_told, work, task) for task in tasks]
+            *sampled, left_out, in_states = run_tasks(told, counts.n_jobs)
             work.say("learning the weights")
             networks = tuple(sampled)
             linear = self._linear_families(counts, domain, in_states, rng)
             logs = self._chosen_log_probabilities(networks, counts, left_out, linear)
             learned = self._weigh(logs, left_out, domain, linear)
-        n_features = len(domain) - 1
+        n_features = len(features)
         n_tables = 1 + n_features * (self.max_parents + 1)
         prior = self.smoothing_.estimate(counts.class_counts())
         model = AveragedKDBModel(
@@ -232,7 +231,7 @@ class AveragedKDBClassifier(BayesianClassifier):
             in_states,
             WeightedLinearFamilies.of(linear, learned.weights[n_tables:]),
             learned.curves and Curves(*learned.curves),
-            ClassTrees.of(learned.trees),
+            learned.trees and ClassTrees.of(len(prior), *learned.trees[:3]),
         )
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
@@ -311,13 +310,10 @@ class AveragedKDBClassifier(BayesianClassifier):
         Returns
         -------
         list of TreeRule
-            By nats times training rows; empty where no trees paid.
+            By nats times rows; empty where no trees paid.
         """
-        trees = self._averaged_model.trees
-        if trees is None:
-            return []
-        labels = tuple(self.classes_.tolist())
-        return tree_rules(trees, self._averaged_model.domain, labels)[:n]
+        model, labels = self._averaged_model, tuple(self.classes_.tolist())
+        return tree_rules(model.trees, model.domain, labels)[:n]
 
     def _chosen_log_probabilities(
         self,
@@ -347,10 +343,11 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     def _even_weights(self, logs: LogProbabilities) -> NDArray[np.float64]:
         """Weights under which each feature's tables count once, the prior's first."""
-        n_depths, n_features = self.max_parents + 1, len(self.encoder_.domain)
-        pieces = np.full(n_features * n_depths, 1.0 / n_depths)
-        n_linear = logs.values.shape[2] - 1 - len(pieces)
-        return np.concatenate([[1.0], pieces, np.zeros(n_linear)])
+        n_depths = self.max_parents + 1
+        even = np.zeros(logs.values.shape[2])
+        even[0] = 1.0
+        even[1 : 1 + len(self.encoder_.domain) * n_depths] = 1.0 / n_depths
+        return even
 
     def _linear_families(
         self,

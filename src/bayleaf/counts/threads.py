@@ -13,8 +13,6 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController
-
 from bayleaf.native.library import watch_flag
 
 T = TypeVar("T")
@@ -63,8 +61,10 @@ def one_thread_of_linear_algebra() -> AbstractContextManager[Any]:
 
 
 @cache
-def _linear_algebra() -> ThreadpoolController:
+def _linear_algebra() -> Any:
     """What sets the threads of the linear algebra; finding it takes a while."""
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()
 
 

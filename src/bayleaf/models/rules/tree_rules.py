@@ -50,7 +50,7 @@ class TreeRule:
 
 
 def tree_rules(
-    trees: ClassTrees, domain: Domain, labels: tuple[Any, ...]
+    trees: ClassTrees | None, domain: Domain, labels: tuple[Any, ...]
 ) -> list[TreeRule]:
     """All leaves as rules, those that move most scores by most first.
 
@@ -58,14 +58,16 @@ def tree_rules(
 
     Parameters
     ----------
-    trees : ClassTrees
-        The trees.
+    trees : ClassTrees or None
+        The trees; no rules without.
     domain : Domain
         Features, then the class.
     labels : tuple
         Class labels.
     """
     found: dict[tuple[Any, ...], TreeRule] = {}
+    if trees is None:
+        return []
     variables = domain.variables
     for root, own_class in zip(trees.roots.tolist(), trees.classes.tolist()):
         ways: list[tuple[int, dict[int, States]]] = [(root, {})]

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.data.codes import Codes
 from bayleaf.native.class_trees import Nodes, add_class_trees
-from bayleaf.search.left_out.class_trees import GrownTrees
 from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
@@ -62,11 +61,11 @@ class ClassTrees:
     __repr__ = brief_fields
 
     @classmethod
-    def of(cls, grown: GrownTrees | None) -> ClassTrees | None:
-        """Trees that were grown, if any were."""
-        if grown is None:
-            return None
-        return cls(len(grown.base), grown.classes, grown.is_ordered, *grown.nodes)
+    def of(
+        cls, n_classes: int, classes: Whole, is_ordered: NDArray[np.bool_], nodes: Nodes
+    ) -> ClassTrees:
+        """Trees of nodes; see the parameters."""
+        return cls(n_classes, classes, is_ordered, *nodes)
 
     def __post_init__(self) -> None:
         sizes = {len(column) for column in self._nodes}
