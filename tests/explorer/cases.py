@@ -64,12 +64,12 @@ def table_of_numbers() -> tuple[pa.Table, list[str]]:
 def table_of_conjunctions() -> tuple[pa.Table, list[str]]:
     """Two classes by a sum of numbers, a third by conjunctions, with holes."""
     rng = np.random.default_rng(1)
-    numbers = rng.normal(size=(4, 1500))
+    numbers = rng.normal(size=(5, 1500))
     name = rng.integers(3, size=1500)
     first, second, *rest = numbers
     holds = (name == 1) & (first > 0)
     holds |= (second > 0.5) & (first < -0.3) & (name != 0)
-    pull = 1.2 * sum(rest) + rng.logistic(size=1500)
+    pull = 1.2 * (rest[0] + rest[1]) + rng.logistic(size=1500)
     label = np.where(holds, 2, np.where(pull > 0, 1, 0))
     columns = {
         f"number {i}": pa.array(own, mask=rng.random(1500) < 0.05)

@@ -281,4 +281,4 @@ def test_the_cases_of_averages_have_what_stands_beside_tables(
 ) -> None:
     """Browser tests compare these parts with Python's, so they must be there."""
     case = classifier_case(f"averaged KDB of {name}")
-    assert parts <= set(case.model.model_.shipped.content)
+    assert parts <= set(case.model.model_.shipped.values)
