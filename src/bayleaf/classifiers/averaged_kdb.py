@@ -88,7 +88,7 @@ class AveragedKDBClassifier(BayesianClassifier):
     class_trees : bool, default=True
         Whether trees may correct the sum, where conjunctions say more than the networks
         know; only where weights are learned.
-    max_rows : int, default=24000
+    max_rows : int, default=20000
         Most rows on which the weights are learned, drawn at random; the tables are
         counted from all rows.
     n_bins : int, optional
@@ -142,7 +142,7 @@ class AveragedKDBClassifier(BayesianClassifier):
         linear_families: bool = True,
         correction: bool = True,
         class_trees: bool = True,
-        max_rows: int = 24000,
+        max_rows: int = 20000,
         n_bins: int | None = None,
         smoothing: str | Smoothing = "dirichlet",
         discretizer: Any = None,

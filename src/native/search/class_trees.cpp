@@ -102,6 +102,11 @@ public:
             place += card + 1;
         }
         n_places_ = place;
+        places_.resize(static_cast<std::size_t>(rows.n_fitted * rows.codes.columns));
+        auto own = places_.begin();
+        for (int64_t row = 0; row < rows.n_fitted; ++row)
+            for (int64_t f = 0; f < rows.codes.columns; ++f)
+                *own++ = static_cast<uint32_t>(starts_[f] + rows.codes(row, f));
         double total = 0.0;
         for (int64_t row = 0; row < rows.n_fitted; ++row) total += rows.weights[row];
         unit_ = std::exp2(std::floor(std::log2(kMostOfHalf / std::max(total, 1.0))));
@@ -233,13 +238,12 @@ private:
     void sum_slopes(Leaf& leaf) {
         std::fill(leaf.sums.begin(), leaf.sums.end(), Slope{0});
         const int64_t n_features = std::ssize(rows_.cards);
-        const int64_t* starts = starts_.data();
         Slope* sums = leaf.sums.data();
         for (int64_t at = leaf.begin; at < leaf.end; ++at) {
             const int64_t row = order_[at];
             const Slope slope = slopes_[row];
-            const uint16_t* codes = rows_.codes[row].data();
-            for (int64_t f = 0; f < n_features; ++f) sums[starts[f] + codes[f]] += slope;
+            const uint32_t* places = &places_[static_cast<std::size_t>(row * n_features)];
+            for (int64_t f = 0; f < n_features; ++f) sums[places[f]] += slope;
         }
         watch_.add((leaf.end - leaf.begin) * n_features);
     }
@@ -312,7 +316,9 @@ private:
     const Settings settings_;
     Matrix<double> scores_;
     Trees& trees_;
+    // Where the states of each feature begin among those of all, and each row's states.
     std::vector<int64_t> starts_;
+    std::vector<uint32_t> places_;
     int64_t n_places_ = 0;
     double unit_ = 1.0;
     std::vector<double> shares_;

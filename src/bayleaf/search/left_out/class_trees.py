@@ -21,13 +21,14 @@ from bayleaf.search.left_out.correction import pays
 LEAST_WEIGHT = 300.0
 # Folds that are held out in turn.
 _N_FOLDS = 3
-# Rounds, and those without a gain after which growth ends.
-_MOST_ROUNDS, _PATIENCE = 300, 20
-# Leaves of a tree, pull to nothing, least curvature of a leaf.
-_LEAVES, _PULL, _LEAST_CURVATURE = 16, 1.0, 0.1
-# Share of a Newton step, and of one where there are many rows: half of the rounds then
-# come as far.
-_RATE, _FAST_RATE, _MANY_ROWS = 0.1, 0.2, 10_000
+# Rounds without a gain after which growth ends.
+_PATIENCE = 20
+# Least curvature of a leaf, and the pull of steps to nothing: one for each thousand rows,
+# within bounds.
+_LEAST_CURVATURE, _PULL_A_ROW, _PULLS = 0.1, 0.001, (1.0, 10.0)
+# Most rounds, leaves of a tree and share of a Newton step: where there are many rows,
+# fewer rounds come as far.
+_FEW, _MANY, _MANY_ROWS = (300, 16, 0.1), (100, 32, 0.3), 10_000
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -133,11 +134,12 @@ class _Task(NamedTuple):
         return np.arange(1 if n_classes == 2 else 0, n_classes)
 
     def grown(
-        self, fitted: Whole, held_out: Whole, n_rounds: int
+        self, fitted: Whole, held_out: Whole, n_rounds: int | None = None
     ) -> tuple[Floats, Nodes]:
         """Held-out loss (nats) by round, and the trees."""
         order = np.concatenate([fitted, held_out])
-        rate = _FAST_RATE if len(self.own) > _MANY_ROWS else _RATE
+        most, leaves, rate = _MANY if len(self.own) > _MANY_ROWS else _FEW
+        pull = float(np.clip(_PULL_A_ROW * self.weights.sum(), *_PULLS))
         return grow_class_trees(
             self.rows[order],
             self.cards,
@@ -146,7 +148,7 @@ class _Task(NamedTuple):
             self.weights[order],
             self.scores[order],
             len(fitted),
-            Growth(n_rounds, _PATIENCE, _LEAVES, rate, _PULL, _LEAST_CURVATURE),
+            Growth(n_rounds or most, _PATIENCE, leaves, rate, pull, _LEAST_CURVATURE),
         )
 
     def without_roots(self, nodes: Nodes, scores: Floats) -> GrownTrees:
@@ -196,10 +198,7 @@ def _best_number_of_rounds(task: _Task, n_jobs: int) -> tuple[int, Floats]:
     edges = [n_rows * part // _N_FOLDS for part in range(_N_FOLDS + 1)]
     everyone = np.arange(n_rows)
     folds = [everyone[edges[f] : edges[f + 1]] for f in range(_N_FOLDS)]
-    grow = [
-        partial(task.grown, np.setdiff1d(everyone, fold), fold, _MOST_ROUNDS)
-        for fold in folds
-    ]
+    grow = [partial(task.grown, np.setdiff1d(everyone, f), f) for f in folds]
     found = run_tasks(grow, n_jobs)
     n_common = min(len(losses) for losses, _ in found)
     best = int(np.argmin(sum(losses[:n_common] for losses, _ in found)))
