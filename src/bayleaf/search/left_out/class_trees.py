@@ -23,7 +23,7 @@ LEAST_WEIGHT = 300.0
 _N_FOLDS = 3
 # Rounds without a gain after which growth ends.
 _PATIENCE = 20
-# Least curvature of a leaf, and the pull of steps to nothing: one for each thousand rows,
+# Least curvature of a leaf, and the pull of steps to nothing: one a thousand rows,
 # within bounds.
 _LEAST_CURVATURE, _PULL_A_ROW, _PULLS = 0.1, 0.001, (1.0, 10.0)
 # Most rounds, leaves of a tree and share of a Newton step: where there are many rows,
