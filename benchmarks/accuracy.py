@@ -29,9 +29,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import bayleaf
 from bayleaf.evaluation import cross_validate
@@ -174,6 +176,33 @@ class Boosting(ClassifierMixin, BaseEstimator):
         return self.boosting_.predict(X)
 
 
+class LogisticRegressionPeer(ClassifierMixin, BaseEstimator):
+    """Logistic regression on standardised numbers and one-hot columns.
+
+    Missing numbers take the column's mean, missing categories a column of their own.
+    """
+
+    def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> LogisticRegressionPeer:
+        """Fit with scikit-learn's own strength of regularisation."""
+        nominal = make_column_selector(dtype_include="category")
+        encode = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), nominal),
+            remainder=make_pipeline(SimpleImputer(), StandardScaler()),
+        )
+        self.pipeline_ = make_pipeline(encode, LogisticRegression(max_iter=1000))
+        self.pipeline_.fit(X, y)
+        self.classes_ = self.pipeline_.classes_
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        """Probability of each class."""
+        return self.pipeline_.predict_proba(X)
+
+    def predict(self, X: pd.DataFrame) -> NDArray[Any]:
+        """Most probable class."""
+        return self.pipeline_.predict(X)
+
+
 def explainable_boosting() -> Any:
     """The explainable boosting machine of the package `interpret`, as it comes."""
     from interpret.glassbox import ExplainableBoostingClassifier
@@ -186,10 +215,22 @@ MODELS: dict[str, Callable[[], Any]] = {
     "KDB auto, calibrated": lambda: bayleaf.KDBClassifier(
         k="auto", smoothing="auto", calibration="leave_one_out"
     ),
+    "KDB gaussian, calibrated": lambda: bayleaf.KDBClassifier(
+        numeric="gaussian", k="auto", smoothing="auto", calibration="leave_one_out"
+    ),
+    "KDB gaussian, weighted": lambda: bayleaf.KDBClassifier(
+        numeric="gaussian",
+        numeric_weights="leave_one_out",
+        k="auto",
+        smoothing="auto",
+        calibration="leave_one_out",
+    ),
+    "A2DE": lambda: bayleaf.A2DEClassifier(calibration="leave_one_out"),
     "naive Bayes, calibrated": lambda: bayleaf.NaiveBayesClassifier(
         calibration="leave_one_out"
     ),
     "naive Bayes": bayleaf.NaiveBayesClassifier,
+    "logistic regression": LogisticRegressionPeer,
     "random forest": Forest,
     "HistGradientBoosting": Boosting,
 }
