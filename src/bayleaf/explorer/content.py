@@ -31,8 +31,8 @@ _ONE_NETWORK_ONLY = (
     "variables have no posterior of their own; what you set counts for the class."
 )
 _CLASS_ONLY = (
-    "Numbers follow regressions here, so the other variables have no posterior of their "
-    "own; what you set counts for the class."
+    "Numbers follow regressions here, so the other variables have no posterior of "
+    "their own; what you set counts for the class."
 )
 
 
@@ -177,7 +177,7 @@ def _more(n_hidden: int) -> list[str]:
 
 def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
     """A model that is no single network: it has a posterior of the class alone."""
-    values = {}
+    values: Content = {}
     if model.feature_marginals is not None:
         values["states"] = _state_log_probabilities(model)
     values |= _packed(shipped.values)

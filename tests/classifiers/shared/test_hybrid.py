@@ -228,9 +228,9 @@ def test_auto_takes_parents_where_the_dependence_tells_the_class() -> None:
 
 def test_learned_weights_do_not_raise_the_left_out_log_loss() -> None:
     X, y = mixed_table(n_rows=400)
-    plain = KDBClassifier(
-        numeric="gaussian", k=1, calibration="leave_one_out"
-    ).fit(X, y)
+    plain = KDBClassifier(numeric="gaussian", k=1, calibration="leave_one_out").fit(
+        X, y
+    )
     weighted = KDBClassifier(
         numeric="gaussian", k=1, numeric_weights="leave_one_out"
     ).fit(X, y)
@@ -273,6 +273,8 @@ def test_what_cannot_be_asked_is_said() -> None:
     with pytest.raises(ValueError, match="neither credible intervals"):
         credible_intervals(model, X.iloc[:2])
     with pytest.raises(ValueError, match="needs all rows at once"):
-        NaiveBayesClassifier(numeric="gaussian").partial_fit(X, y, classes=["no", "yes"])
+        NaiveBayesClassifier(numeric="gaussian").partial_fit(
+            X, y, classes=["no", "yes"]
+        )
     with pytest.raises(ValueError, match="a regression in each class and no table"):
         model.model_.table(0)

@@ -59,6 +59,9 @@ _PRIOR_RULE = Lidstone(1.0)
 # What is left of a class when its only row is left out, under rules with zeros.
 _LEAST_PRIOR = 1e-15
 
+# Log densities whose sum is shown are whole numbers of such parts.
+_PARTS_A_NAT = 2.0**20
+
 Floats = NDArray[np.float64]
 
 
@@ -136,9 +139,9 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         """
 
     def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
-        if self.numeric == GAUSSIAN:
-            return FineCuts()
-        return super()._chosen_discretizer(rng)
+        # A wrong name is refused whether or not it is used.
+        discretizer = super()._chosen_discretizer(rng)
+        return FineCuts() if self.numeric == GAUSSIAN else discretizer
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
@@ -166,8 +169,11 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         if self.numeric_weights is not None and len(self.classes_) > 1:
             return self._weighed(model, parts, network.dag.families[:-1], codes)
         own = codes.column(counts.class_index), np.arange(codes.n_rows)
-        said = float(codes.weights @ said_numbers(parts.families, codes)[own])
-        return Learned(model, tables.log_likelihood + said)
+        said = said_numbers(parts.families, codes)[own]
+        # Of few binary digits, so that sums depend on no order of the rows.
+        said = np.round(said * _PARTS_A_NAT) / _PARTS_A_NAT
+        total = float((codes.weights * said).sum())
+        return Learned(model, tables.log_likelihood + total)
 
     def _parts(self, numbers: Numbers, codes: Codes, domain: Domain) -> _Parts:
         """The nominal features with their class, and regressions of the others."""
@@ -194,27 +200,23 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         # The order is drawn by the rows' contents; a fit that draws nothing else
         # should not need a seed.
         order, weights = shuffled_distinct_rows(codes, np.random.default_rng(0))
-        n_values = n_classes * (2 + n_columns + families.n_columns_of_pieces)
-        most = min(_MOST_ROWS, max(1, _MOST_EVIDENCE // n_values))
-        order, weights = order[:most], weights[:most]
-        tables = self._leave_one_out(
-            parts.counts.rows(), parts.domain, [self.smoothing_]
-        )
+        columns = [codes.column(v)[order] for v in range(codes.n_variables)]
+        merged = Codes.from_columns(columns, codes.cards, weights)
+        nominal = _columns(merged, parts.nominal)
+        tables = self._leave_one_out(nominal, parts.domain, [self.smoothing_])
         # Weights are learned under the prior that the training rows follow.
         tables = replace(tables, beside=None, fixed_prior=None)
         even = replace(tables, fixed_prior=np.full(n_classes, 1.0 / n_classes))
+        n_values = n_classes * (2 + n_columns + families.n_columns_of_pieces)
+        most = min(_MOST_ROWS, max(1, _MOST_EVIDENCE // n_values))
         values = weighed_pieces(
             families,
-            codes,
+            merged.rows(slice(0, most)),
             np.maximum(tables.log_scores([])[0], np.log(_LEAST_PRIOR)),
             even.log_scores(structure)[0],
-            order,
-            weights,
         )
-        own = codes.column(codes.n_variables - 1)[order]
-        logs = LogProbabilities(
-            values, own.astype(np.int64), weights, thread_count(self.n_jobs)
-        )
+        own = merged.column(codes.n_variables - 1)[:most].astype(np.int64)
+        logs = LogProbabilities(values, own, weights[:most], thread_count(self.n_jobs))
         learned = weigh_pieces(logs, np.ones(2 + n_columns), learn=True, scale=True)
         self._loo_score = scores_of(learned.scores, logs)
         prior = self.smoothing_.estimate(parts.counts.class_counts())

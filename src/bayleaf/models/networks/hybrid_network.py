@@ -75,8 +75,8 @@ class HybridNetworkModel(ModelKind):
         "is a number, with a regression in each class and no table; look at its shape"
     )
     why_no_network: ClassVar[str] = (
-        "has linear-Gaussian families, for which network_ and network files have no "
-        "place; fit with numeric='discretize' for a network of tables"
+        "has linear-Gaussian families, for which network formats have no place, and so "
+        "no network_; fit with numeric='discretize' for a network of tables"
     )
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -213,8 +213,6 @@ def weighed_pieces(
     codes: Codes,
     log_prior: Floats,
     log_tables: Floats,
-    order: Sequence[int] | Whole,
-    weights: Floats,
 ) -> NDArray[np.float32]:
     """Left-out log-probabilities of prior, tables and each number.
 
@@ -223,27 +221,19 @@ def weighed_pieces(
     families : LinearGaussianFamilies
         The numbers.
     codes : Codes
-        The training table, class last.
-    log_prior, log_tables : ndarray of shape (n_classes, n_rows)
-        Nats without the row.
-    order : sequence of int
-        The rows that count.
-    weights : ndarray of shape (n_chosen,)
-        Their weights.
+        Training rows, class last.
+    log_prior, log_tables : ndarray of shape (n_classes, n_rows or more)
+        Nats without the row; further rows are not looked at.
 
     Returns
     -------
-    ndarray of shape (n_chosen, n_classes, 2 + n_numbers), dtype float32
+    ndarray of shape (n_rows, n_classes, 2 + n_numbers), dtype float32
     """
-    chosen = np.asarray(order, dtype=np.intp)
-    rows = codes.rows(chosen)
-    columns = [rows.column(i) for i in range(rows.n_variables)]
-    rows = Codes.from_columns(columns, rows.cards, weights)
-    n_classes, n_pieces = len(families.means), families.n_columns_of_pieces
-    every = np.empty((len(chosen), n_classes, n_pieces), dtype=np.float32)
-    families.write_log_densities(rows, every, 0, own_shares(LeftOutRows(rows)))
-    values = np.empty((len(chosen), n_classes, 2 + len(families.features)), np.float32)
-    values[:, :, 0] = log_prior[:, chosen].T
-    values[:, :, 1] = log_tables[:, chosen].T
+    n_rows, n_classes = codes.n_rows, len(families.means)
+    every = np.empty((n_rows, n_classes, families.n_columns_of_pieces), np.float32)
+    families.write_log_densities(codes, every, 0, own_shares(LeftOutRows(codes)))
+    values = np.empty((n_rows, n_classes, 2 + len(families.features)), np.float32)
+    values[:, :, 0] = log_prior[:, :n_rows].T
+    values[:, :, 1] = log_tables[:, :n_rows].T
     values[:, :, 2:] = every[:, :, last_pieces(families)]
     return values
