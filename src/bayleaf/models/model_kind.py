@@ -41,10 +41,8 @@ class ModelKind(NotebookModel):
 
     # Where the tables are of a kind whose variables have none of their own.
     _TABLES_ARE: ClassVar[str] = "has no table of its own"
-    # What is said of a classifier whose model has no network.
-    why_no_network: ClassVar[str] = (
-        "averages several networks and so is no Bayesian network; it has no network_"
-    )
+    # What is said of a model without a network that is no average of some.
+    why_no_network: ClassVar[str | None] = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived tables are made anew, so that a pickled model stays small.

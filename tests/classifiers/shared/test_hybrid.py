@@ -10,12 +10,19 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import t
+from sklearn.base import clone
 
 import bayleaf
 from bayleaf import KDBClassifier, NaiveBayesClassifier, TANClassifier
+from bayleaf.cpds.linear_gaussian import columns_of
 from bayleaf.explain import credible_intervals
+from bayleaf.explorer import explorer_html
+from bayleaf.io import ModelFileError, read_network
+from bayleaf.io.formats.pmml import write_pmml
+from bayleaf.io.native.model_file import read_model
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
+from bayleaf.search.left_out.number_structure import left_out_numbers
 
 KINDS = {
     "nb": NaiveBayesClassifier(numeric="gaussian"),
@@ -54,8 +61,6 @@ def mixed_table(n_rows: int = 120, missing: float = 0.1, seed: int = 0) -> Table
 @pytest.fixture(params=list(KINDS))
 def model(request: pytest.FixtureRequest) -> Any:
     """An estimator of each kind that takes numbers as numbers, not fitted."""
-    from sklearn.base import clone
-
     return clone(KINDS[request.param])
 
 
@@ -101,8 +106,6 @@ def test_left_out_rows_are_scored_as_by_models_without_them(kind: str) -> None:
     X, y = mixed_table(n_rows=60, missing=0.0)
     model = KINDS[kind].fit(X, y)
     codes, families = model._training_codes, model.model_.linear.families
-    from bayleaf.search.left_out.number_structure import left_out_numbers
-
     found = left_out_numbers(families, codes)
     plain = np.ones(len(y), dtype=bool)
     for row in range(0, len(y), 7):
@@ -114,8 +117,6 @@ def test_left_out_rows_are_scored_as_by_models_without_them(kind: str) -> None:
 
 def _refitted(families: Any, codes: Any, others: Any, row: int) -> Any:
     """Sum of log densities of a row under regressions on the other rows."""
-    from bayleaf.cpds.linear_gaussian import columns_of
-
     z = columns_of(codes, families.features, families.positions)
     own = codes.column(codes.n_variables - 1)
     total = np.zeros(codes.cards[-1])
@@ -265,11 +266,19 @@ def test_wrong_parameters_are_refused(
         KDBClassifier(**parameters).fit(X, y)
 
 
-def test_what_cannot_be_asked_is_said() -> None:
+def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
     X, y = mixed_table()
     model = NaiveBayesClassifier(numeric="gaussian").fit(X, y)
     with pytest.raises(AttributeError, match="linear-Gaussian families"):
         _ = model.network_
+    path = tmp_path / "model.json"
+    model.save(path)
+    with pytest.raises(ModelFileError, match="network formats have no place"):
+        read_network(path)
+    with pytest.raises(ValueError, match="network formats have no place"):
+        write_pmml(read_model(path), tmp_path / "model.pmml")
+    with pytest.raises(ValueError, match="nor rounded counts"):
+        explorer_html(model, min_count=5)
     with pytest.raises(ValueError, match="neither credible intervals"):
         credible_intervals(model, X.iloc[:2])
     with pytest.raises(ValueError, match="needs all rows at once"):

@@ -45,7 +45,6 @@ from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, labelled
-from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.predictor import Predictor
 
 
@@ -367,7 +366,9 @@ class BayesianClassifier(
         check_is_fitted(self, "model_")
         network = getattr(self.model_, "network", None)
         if network is None:
-            why = getattr(self.model_, "why_no_network", ModelKind.why_no_network)
+            why = getattr(self.model_, "why_no_network", None) or (
+                "averages several networks and so is no Bayesian network: no network_"
+            )
             raise AttributeError(f"{type(self).__name__} {why}")
         return cast(BayesianNetwork, network)
 

@@ -74,7 +74,7 @@ class HybridNetworkModel(ModelKind):
     _TABLES_ARE = (
         "is a number, with a regression in each class and no table; look at its shape"
     )
-    why_no_network: ClassVar[str] = (
+    why_no_network: ClassVar[str | None] = (
         "has linear-Gaussian families, for which network formats have no place, and so "
         "no network_; fit with numeric='discretize' for a network of tables"
     )
