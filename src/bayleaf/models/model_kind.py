@@ -29,6 +29,11 @@ from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 
+# Said of a classifier whose model has no network, unless the model says why.
+AVERAGES_NETWORKS = (
+    "averages several networks and so is no Bayesian network; it has no network_"
+)
+
 
 class ModelKind(NotebookModel):
     """Base of class models; `ClassModel` says what each member means.
