@@ -287,3 +287,10 @@ def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
         )
     with pytest.raises(ValueError, match="a regression in each class and no table"):
         model.model_.table(0)
+
+
+def test_a_nominal_column_that_a_class_lacks_is_no_hindrance(model: Any) -> None:
+    X, y = mixed_table()
+    X.loc[y == "yes", "colour"] = None
+    proba = model.fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)

@@ -23,7 +23,6 @@ from bayleaf.classifiers.shared.parameters import (
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
-from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.smoothing import Lidstone, Smoothing
 from bayleaf.cpds.table import TableCPD
@@ -269,13 +268,16 @@ def _widened(
     in_states: Sequence[Floats],
 ) -> BayesianNetwork:
     """The network of the nominal features among all, numbers without arcs."""
-    cpds: list[CPD] = [
-        TableCPD((v,), counts / counts.sum()) for v, counts in enumerate(in_states)
-    ]
-    cpds.append(network.cpds[-1])
-    for place, cpd in enumerate(network.cpds):
-        family = tuple(nominal[member] for member in cpd.family)
-        cpds[nominal[place]] = TableCPD(family, cpd.probabilities)
+    place = {variable: own for own, variable in enumerate(nominal)}
+    cpds = []
+    for variable in range(len(domain)):
+        if variable in place:
+            own = network.cpds[place[variable]]
+            family = tuple(nominal[member] for member in own.family)
+            cpds.append(TableCPD(family, own.probabilities))
+        else:
+            counts = in_states[variable]
+            cpds.append(TableCPD((variable,), counts / counts.sum()))
     return BayesianNetwork(domain, DAG(tuple(cpd.parents for cpd in cpds)), tuple(cpds))
 
 
