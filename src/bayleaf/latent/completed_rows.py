@@ -115,9 +115,9 @@ class CompletedRows:
 
         See `weighted`.
         """
-        found = replace(self, codes=self.listed.shared(logs))
-        sums = self.listed.log_sums(logs) + self.log_ways
-        return found, float(np.dot(self.weights, sums))
+        sums = self.listed.log_sums(logs)
+        found = replace(self, codes=self.listed.shared(logs, sums))
+        return found, float(np.dot(self.weights, sums + self.log_ways))
 
 
 def _with_codes_for_sets(
