@@ -16,6 +16,7 @@ from bayleaf.classifiers import (
     HNBClassifier,
     LatentClassNBClassifier,
 )
+from contract.variants import VARIANTS, WeightedKDB
 
 # Methods whose result depends on `random_state`.
 DRAWING = {
@@ -27,7 +28,10 @@ DRAWING = {
 }
 
 
-@pytest.fixture(params=list(CLASSIFIERS.values()), ids=list(CLASSIFIERS))
+KINDS = {**CLASSIFIERS, **VARIANTS}
+
+
+@pytest.fixture(params=list(KINDS.values()), ids=list(KINDS))
 def kind(request: pytest.FixtureRequest) -> type[BayesianClassifier]:
     """The class of a public classifier."""
     return cast("type[BayesianClassifier]", request.param)
@@ -41,7 +45,7 @@ def _default(kind: type[BayesianClassifier], parameter: str) -> object:
 def _is_joint(kind: type[BayesianClassifier]) -> bool:
     """Whether a model tells how likely rows are, and so sums missing features out."""
     # A mixture of posteriors leaves missing features out, but scores classes alone.
-    if kind is HierarchicalMixtureNBClassifier:
+    if kind in (HierarchicalMixtureNBClassifier, WeightedKDB):
         return False
     return _default(kind, "missing") == "marginalize"
 
@@ -58,8 +62,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     }
     for name, holds in chosen.items():
         if name in metafunc.fixturenames:
-            kinds = {key: kind for key, kind in CLASSIFIERS.items() if holds(kind)}
+            kinds = {key: kind for key, kind in KINDS.items() if holds(kind)}
             metafunc.parametrize(name, list(kinds.values()), ids=list(kinds))
+
+
+@pytest.fixture(autouse=True)
+def _variants_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files name variants, which loading has to know."""
+    for name, variant in VARIANTS.items():
+        monkeypatch.setitem(CLASSIFIERS, name, variant)
 
 
 @pytest.fixture

@@ -39,6 +39,8 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "calibration": ("leave_one_out", {}),
     "objective": ("conditional", {}),
     "pull": (2.0, {"objective": "conditional"}),
+    "numeric": ("gaussian", {}),
+    "numeric_weights": ("leave_one_out", {"numeric": "gaussian"}),
     "theta": (0.01, {}),
     "k": (2, {}),
     "max_k": (2, {"k": "auto"}),

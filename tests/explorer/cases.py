@@ -212,6 +212,13 @@ def classifiers() -> dict[str, Callable[[], Any]]:
         "averaged KDB of conjunctions": lambda: bayleaf.AveragedKDBClassifier(
             n_networks=2, max_parents=0, linear_families=False, random_state=0
         ),
+        "TAN of numbers": lambda: bayleaf.TANClassifier(
+            numeric="gaussian", **calibrated
+        ),
+        "KDB with a number": lambda: bayleaf.KDBClassifier(k=2, numeric="gaussian"),
+        "weighted KDB of numbers": lambda: bayleaf.KDBClassifier(
+            numeric="gaussian", numeric_weights="leave_one_out", k="auto"
+        ),
         "averaged KDB with missing states": lambda: bayleaf.AveragedKDBClassifier(
             n_networks=2,
             max_parents=1,

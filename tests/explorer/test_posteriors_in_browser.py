@@ -110,7 +110,17 @@ def test_contributions_are_those_of_python(kind: str, open_page: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["TAN", "KDB", "AODE", "A2DE", "averaged KDB", "mixture", "HNB"]
+    "kind",
+    [
+        "TAN",
+        "KDB",
+        "KDB with a number",
+        "AODE",
+        "A2DE",
+        "averaged KDB",
+        "mixture",
+        "HNB",
+    ],
 )
 def test_counterfactuals_are_all_minimal_ones_of_one_or_two_changes(
     kind: str, open_page: Any

@@ -7,31 +7,39 @@ import numbers
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
-from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
+    GAUSSIAN,
     check_choice,
     check_count,
     check_threshold,
 )
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.search.left_out.kdb_selection import select_kdb
+from bayleaf.search.left_out.linear_families import Numbers
+from bayleaf.search.left_out.number_structure import NumberRanking, choose_families
 from bayleaf.search.left_out.selection import rules_without_zeros
 from bayleaf.search.orders.kdb import KDBRanking, kdb_parents, rank_parents
 
 THETA_UNITS = ("nats", "bits")
 
 
-class KDBClassifier(SingleNetworkClassifier):
+class KDBClassifier(HybridNetworkClassifier):
     """k-dependence Bayesian classifier (Sahami 1996).
 
     Features are ordered by ``I(X;C)``; beside the class each takes as parents the k
     earlier features with the largest ``I(X;X'|C)``. ``k=0`` is naive Bayes,
-    ``k >= n - 1`` the full Bayesian classifier over the order.
+    ``k >= n - 1`` the full Bayesian classifier over the order. With
+    ``numeric="gaussian"`` numbers have an order of their own and k numbers as parents,
+    by correlations within classes.
 
     Parameters
     ----------
@@ -39,8 +47,9 @@ class KDBClassifier(SingleNetworkClassifier):
         Largest number of features among a feature's parents; "auto" takes the number
         up to `max_k` by which left-out training rows are predicted best.
     max_k : int, default=5
-        Largest k that "auto" tries. One whose tables have more than `max_table_cells`
-        cells together is not tried.
+        Largest k that "auto" tries for tables. One whose tables have more than
+        `max_table_cells` cells together is not tried. Regressions of numbers, which
+        grow by one slope a parent, are tried with up to 34 parents.
     theta : float or "auto", optional
         Of the k best, only arcs with ``I(X;X'|C)`` above this are kept; with "auto"
         those whose G² exceeds ln N for each parameter that they add.
@@ -48,17 +57,20 @@ class KDBClassifier(SingleNetworkClassifier):
         Unit of `theta`.
     n_features : int or "auto", optional
         How many features of the order are used, by default all; "auto" chooses beside
-        k. The others keep a variable without arcs and say nothing of the class.
+        k. The others keep a variable without arcs and say nothing of the class. Not
+        with ``numeric="gaussian"``, where there is no one order.
     **shared
-        The parameters that the classifiers share, see `SingleNetworkClassifier`
-        and `BayesianClassifier`.
+        The parameters that the classifiers share, see `HybridNetworkClassifier`,
+        `SingleNetworkClassifier` and `BayesianClassifier`.
 
     Attributes
     ----------
     k_ : int
-        The number of parents used.
+        The number of parents used, in tables.
+    n_number_parents_ : int
+        The number of parents used in regressions of numbers; 0 without numbers.
     n_features_ : int
-        The number of features used.
+        The number of features used, in tables.
     theta_ : float, "auto" or None
         The threshold used, in nats.
 
@@ -98,11 +110,32 @@ class KDBClassifier(SingleNetworkClassifier):
         if self.theta != AUTO:
             check_threshold("theta", self.theta, or_else=AUTO)
         check_choice("theta_unit", self.theta_unit, THETA_UNITS)
+        if self.numeric == GAUSSIAN and self.n_features is not None:
+            raise ValueError(
+                "n_features counts along one order of all features, which "
+                "numeric='gaussian' does not have; leave it None, or use "
+                "numeric='discretize'"
+            )
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
-        self.theta_ = self._theta_in_nats()
+        self.theta_, self.n_number_parents_ = self._theta_in_nats(), 0
+        return super()._learn(counts, domain, rng)
+
+    def _number_families(
+        self, numbers: Numbers, codes: Codes, log_prior: NDArray[np.float64]
+    ) -> LinearGaussianFamilies:
+        ranking = NumberRanking.from_rows(numbers, self.theta_)
+        if self.k == AUTO:
+            k, families = choose_families(ranking, codes, log_prior)
+        else:
+            k = int(self.k)
+            families = ranking.families(k)
+        self.n_number_parents_ = k
+        return families
+
+    def _learn_network(self, counts: CountSource, domain: Domain) -> Learned:
         highest = self.max_k if self.k == AUTO else int(self.k)
         n_features = len(domain) - 1
         self.k_, self.n_features_ = highest, n_features
@@ -134,7 +167,7 @@ class KDBClassifier(SingleNetworkClassifier):
         depths = [self.k_]
         if self.k == AUTO:
             # More parents than features that stand before the last change nothing.
-            depths = list(range(min(self.k_, n_features - 1) + 1))
+            depths = list(range(max(0, min(self.k_, n_features - 1)) + 1))
         prefixes = [self.n_features_]
         if self.n_features == AUTO:
             prefixes = list(range(n_features + 1))

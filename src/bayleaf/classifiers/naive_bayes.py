@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
-from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.search.left_out.linear_families import Numbers
+from bayleaf.search.left_out.number_structure import NumberRanking
 
 
-class NaiveBayesClassifier(SingleNetworkClassifier, IncrementalClassifier):
-    """Naive Bayes over nominal and discretised features.
+class NaiveBayesClassifier(HybridNetworkClassifier, IncrementalClassifier):
+    """Naive Bayes over nominal features, and numbers in intervals or as numbers.
 
     The class is the only parent of every feature. All parameters are shared with other
-    classifiers, see `SingleNetworkClassifier` and `BayesianClassifier`.
+    classifiers, see `HybridNetworkClassifier`, `SingleNetworkClassifier` and
+    `BayesianClassifier`.
 
     Examples
     --------
@@ -26,7 +32,10 @@ class NaiveBayesClassifier(SingleNetworkClassifier, IncrementalClassifier):
     ['out']
     """
 
-    def _learn(
-        self, counts: CountSource, domain: Domain, rng: np.random.Generator
-    ) -> Learned:
+    def _learn_network(self, counts: CountSource, domain: Domain) -> Learned:
         return self._network_model(counts, domain, [()] * (len(domain) - 1))
+
+    def _number_families(
+        self, numbers: Numbers, codes: Codes, log_prior: NDArray[np.float64]
+    ) -> LinearGaussianFamilies:
+        return NumberRanking.from_rows(numbers).families(0)

@@ -5,20 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
-from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
 from bayleaf.classifiers.shared.parameters import check_threshold
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
+from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
+from bayleaf.search.left_out.linear_families import Numbers
+from bayleaf.search.left_out.number_structure import number_tree
 from bayleaf.search.orders.chow_liu import tree_parents
 
 
-class TANClassifier(SingleNetworkClassifier):
+class TANClassifier(HybridNetworkClassifier):
     """Tree-augmented naive Bayes (Friedman, Geiger & Goldszmidt 1997).
 
     Beside the class every feature has at most one feature as parent; the tree is the
-    one of largest total I(X;Y|C), rooted at the feature with the largest I(X;C).
+    one of largest total I(X;Y|C), rooted at the feature with the largest I(X;C). With
+    ``numeric="gaussian"`` numbers have a tree of their own, by correlations within
+    classes.
 
     Parameters
     ----------
@@ -26,8 +33,8 @@ class TANClassifier(SingleNetworkClassifier):
         Arcs with I(X;Y|C) at or below this (nats) are left out, which makes a
         forest.
     **shared
-        The parameters that the classifiers share, see `SingleNetworkClassifier`
-        and `BayesianClassifier`.
+        The parameters that the classifiers share, see `HybridNetworkClassifier`,
+        `SingleNetworkClassifier` and `BayesianClassifier`.
 
     References
     ----------
@@ -43,7 +50,10 @@ class TANClassifier(SingleNetworkClassifier):
         super()._check_parameters()
         check_threshold("theta", self.theta)
 
-    def _learn(
-        self, counts: CountSource, domain: Domain, rng: np.random.Generator
-    ) -> Learned:
+    def _learn_network(self, counts: CountSource, domain: Domain) -> Learned:
         return self._network_model(counts, domain, tree_parents(counts, self.theta))
+
+    def _number_families(
+        self, numbers: Numbers, codes: Codes, log_prior: NDArray[np.float64]
+    ) -> LinearGaussianFamilies:
+        return number_tree(numbers, self.theta)

@@ -59,6 +59,10 @@ class ModelOptions:
         conditional: tables that make the classes probable, not the rows.
     pull
         How strongly conditional tables are pulled to the generative ones.
+    numeric
+        discretize or gaussian: whether numbers are cut, or follow regressions.
+    numeric_weights
+        leave_one_out: weigh what numbers say, with --numeric gaussian.
     search
         top_pairs, algorithm3, hill_climbing or significance.
     pair_score
@@ -173,6 +177,8 @@ class ModelOptions:
     calibration: Annotated[str | None, settings_of()] = None
     objective: Annotated[str | None, settings_of("nb", "tan", "kdb", "hnb")] = None
     pull: Annotated[float | None, settings_of("nb", "tan", "kdb", "hnb")] = None
+    numeric: Annotated[str | None, settings_of("nb", "tan", "kdb")] = None
+    numeric_weights: Annotated[str | None, settings_of("nb", "tan", "kdb")] = None
     search: Annotated[str | None, settings_of("hnb")] = None
     pair_score: Annotated[str | None, settings_of("hnb")] = None
     wrapper_score: Annotated[str | None, settings_of("hnb")] = None

@@ -125,7 +125,7 @@ class Completions:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.add.reduceat(shifted, self.starts)) + anchor)
 
-    def shared(self, logs: Floats | None = None) -> Codes:
+    def shared(self, logs: Floats | None = None, sums: Floats | None = None) -> Codes:
         """The completions with each row's weight dealt out among its own.
 
         Parameters
@@ -133,14 +133,19 @@ class Completions:
         logs : ndarray of shape (n_completions,), optional
             Logarithms (nats) of what weights are in proportion to; equal ones by
             default, and where all of a row's are minus infinity.
+        sums : ndarray of shape (n_rows,), optional
+            What `log_sums` makes of them, if it is known.
         """
         if len(self.starts) == len(self.source):
             return self.codes
         if logs is None:
             logs = np.zeros(len(self.source))
-        impossible = np.isneginf(self.log_sums(logs))[self.source]
-        logs = np.where(impossible, 0.0, logs)
-        shares = np.exp(logs - self.log_sums(logs)[self.source])
+        sums = self.log_sums(logs) if sums is None else sums
+        impossible = np.isneginf(sums)
+        if impossible.any():
+            logs = np.where(impossible[self.source], 0.0, logs)
+            sums = self.log_sums(logs)
+        shares = np.exp(logs - sums[self.source])
         weights = self.codes.weights * shares
         return replace(self.codes, weights=weights, unit_weights=False)
 

@@ -366,6 +366,7 @@ function engineOf(model) {
     one_dependence: OneDependenceEngine,
     averaged: AveragedEngine,
     mixture: MixtureEngine,
+    hybrid: HybridEngine,
   };
   return new kinds[model.kind](model);
 }

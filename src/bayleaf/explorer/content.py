@@ -30,6 +30,10 @@ _ONE_NETWORK_ONLY = (
     "This model averages several networks and predicts the class alone, so the other "
     "variables have no posterior of their own; what you set counts for the class."
 )
+_CLASS_ONLY = (
+    "Numbers follow regressions here, so the other variables have no posterior of "
+    "their own; what you set counts for the class."
+)
 
 
 def network_content(network: BayesianNetwork) -> Content:
@@ -173,14 +177,17 @@ def _more(n_hidden: int) -> list[str]:
 
 def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
     """A model that is no single network: it has a posterior of the class alone."""
-    values = {}
+    values: Content = {}
     if model.feature_marginals is not None:
         values["states"] = _state_log_probabilities(model)
     values |= _packed(shipped.values)
+    why = _ONE_NETWORK_ONLY
+    if shipped.network is not None:
+        why, values["network"] = _CLASS_ONLY, compiled_network(shipped.network)
     return {
         **_plain_content(model),
         "kind": shipped.engine,
-        "remarks": [_ONE_NETWORK_ONLY, *model.remarks],
+        "remarks": [why, *model.remarks],
         "average": values,
     }
 

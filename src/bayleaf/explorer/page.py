@@ -40,6 +40,7 @@ SCRIPTS = (
     "network_engine.js",
     "number_terms.js",
     "average_engines.js",
+    "hybrid_engine.js",
     "counterfactuals.js",
     "evidence.js",
     "ranges.js",

@@ -108,10 +108,16 @@ class CompletedRows:
             Of the rows (nats), missing cells summed out over the completions. Where
             these were drawn, each stands for equally many.
         """
-        logs = log_densities(network, self.codes, n_jobs)
-        found = replace(self, codes=self.listed.shared(logs))
-        sums = self.listed.log_sums(logs) + self.log_ways
-        return found, float(np.dot(self.weights, sums))
+        return self.reweighted(log_densities(network, self.codes, n_jobs))
+
+    def reweighted(self, logs: NDArray[np.float64]) -> tuple[CompletedRows, float]:
+        """Weigh the completions by logarithms (nats) of shape (n_completions,).
+
+        See `weighted`.
+        """
+        sums = self.listed.log_sums(logs)
+        found = replace(self, codes=self.listed.shared(logs, sums))
+        return found, float(np.dot(self.weights, sums + self.log_ways))
 
 
 def _with_codes_for_sets(

@@ -21,10 +21,10 @@ from bayleaf.latent.structure_search import (
 )
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import (
+    PlacedStructures,
     Structure,
     counted_log_likelihood,
     network_from_counts,
-    network_from_structures,
     structure_counts,
 )
 from bayleaf.progress import Work
@@ -273,18 +273,18 @@ def _refitted(
     float
         Their log-likelihood (nats).
     """
-    network, found = learned.network, learned.found
-    completed, observed = completed.weighted(network, options.n_jobs)
+    found, smoothing = learned.found, options.smoothing
+    placed = PlacedStructures(found.cpd_structures, completed.codes)
+    completed, observed = completed.weighted(learned.network, options.n_jobs)
     for _ in range(_MOST_STEPS):
-        network = network_from_structures(
-            network.domain,
-            found.dag,
-            found.cpd_structures,
-            completed.codes,
-            options.smoothing,
-        )
+        counts = placed.counts(completed.codes.weights)
+        tables = [smoothing.estimate(own) for own in counts]
         before = observed
-        completed, observed = completed.weighted(network, options.n_jobs)
+        completed, observed = completed.reweighted(
+            placed.log_densities(tables, options.n_jobs)
+        )
         if abs(observed - before) <= _TOLERANCE * abs(observed):
             break
+    domain, shapes = learned.network.domain, found.cpd_structures
+    network = network_from_counts(domain, found.dag, shapes, counts, smoothing)
     return network, completed, observed

@@ -29,6 +29,11 @@ from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
 
+# Said of a classifier whose model has no network, unless the model says why.
+AVERAGES_NETWORKS = (
+    "averages several networks and so is no Bayesian network; it has no network_"
+)
+
 
 class ModelKind(NotebookModel):
     """Base of class models; `ClassModel` says what each member means.
@@ -41,6 +46,8 @@ class ModelKind(NotebookModel):
 
     # Where the tables are of a kind whose variables have none of their own.
     _TABLES_ARE: ClassVar[str] = "has no table of its own"
+    # What is said of a model without a network that is no average of some.
+    why_no_network: ClassVar[str | None] = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Derived tables are made anew, so that a pickled model stays small.

@@ -45,6 +45,7 @@ from bayleaf.io.native.model_file import write_model
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, labelled
+from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.predictor import Predictor
 
 
@@ -366,10 +367,8 @@ class BayesianClassifier(
         check_is_fitted(self, "model_")
         network = getattr(self.model_, "network", None)
         if network is None:
-            raise AttributeError(
-                f"{type(self).__name__} averages several networks and so is no "
-                "Bayesian network; it has no network_"
-            )
+            why = getattr(self.model_, "why_no_network", None) or AVERAGES_NETWORKS
+            raise AttributeError(f"{type(self).__name__} {why}")
         return cast(BayesianNetwork, network)
 
     @property

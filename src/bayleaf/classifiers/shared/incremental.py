@@ -8,7 +8,12 @@ import numpy as np
 
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.classifiers.shared.callbacks import with_callbacks
-from bayleaf.classifiers.shared.parameters import AUTO, CONDITIONAL, encoder_rules
+from bayleaf.classifiers.shared.parameters import (
+    AUTO,
+    CONDITIONAL,
+    GAUSSIAN,
+    encoder_rules,
+)
 from bayleaf.classifiers.shared.training import class_variable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
@@ -88,6 +93,7 @@ class IncrementalClassifier(BayesianClassifier):
             ("smoothing", self.smoothing == AUTO),
             ("calibration", self.calibration is not None),
             ("objective", getattr(self, "objective", None) == CONDITIONAL),
+            ("numeric", getattr(self, "numeric", None) == GAUSSIAN),
         ):
             if value:
                 raise ValueError(

@@ -148,7 +148,7 @@ class LeavingOut(ClassifierParts):
     def __getstate__(self) -> dict[str, Any]:
         # Neither a pickle nor a copy under another prior holds the training rows.
         state = cast(dict[str, Any], super().__getstate__())
-        dropped = {"_training_codes", "_loo_score"} & set(state)
+        dropped = {"_training_codes", "_loo_score", "_beside"} & set(state)
         return {**state, **dict.fromkeys(dropped)}
 
 

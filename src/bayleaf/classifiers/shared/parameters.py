@@ -22,6 +22,7 @@ CALIBRATIONS = ("leave_one_out",)
 # Sums of larger costs could overflow.
 _LARGEST_COST = 1e100
 GENERATIVE, CONDITIONAL = "generative", "conditional"
+DISCRETIZE, GAUSSIAN = NUMERIC_RULES = ("discretize", "gaussian")
 
 
 def check_count(name: str, value: Any, lowest: int, *, or_else: str = "") -> None:

@@ -63,6 +63,8 @@ def write_pmml(model: Predictor | SavedModel, path: str | Path) -> None:
 def _naive_bayes(predictor: Predictor) -> ClassModel:
     """The model of a predictor if PMML's naive Bayes says all that it does."""
     model = predictor.model
+    if not model.cpds and (why := getattr(model, "why_no_network", None)):
+        raise ValueError(f"this model {why}")
     if not model.cpds:
         raise ValueError(
             "only naive Bayes can be written as PMML, but this model averages over "

@@ -17,6 +17,7 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latent_class import LatentClassModel
+from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.networks.network_posterior import NetworkPosteriorModel
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
@@ -25,6 +26,7 @@ Kind = TypeVar("Kind")
 
 MODEL_KINDS: dict[str, type[Any]] = {
     "network": NetworkModel,
+    "hybrid_network": HybridNetworkModel,
     "averaged_one_dependence": AveragedOneDependenceModel,
     "averaged_kdb": AveragedKDBModel,
     "averaged_networks": AveragedNetworksModel,

@@ -64,6 +64,8 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     document = read_document(path, max_bytes, kinds)
     model = getattr(document, "model", document)
     network: BayesianNetwork | None = getattr(model, "network", None)
+    if network is None and (why := getattr(model, "why_no_network", None)):
+        raise ModelFileError(f"the model of {Path(path).name} {why}")
     if network is None:
         raise ModelFileError(
             f"the model of {Path(path).name} is of the type {word_of(type(model))!r}, "

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from math import fsum, prod
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.grouped_table import GroupedTableCPD, group_of_states
-from bayleaf.cpds.row_probabilities import positions_of_rows, rows_by_leaf
+from bayleaf.cpds.row_probabilities import (
+    log_probabilities_of_rows,
+    positions_of_rows,
+    rows_by_leaf,
+)
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
@@ -22,6 +29,12 @@ from bayleaf.search.structure import GroupedParents
 from bayleaf.search.trees.shape import TreeShape
 
 Structure = GroupedParents | TreeShape
+
+# Positions of rows in tables that are kept at most: 128 MB.
+_MOST_POSITIONS = 1 << 24
+# Rows that are looked up at a time: what they need stays in the cache.
+_BLOCK_ROWS = 1 << 15
+_NO_POSITIONS = np.zeros(0, dtype=np.int64)
 
 
 def network_from_structures(
@@ -116,6 +129,95 @@ def n_distributions(cpd: CPD) -> int:
     return cpd.n_parameters // (cpd.cards[-1] - 1) if cpd.cards[-1] > 1 else 1
 
 
+class PlacedStructures:
+    """Structures over complete rows of which only the weights change.
+
+    Where each row lies in each table is looked up once, in every pass of expectation
+    maximisation but the first: most of a pass would go into that.
+
+    Parameters
+    ----------
+    structures : sequence of GroupedParents or TreeShape
+        Shape of each variable's distribution.
+    codes : Codes
+        Rows without missing cells.
+    """
+
+    def __init__(self, structures: Sequence[Structure], codes: Codes) -> None:
+        self._structures = structures
+        self._codes = codes
+        self._kept: dict[int, NDArray[np.int64]] = {}
+        self._n_kept = _MOST_POSITIONS // max(codes.n_rows, 1)
+
+    def counts(self, weights: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """What `structure_counts` gives for each structure under some weights.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+        """
+        codes = replace(self._codes, weights=weights, unit_weights=False)
+        found = []
+        for place, structure in enumerate(self._structures):
+            if isinstance(structure, TreeShape):
+                found.append(_leaf_counts(structure, codes))
+                continue
+            shape = self._shape(structure)
+            size = structure.n_rows * shape[-1]
+            counts = np.bincount(self._positions(place), weights, minlength=size)
+            found.append(counts.astype(np.float64).reshape(shape))
+        return found
+
+    def log_densities(
+        self, tables: Sequence[NDArray[np.float64]], n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
+        """Logarithm (nats) of the probability of each row, shape (n_rows,).
+
+        Parameters
+        ----------
+        tables : sequence of ndarray
+            Distributions of each structure, shaped like its counts.
+        n_jobs : int, optional
+            Number of threads, in scikit-learn's meaning.
+        """
+        with np.errstate(divide="ignore"):
+            logs = [np.log(table).ravel() for table in tables]
+        total = np.zeros(self._codes.n_rows)
+        for place in range(len(logs)):
+            # Threads should find what is kept.
+            self._positions(place)
+
+        def add_up(first: int) -> None:
+            rows = slice(first, first + _BLOCK_ROWS)
+            for place, structure in enumerate(self._structures):
+                if isinstance(structure, TreeShape):
+                    cpd = structure.cpd(self._codes.cards, tables[place])
+                    own = log_probabilities_of_rows(cpd, self._codes.rows(rows))
+                else:
+                    own = np.take(logs[place], self._positions(place)[rows])
+                total[rows] += own
+
+        starts = range(0, self._codes.n_rows, _BLOCK_ROWS)
+        run_tasks([partial(add_up, first) for first in starts], thread_count(n_jobs))
+        return total
+
+    def _shape(self, structure: GroupedParents) -> tuple[int, ...]:
+        """Number of groups of each parent, and of states of the child."""
+        return (*map(len, structure.groups), self._codes.cards[structure.child])
+
+    def _positions(self, place: int) -> NDArray[np.int64]:
+        """Where each row lies in a table; nothing for a tree."""
+        structure = self._structures[place]
+        if isinstance(structure, TreeShape):
+            return _NO_POSITIONS
+        if place in self._kept:
+            return self._kept[place]
+        found = _group_positions(structure, self._codes)
+        if len(self._kept) < self._n_kept:
+            self._kept[place] = found
+        return found
+
+
 def _leaf_counts(shape: TreeShape, codes: Codes) -> NDArray[np.float64]:
     """Counts of the child at each distribution of a tree."""
     card = codes.cards[shape.child]
@@ -130,13 +232,7 @@ def _leaf_counts(shape: TreeShape, codes: Codes) -> NDArray[np.float64]:
 def _group_counts(shape: GroupedParents, codes: Codes) -> NDArray[np.float64]:
     """Counts of the child at each combination of groups of parents' states."""
     card = codes.cards[shape.child]
-    axes = [
-        group_of_states(groups, codes.cards[parent])
-        for parent, groups in zip(shape.parents, shape.groups, strict=True)
-    ]
-    positions = positions_of_rows(
-        (*shape.parents, shape.child), (*axes, np.arange(card)), codes
-    )
+    positions = _group_positions(shape, codes)
     weights = None if codes.unit_weights else codes.weights
     if positions.min(initial=0) < 0:
         present = positions >= 0
@@ -144,3 +240,15 @@ def _group_counts(shape: GroupedParents, codes: Codes) -> NDArray[np.float64]:
         weights = None if weights is None else weights[present]
     counts = np.bincount(positions, weights, minlength=shape.n_rows * card)
     return counts.astype(np.float64).reshape(*map(len, shape.groups), card)
+
+
+def _group_positions(shape: GroupedParents, codes: Codes) -> NDArray[np.int64]:
+    """Where each row lies in the flat table; negative where a cell is missing."""
+    axes = [
+        group_of_states(groups, codes.cards[parent])
+        for parent, groups in zip(shape.parents, shape.groups, strict=True)
+    ]
+    family = (*shape.parents, shape.child)
+    return positions_of_rows(
+        family, (*axes, np.arange(codes.cards[shape.child])), codes
+    )

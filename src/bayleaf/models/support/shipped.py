@@ -56,10 +56,13 @@ class ShippedAverage:
     ----------
     engine : str
         Which of the page's programs computes with the numbers: "one_dependence",
-        "averaged" or "mixture".
+        "averaged", "mixture" or "hybrid".
     values : mapping of str to object
         The numbers: arrays of floats, arrays of codes (uint16), and plain values.
+    network : BayesianNetwork, optional
+        Tables that the program asks too.
     """
 
     engine: str
     values: Mapping[str, Any]
+    network: BayesianNetwork | None = None

@@ -29,9 +29,17 @@ class LeftOutRows:
     ----------
     codes : Codes
         The rows, class last.
+    beside : ndarray of shape (n_classes, n_rows), optional
+        What speaks for each class beside the tables, nats.
     """
 
     codes: Codes
+    beside: Floats | None = None
+
+    def stretch(self, rows: slice) -> LeftOutRows:
+        """Some of the rows."""
+        beside = None if self.beside is None else self.beside[:, rows]
+        return LeftOutRows(self.codes.rows(rows), beside)
 
     @classmethod
     def drawn(cls, codes: Codes, most: int, rng: np.random.Generator) -> LeftOutRows:

@@ -111,23 +111,25 @@ class LeaveOneOut:
         Takes tables and returns what adds that which they say of the class once missing
         features are summed out. A row is not counted in the tables of families that it
         has only in part, so that ordinary tables are those learned without it.
+    beside : ndarray of shape (n_classes, n_rows), optional
+        What else speaks for each class in each left-out row, nats.
     """
 
     counts: CountSource
     rules: Sequence[CellSmoothing]
     fixed_prior: Floats | None
     summing_out: Callable[[Sequence[TableCPD]], AddMissing]
+    beside: Floats | None = None
 
     @cached_property
     def rows(self) -> LeftOutRows:
         """All training rows."""
-        return LeftOutRows(self.counts.rows())
+        return LeftOutRows(self.counts.rows(), self.beside)
 
     def blocks(self) -> list[LeftOutRows]:
         """The training rows in stretches."""
-        codes = self.rows.codes
-        starts = range(0, codes.n_rows, _BLOCK_ROWS)
-        return [LeftOutRows(codes.rows(slice(i, i + _BLOCK_ROWS))) for i in starts]
+        starts = range(0, self.rows.n_rows, _BLOCK_ROWS)
+        return [self.rows.stretch(slice(i, i + _BLOCK_ROWS)) for i in starts]
 
     @cached_property
     def has_missing(self) -> list[bool]:
@@ -206,14 +208,22 @@ class LeaveOneOut:
         return LeaveOneOutScores.from_sums(sums, float(weights.sum()))
 
     def log_prior(self, rows: LeftOutRows) -> Floats:
-        """Log class prior without the row, shape (n_rules, n_classes, n_rows)."""
+        """Log class prior without the row, and what speaks beside the tables.
+
+        Shape (n_rules, n_classes, n_rows).
+        """
         with np.errstate(divide="ignore"):
             if self.fixed_prior is not None:
                 prior = np.log(self.fixed_prior)[:, None]
                 shape = len(self.rules), len(prior), rows.n_rows
-                return np.broadcast_to(prior, shape).copy()
-            cells = left_out_class_counts(self.counts.class_counts(), rows)
-            return np.log(np.stack([rule.probabilities(cells) for rule in self.rules]))
+                found = np.broadcast_to(prior, shape).copy()
+            else:
+                cells = left_out_class_counts(self.counts.class_counts(), rows)
+                each = [rule.probabilities(cells) for rule in self.rules]
+                found = np.log(np.stack(each))
+        if rows.beside is not None:
+            found += rows.beside
+        return found
 
     def add_families(
         self, rows: LeftOutRows, tables: Sequence[FamilyTables], scores: Floats

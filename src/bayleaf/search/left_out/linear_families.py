@@ -51,15 +51,19 @@ def normal_positions(variable: Variable, counts: Floats) -> Floats | None:
     """
     if variable.kind != "numeric":
         return None
-    n_intervals = len(variable.cut_points) + 1
-    inside = counts[:n_intervals]
-    if np.count_nonzero(inside) < _LEAST_STATES:
+    inside = counts[: len(variable.cut_points) + 1]
+    if _n_values(variable, counts) < _LEAST_STATES:
         return None
     below = np.cumsum(inside) - inside / 2
     # An empty interval at an end would lie at infinity.
     least = inside[inside > 0].min() / 4
     shares = np.clip(below, least, inside.sum() - least) / inside.sum()
     return np.asarray(np.round(ndtri(shares) * _POSITIONS_A_UNIT) / _POSITIONS_A_UNIT)
+
+
+def _n_values(variable: Variable, counts: Floats) -> int:
+    """Intervals that some row lies in."""
+    return int(np.count_nonzero(counts[: len(variable.cut_points) + 1]))
 
 
 def linear_families(
@@ -93,9 +97,44 @@ def linear_families(
     ones by the logarithm of the information that their pooled correlation within
     classes gives, plus noise, as the sampled networks do with counts.
     """
+    numbers = number_rows(codes, variables, state_counts, _LEAST_STATES)
+    if numbers is None:
+        return None
+    return fitted_families(numbers, _drawn_structures(numbers.rows, generator))
+
+
+class Numbers(NamedTuple):
+    """Features that are numbers, where their states lie, and the rows' positions.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_columns,), dtype int64
+        The features, in increasing order.
+    positions : tuple of ndarray of shape (n_intervals,)
+        For each of them, where its states lie on a normal scale.
+    rows : NumberRows
+        The rows, with their moments.
+    """
+
+    features: Whole
+    positions: tuple[Floats, ...]
+    rows: NumberRows
+
+
+def number_rows(
+    codes: Codes,
+    variables: Sequence[Variable],
+    state_counts: Sequence[Floats],
+    least_states: int,
+) -> Numbers | None:
+    """The numeric features that take at least so many values, and their rows.
+
+    See `linear_families`; None if there is no such feature.
+    """
     found = [
         (feature, positions)
         for feature, variable in enumerate(variables)
+        if _n_values(variable, state_counts[feature]) >= least_states
         for positions in [normal_positions(variable, state_counts[feature])]
         if positions is not None
     ]
@@ -103,12 +142,11 @@ def linear_families(
         return None
     features = np.array([feature for feature, _ in found], dtype=np.int64)
     positions = tuple(own for _, own in found)
-    rows = _Rows(columns_of(codes, features, positions), codes)
-    structures = _drawn_structures(rows, generator)
-    return _fitted(rows, structures, features, positions)
+    columns = columns_of(codes, features, positions)
+    return Numbers(features, positions, NumberRows(columns, codes))
 
 
-class _Rows:
+class NumberRows:
     """The rows' positions, class by class, and their moments.
 
     Sums of whole weights are exact, since positions have few binary digits: they depend
@@ -193,20 +231,16 @@ class _Rows:
         sums[2] += (present * weights) @ present.T
 
 
-def _drawn_structures(rows: _Rows, generator: np.random.Generator) -> list[list[Whole]]:
+def _drawn_structures(
+    rows: NumberRows, generator: np.random.Generator
+) -> list[list[Whole]]:
     """For each structure, the parents of each column, the strongest first."""
     nobody = np.zeros(0, dtype=np.int64)
     n_columns = rows.n_columns
-    if rows.shared is None or n_columns < 2:
+    information = normal_information(rows)
+    if information is None:
         return [[nobody] * n_columns]
-    squares = rows.squares.sum(axis=1)
-    totals = rows.totals.sum(axis=1)
-    middle = (rows.totals * rows.means).sum(axis=1) / totals
-    between = (rows.totals * (rows.means - middle[:, None]) ** 2).sum(axis=1)
-    own = _log_information(between / (squares + between))
-    products = rows.shared[:, 1:, 1:].sum(axis=0)
-    scale = np.sqrt(np.maximum(squares, np.finfo(float).tiny))
-    pairs = _log_information((products / scale / scale[:, None]) ** 2)
+    own, pairs = (np.log(np.maximum(nats, 1e-12)) for nats in information)
     found = []
     for _ in range(N_STRUCTURES):
         order = np.argsort(-(own + generator.gumbel(size=n_columns)), kind="stable")
@@ -220,10 +254,35 @@ def _drawn_structures(rows: _Rows, generator: np.random.Generator) -> list[list[
     return found
 
 
-def _log_information(explained: Floats) -> Floats:
-    """Ln of the nats that two normal variables share, by the explained variance."""
-    nats = -0.5 * np.log1p(-np.clip(explained, 0.0, 1.0 - 1e-9))
-    return np.asarray(np.log(np.maximum(nats, 1e-12)))
+def normal_information(rows: NumberRows) -> tuple[Floats, Floats] | None:
+    """What columns tell of the class, and of each other once the class is known.
+
+    Returns
+    -------
+    own : ndarray of shape (n_columns,)
+        Nats, were each column normal in every class, with one variance.
+    pairs : ndarray of shape (n_columns, n_columns)
+        Nats, by the pooled correlation within classes.
+
+    None where there is one column, or too many for their moments to be held.
+    """
+    if rows.shared is None or rows.n_columns < 2:
+        return None
+    squares = rows.squares.sum(axis=1)
+    totals = rows.totals.sum(axis=1)
+    middle = (rows.totals * rows.means).sum(axis=1) / totals
+    between = (rows.totals * (rows.means - middle[:, None]) ** 2).sum(axis=1)
+    products = rows.shared[:, 1:, 1:].sum(axis=0)
+    scale = np.sqrt(np.maximum(squares, np.finfo(float).tiny))
+    return (
+        _shared_nats(between / (squares + between)),
+        _shared_nats((products / scale / scale[:, None]) ** 2),
+    )
+
+
+def _shared_nats(explained: Floats) -> Floats:
+    """Nats that two normal variables share, by the explained variance."""
+    return np.asarray(-0.5 * np.log1p(-np.clip(explained, 0.0, 1.0 - 1e-9)))
 
 
 class _Fit(NamedTuple):
@@ -234,13 +293,19 @@ class _Fit(NamedTuple):
     squares: Floats
 
 
-def _fitted(
-    rows: _Rows,
-    structures: list[list[Whole]],
-    features: Whole,
-    positions: tuple[Floats, ...],
+def fitted_families(
+    numbers: Numbers, structures: list[list[Whole]]
 ) -> LinearGaussianFamilies:
-    """Fit every family: each column alone, then given its parents."""
+    """Fit every family: each column alone, then given its parents.
+
+    Parameters
+    ----------
+    numbers : Numbers
+        The training rows.
+    structures : list of list of ndarray of dtype int64
+        For each structure, the parents of each column among the columns.
+    """
+    rows = numbers.rows
     variances = _class_variances(rows)
     children, pieces, parents, shares = [], [], [], []
     facts, fits = [], []
@@ -259,8 +324,8 @@ def _fitted(
             facts.append(np.stack([moments[:, 0, 0], fit.squares, prior], axis=1))
             fits.append(fit)
     return LinearGaussianFamilies(
-        features=features,
-        positions=positions,
+        features=numbers.features,
+        positions=numbers.positions,
         n_pieces=N_PIECES,
         children=np.array(children, dtype=np.int64),
         pieces=np.array(pieces, dtype=np.int64),
@@ -275,7 +340,7 @@ def _fitted(
     )
 
 
-def _class_variances(rows: _Rows) -> Floats:
+def _class_variances(rows: NumberRows) -> Floats:
     """Variance of each column in each class, (n_columns, n_classes).
 
     Pulled towards that of all classes, so that a class of two rows is not thought to be
@@ -287,7 +352,7 @@ def _class_variances(rows: _Rows) -> Floats:
     return np.asarray(np.maximum(found, _LEAST_VARIANCE))
 
 
-def _moments_of(rows: _Rows, child: int, places: Whole) -> Floats:
+def _moments_of(rows: NumberRows, child: int, places: Whole) -> Floats:
     """Products of (1, parents, child) over the rows in which the child is known."""
     if rows.is_whole[child] and rows.shared is not None:
         taken = np.concatenate([[0], 1 + places, [1 + child]])

@@ -1,0 +1,307 @@
+"""Classifiers by one network in which numbers may stay numbers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.parameters import (
+    CALIBRATIONS,
+    DISCRETIZE,
+    GAUSSIAN,
+    GENERATIVE,
+    NUMERIC_RULES,
+    check_choice,
+)
+from bayleaf.counts.source import CountSource, Family
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.threads import thread_count
+from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
+from bayleaf.cpds.smoothing import Lidstone, Smoothing
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.codes import Codes
+from bayleaf.data.cuts.fine_cuts import FineCuts
+from bayleaf.data.cuts.random_cuts import FEW_VALUES
+from bayleaf.data.domain import Domain
+from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.shuffled_rows import shuffled_distinct_rows
+from bayleaf.graph.dag import DAG
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.networks.hybrid_network import HybridNetworkModel
+from bayleaf.models.networks.network_model import NetworkModel
+from bayleaf.models.support.number_terms import WeightedLinearFamilies
+from bayleaf.search.left_out.averaged_kdb import scores_of, state_counts
+from bayleaf.search.left_out.leave_one_out import LeaveOneOut
+from bayleaf.search.left_out.linear_families import Numbers, number_rows
+from bayleaf.search.left_out.number_structure import (
+    last_pieces,
+    left_out_numbers,
+    said_numbers,
+    weighed_pieces,
+)
+from bayleaf.search.left_out.piece_weights import PieceWeights, weigh_pieces
+from bayleaf.search.left_out.weights import LogProbabilities
+from bayleaf.wording import quoted
+
+# Rows, and numbers that they say of all classes, on which weights are learned at most.
+_MOST_ROWS, _MOST_EVIDENCE = 12_000, 200_000_000
+
+# Rule of the class prior beside which the number of regressors is chosen.
+_PRIOR_RULE = Lidstone(1.0)
+# What is left of a class when its only row is left out, under rules with zeros.
+_LEAST_PRIOR = 1e-15
+
+# Log densities whose sum is shown are whole numbers of such parts.
+_PARTS_A_NAT = 2.0**20
+
+Floats = NDArray[np.float64]
+
+
+class _Parts(NamedTuple):
+    """The nominal part of a training table, and what the rest of it says."""
+
+    counts: TableCounts
+    domain: Domain
+    nominal: list[int]
+    families: LinearGaussianFamilies
+
+
+class HybridNetworkClassifier(SingleNetworkClassifier):
+    """Base of classifiers by one network that can take numbers as numbers.
+
+    A subclass defines `_learn_network` and `_number_families` in the place of `_learn`.
+
+    Parameters
+    ----------
+    numeric : {"discretize", "gaussian"}, default="discretize"
+        Whether numeric columns are cut into intervals, or those of more than ten values
+        follow a linear regression in each class, on a normal scale. Such numbers have
+        the class and numbers as parents, nominal features the class and nominal ones.
+    numeric_weights : {"leave_one_out"}, optional
+        Weigh the tables and each number's density by the log-loss of left-out rows,
+        which calibrates too; only with ``numeric="gaussian"``. By default all count
+        once.
+    **shared
+        The parameters that the classifiers share, see `SingleNetworkClassifier` and
+        `BayesianClassifier`.
+    """
+
+    # What numbers say of the left-out training rows, (n_classes, n_rows); None without.
+    _beside: Floats | None = None
+
+    def __init__(
+        self,
+        *,
+        numeric: str = DISCRETIZE,
+        numeric_weights: str | None = None,
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.numeric = numeric
+        self.numeric_weights = numeric_weights
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("numeric", self.numeric, NUMERIC_RULES)
+        if self.numeric_weights is not None:
+            check_choice("numeric_weights", self.numeric_weights, CALIBRATIONS)
+        if self.numeric == DISCRETIZE:
+            if self.numeric_weights is not None:
+                raise ValueError(
+                    "numeric_weights weighs numbers, which numeric='discretize' cuts "
+                    "into intervals; use numeric='gaussian', or leave it None"
+                )
+        elif self.objective != GENERATIVE:
+            raise ValueError(
+                f"objective={quoted(self.objective)} fits tables alone; use "
+                "numeric='discretize', or objective='generative'"
+            )
+
+    @abstractmethod
+    def _learn_network(self, counts: CountSource, domain: Domain) -> Learned:
+        """Learn the network of tables from counts over `domain`, the class last."""
+
+    @abstractmethod
+    def _number_families(
+        self, numbers: Numbers, codes: Codes, log_prior: Floats
+    ) -> LinearGaussianFamilies:
+        """The numbers' regressions, each on its parents.
+
+        `log_prior` is that of the left-out rows of `codes`, (n_classes, n_rows).
+        """
+
+    def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
+        # A wrong name is refused whether or not it is used.
+        discretizer = super()._chosen_discretizer(rng)
+        return FineCuts() if self.numeric == GAUSSIAN else discretizer
+
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        self._beside = None
+        if self.numeric == DISCRETIZE:
+            return self._learn_network(counts, domain)
+        in_states = state_counts(counts)
+        features, codes = domain.variables[:-1], counts.rows()
+        numbers = number_rows(codes, features, in_states, FEW_VALUES + 1)
+        if numbers is None:
+            return self._learn_network(counts, domain)
+        parts = self._parts(numbers, codes, domain)
+        self._beside = left_out_numbers(parts.families, codes)
+        tables = self._learn_network(parts.counts, parts.domain)
+        network = cast(NetworkModel, tables.model).network
+        model = HybridNetworkModel(
+            _widened(network, domain, parts.nominal, in_states),
+            _logs(network.cpds[-1].probabilities),
+            1.0,
+            _once(parts.families),
+            in_states,
+            self.max_table_cells,
+        )
+        if self.numeric_weights is not None and len(self.classes_) > 1:
+            return self._weighed(model, parts, network.dag.families[:-1], codes)
+        own = codes.column(counts.class_index), np.arange(codes.n_rows)
+        said = said_numbers(parts.families, codes)[own]
+        # Of few binary digits, so that sums depend on no order of the rows.
+        said = np.round(said * _PARTS_A_NAT) / _PARTS_A_NAT
+        total = float((codes.weights * said).sum())
+        return Learned(model, tables.log_likelihood + total)
+
+    def _parts(self, numbers: Numbers, codes: Codes, domain: Domain) -> _Parts:
+        """The nominal features with their class, and regressions of the others."""
+        aside = set(numbers.features.tolist())
+        nominal = [v for v in range(len(domain)) if v not in aside]
+        counts = TableCounts(
+            _columns(codes, nominal), self.n_jobs, max_table_cells=self.max_table_cells
+        )
+        own_domain = Domain(tuple(domain.variables[v] for v in nominal))
+        tables = self._leave_one_out(counts.rows(), own_domain, [_PRIOR_RULE])
+        families = self._number_families(numbers, codes, tables.log_scores([])[0])
+        return _Parts(counts, own_domain, nominal, families)
+
+    def _weighed(
+        self,
+        model: HybridNetworkModel,
+        parts: _Parts,
+        structure: Sequence[Family],
+        codes: Codes,
+    ) -> Learned:
+        """The model with weights that are learned on left-out rows."""
+        families = parts.families
+        n_classes, n_columns = families.means.shape
+        # The order is drawn by the rows' contents; a fit that draws nothing else
+        # should not need a seed.
+        order, weights = shuffled_distinct_rows(codes, np.random.default_rng(0))
+        columns = [codes.column(v)[order] for v in range(codes.n_variables)]
+        merged = Codes.from_columns(columns, codes.cards, weights)
+        nominal = _columns(merged, parts.nominal)
+        tables = self._leave_one_out(nominal, parts.domain, [self.smoothing_])
+        # Weights are learned under the prior that the training rows follow.
+        tables = replace(tables, beside=None, fixed_prior=None)
+        even = replace(tables, fixed_prior=np.full(n_classes, 1.0 / n_classes))
+        n_values = n_classes * (2 + n_columns + families.n_columns_of_pieces)
+        most = min(_MOST_ROWS, max(1, _MOST_EVIDENCE // n_values))
+        values = weighed_pieces(
+            families,
+            merged.rows(slice(0, most)),
+            np.maximum(tables.log_scores([])[0], np.log(_LEAST_PRIOR)),
+            even.log_scores(structure)[0],
+        )
+        own = merged.column(codes.n_variables - 1)[:most].astype(np.int64)
+        logs = LogProbabilities(values, own, weights[:most], thread_count(self.n_jobs))
+        learned = weigh_pieces(logs, np.ones(2 + n_columns), learn=True, scale=True)
+        self._loo_score = scores_of(learned.scores, logs)
+        prior = self.smoothing_.estimate(parts.counts.class_counts())
+        weighed = _with_weights(model, learned, prior)
+        if self.class_prior is not None or not self.fit_prior:
+            given = self._class_prior(parts.counts, self.smoothing_)
+            weighed = weighed.with_class_prior(given)
+        return Learned(weighed, -self._loo_score.log_loss * float(codes.weights.sum()))
+
+    def _leave_one_out(
+        self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
+    ) -> LeaveOneOut:
+        left_out = super()._leave_one_out(codes, domain, rules)
+        return replace(left_out, beside=self._beside)
+
+    def _left_out_log_scores(self, left_out: LeaveOneOut) -> Floats | None:
+        model = self.model_
+        if not isinstance(model, HybridNetworkModel):
+            return super()._left_out_log_scores(left_out)
+        numbers = set(model.linear.families.features.tolist())
+        families = model.tables.dag.families[:-1]
+        return left_out.log_scores([f for f in families if f[-1] not in numbers])
+
+    def _left_out_temperature(self) -> float | None:
+        # Learned weights are calibrated already.
+        model = self.model_
+        weighed = isinstance(model, HybridNetworkModel) and model.is_weighted
+        return 1.0 if weighed else None
+
+
+def _columns(codes: Codes, chosen: Sequence[int]) -> Codes:
+    """Some variables of the same rows."""
+    return Codes.from_columns(
+        [codes.column(v) for v in chosen],
+        [codes.cards[v] for v in chosen],
+        None if codes.unit_weights else codes.weights,
+    )
+
+
+def _logs(probabilities: Floats) -> Floats:
+    """Logarithms, minus infinity for zeros."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities))
+
+
+def _widened(
+    network: BayesianNetwork,
+    domain: Domain,
+    nominal: Sequence[int],
+    in_states: Sequence[Floats],
+) -> BayesianNetwork:
+    """The network of the nominal features among all, numbers without arcs."""
+    place = {variable: own for own, variable in enumerate(nominal)}
+    cpds = []
+    for variable in range(len(domain)):
+        if variable in place:
+            own = network.cpds[place[variable]]
+            family = tuple(nominal[member] for member in own.family)
+            cpds.append(TableCPD(family, own.probabilities))
+        else:
+            counts = in_states[variable]
+            cpds.append(TableCPD((variable,), counts / counts.sum()))
+    return BayesianNetwork(domain, DAG(tuple(cpd.parents for cpd in cpds)), tuple(cpds))
+
+
+def _once(families: LinearGaussianFamilies) -> WeightedLinearFamilies:
+    """Families each of which counts once: given its parents, where it has any."""
+    return WeightedLinearFamilies(families, _spread(families, 1.0))
+
+
+def _spread(families: LinearGaussianFamilies, weights: Floats | float) -> Floats:
+    """Weights of numbers as those of their pieces."""
+    found = np.zeros(families.n_columns_of_pieces)
+    found[last_pieces(families)] = weights
+    return found.reshape(-1, families.n_pieces)
+
+
+def _with_weights(
+    model: HybridNetworkModel, learned: PieceWeights, prior: Floats
+) -> HybridNetworkModel:
+    """The model under learned weights and the prior of the training rows."""
+    families = model.linear.families
+    return replace(
+        model,
+        tables=model.tables.with_table(model.domain[-1].name, prior),
+        base=learned.biases + learned.weights[0] * np.log(prior),
+        table_weight=float(learned.weights[1]),
+        linear=WeightedLinearFamilies(families, _spread(families, learned.weights[2:])),
+    )
