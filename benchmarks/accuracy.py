@@ -28,10 +28,9 @@ import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -40,6 +39,7 @@ from bayleaf.evaluation import cross_validate
 
 sys.path.insert(0, str(Path(__file__).parent))
 from accuracy_page import write_page
+from accuracy_peers import peers
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 N_FOLDS = 5
@@ -124,58 +124,6 @@ class Forest(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-class Boosting(ClassifierMixin, BaseEstimator):
-    """HistGradientBoosting, stopped early, categories taken natively.
-
-    The tenth of the rows that decides when to stop is drawn by stratum as far as each
-    class has two rows; the estimator's own drawing refuses rarer classes.
-    """
-
-    def __init__(self, random_state: int = 0) -> None:
-        self.random_state = random_state
-
-    def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> Boosting:
-        """Boost until the held-out loss no longer falls."""
-        self.boosting_ = HistGradientBoostingClassifier(
-            early_stopping=True,
-            categorical_features="from_dtype",
-            random_state=self.random_state,
-        )
-        labels, counts = np.unique(y, return_counts=True)
-        if counts.min() >= 2 and 0.1 * len(y) >= len(labels):
-            self.boosting_.fit(X, y)
-        else:
-            X_fit, X_stop, y_fit, y_stop = self._split(X, y, labels[counts < 2])
-            self.boosting_.fit(X_fit, y_fit, X_val=X_stop, y_val=y_stop)
-        self.classes_ = self.boosting_.classes_
-        return self
-
-    def _split(
-        self, X: pd.DataFrame, y: NDArray[Any], single: NDArray[Any]
-    ) -> tuple[Any, Any, Any, Any]:
-        """Rows to fit and to stop by; of every class at least one row is fitted."""
-        rows = np.arange(len(y))
-        divisible = rows[~np.isin(y, single)]
-        n_classes = len(np.unique(y[divisible]))
-        held = max(round(0.1 * len(y)), n_classes)
-        fit, stop = train_test_split(
-            divisible,
-            test_size=min(held, len(divisible) // 2),
-            stratify=y[divisible],
-            random_state=self.random_state,
-        )
-        fit = np.concatenate([fit, rows[np.isin(y, single)]])
-        return X.iloc[fit], X.iloc[stop], y[fit], y[stop]
-
-    def predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Probability of each class."""
-        return self.boosting_.predict_proba(X)
-
-    def predict(self, X: pd.DataFrame) -> NDArray[Any]:
-        """Most probable class."""
-        return self.boosting_.predict(X)
-
-
 class LogisticRegressionPeer(ClassifierMixin, BaseEstimator):
     """Logistic regression on standardised numbers and one-hot columns.
 
@@ -232,7 +180,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "naive Bayes": bayleaf.NaiveBayesClassifier,
     "logistic regression": LogisticRegressionPeer,
     "random forest": Forest,
-    "HistGradientBoosting": Boosting,
+    **peers(),
 }
 if importlib.util.find_spec("interpret"):
     MODELS["EBM"] = explainable_boosting
