@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 TESTS :=
 NATIVE := $(shell find src/native -type f)
 
-.PHONY: demo test slow lint docs man floors bench accuracy papers wheel sanitize clean
+.PHONY: demo test slow lint docs man floors bench accuracy accuracy-peers papers wheel sanitize clean
 
 # The page that it writes at its end takes an extra.
 demo: $(VENV)/installed-report
@@ -60,6 +60,13 @@ bench: $(VENV)/installed-test
 accuracy: $(VENV)/installed-test
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/accuracy.py --page
+
+# The same beside boosting by other packages, and learning curves: some hours.
+accuracy-peers: $(VENV)/installed-test $(VENV)/installed-accuracy-peers
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/accuracy.py --page
+	$(BIN)/python benchmarks/learning_curves.py
+	$(BIN)/python benchmarks/learning_curves.py --page
 
 # What the committed CSV files lack is run: all of it takes about an hour.
 papers: $(VENV)/installed-test

@@ -68,7 +68,10 @@ def _fit_lightgbm(X: pd.DataFrame, y: Labels, rounds: int, watch: Any) -> Any:
     if watch is None:
         return model.fit(X, y)
     stop = lightgbm.early_stopping(PATIENCE, verbose=False)
-    return model.fit(X, y, eval_set=[watch], callbacks=[stop])
+    with warnings.catch_warnings():
+        # Newer versions ask for the same in other words.
+        warnings.simplefilter("ignore")
+        return model.fit(X, y, eval_set=[watch], callbacks=[stop])
 
 
 def _lightgbm_losses(model: Any, watch: Any) -> Floats:
@@ -202,27 +205,35 @@ class BoostingByFolds(ClassifierMixin, BaseEstimator):
     calibrated : bool
         Whether one temperature, chosen on the same held-out rows, divides the
         logarithms of the probabilities.
+    most_rounds : int
+        Most rounds.
     """
 
-    def __init__(self, peer: str = "LightGBM", calibrated: bool = False) -> None:
+    def __init__(
+        self,
+        peer: str = "LightGBM",
+        calibrated: bool = False,
+        most_rounds: int = MOST_ROUNDS,
+    ) -> None:
         self.peer = peer
         self.calibrated = calibrated
+        self.most_rounds = most_rounds
 
     def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> BoostingByFolds:
         """Choose rounds and temperature, and boost."""
         self.classes_, codes = np.unique(y, return_inverse=True)
-        key = f"{self.peer} {joblib.hash((X, list(y)))}"
+        key = f"{self.peer} {joblib.hash((X, list(y), self.most_rounds))}"
         if key not in _FITTED:
             while len(_FITTED) >= 8:
                 _FITTED.pop(next(iter(_FITTED)))
-            _FITTED[key] = _chosen(PEERS[self.peer], X, codes)
+            _FITTED[key] = _chosen(PEERS[self.peer], X, codes, self.most_rounds)
         self.model_, self.n_rounds_, self.temperature_ = _FITTED[key]
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> Floats:
         """Probability of each class."""
         found = PEERS[self.peer].proba(self.model_, X, self.n_rounds_)
-        logs = np.log(np.maximum(found, LEAST))
+        logs = np.log(np.maximum(np.asarray(found, dtype=np.float64), LEAST))
         return softmax(logs / (self.temperature_ if self.calibrated else 1.0), axis=1)
 
     def predict(self, X: pd.DataFrame) -> NDArray[Any]:
@@ -230,7 +241,9 @@ class BoostingByFolds(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def _chosen(peer: Peer, X: pd.DataFrame, y: Labels) -> tuple[Any, int, float]:
+def _chosen(
+    peer: Peer, X: pd.DataFrame, y: Labels, most_rounds: int
+) -> tuple[Any, int, float]:
     """A model of all rows, its rounds and its temperature."""
     n_classes = int(y.max()) + 1
     found, curves = [], []
@@ -241,7 +254,7 @@ def _chosen(peer: Peer, X: pd.DataFrame, y: Labels) -> tuple[Any, int, float]:
             continue
         watch = X.iloc[watched], np.searchsorted(known, y[watched])
         own = np.searchsorted(known, y[fit])
-        model = peer.fit(X.iloc[fit], own, MOST_ROUNDS, watch)
+        model = peer.fit(X.iloc[fit], own, most_rounds, watch)
         curves.append(peer.losses(model, watch) * len(watched))
         found.append((model, known, held_out))
     if not found:

@@ -22,20 +22,30 @@ def losses() -> pd.DataFrame:
     return folds.pivot_table(index="table", columns="model", values="log_loss")
 
 
+# What is not run on everything: on tables of few columns, or on one shuffle.
+PARTLY = {"A2DE, calibrated", "EBM"} | {
+    f"{name}{how}"
+    for name in ("CatBoost", "HistGradientBoosting")
+    for how in ("", ", calibrated")
+}
+
+
 def test_every_model_ran_on_every_fold_of_every_table() -> None:
     folds = pd.read_csv(RESULTS / "accuracy.csv")
     assert folds["table"].nunique() == 46
     counts = folds.groupby(["model", "table", "shuffle"])["fold"].nunique()
     assert (counts == 5).all()
-    assert (folds.groupby("model").size() == 46 * 2 * 5).all()
+    sizes = folds.groupby("model").size()
+    assert (sizes[~sizes.index.isin(PARTLY)] == 46 * 2 * 5).all()
+    assert {"LightGBM, calibrated", "XGBoost, calibrated"} <= set(sizes.index)
     assert not folds.duplicated(["model", "table", "shuffle", "fold"]).any()
 
 
 def test_averaged_kdb_keeps_to_its_targets(losses: pd.DataFrame) -> None:
     folds = pd.read_csv(RESULTS / "accuracy.csv")
     accuracy = folds[folds["model"] == OURS].groupby("table")["accuracy"].mean().mean()
-    assert losses[OURS].mean() <= 0.315
-    assert accuracy >= 0.870
+    assert losses[OURS].mean() <= 0.310
+    assert accuracy >= 0.875
     assert (losses[OURS] < losses["random forest"]).sum() >= 43
     assert (losses[OURS] < losses["HistGradientBoosting"]).sum() >= 36
 

@@ -1,0 +1,56 @@
+"""Peers that choose their rounds: on inner folds, whatever the classes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from accuracy_peers import PEERS, BoostingByFolds, peers
+
+
+def _table(n_rows: int, noise: float) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=n_rows), "z": rng.normal(size=n_rows)})
+    X["name"] = pd.Categorical(rng.choice(["a", "b"], size=n_rows))
+    X.loc[rng.random(n_rows) < 0.1, "x"] = np.nan
+    own = np.where(X["z"] > 0, "yes", "no")
+    other = rng.choice(["yes", "no"], size=n_rows)
+    return X, np.where(rng.random(n_rows) < noise, other, own).astype(object)
+
+
+def test_rounds_are_few_where_there_is_nothing_to_learn() -> None:
+    peer = BoostingByFolds("HistGradientBoosting", most_rounds=20)
+    assert peer.fit(*_table(150, 1.0)).n_rounds_ < 10
+    assert 10 < peer.fit(*_table(150, 0.1)).n_rounds_ <= 20
+
+
+def test_a_calibrated_peer_differs_by_its_temperature_alone() -> None:
+    X, y = _table(150, 0.2)
+    name = "HistGradientBoosting"
+    plain = BoostingByFolds(name, most_rounds=20).fit(X, y)
+    calibrated = BoostingByFolds(name, calibrated=True, most_rounds=20).fit(X, y)
+    logs = np.log(plain.predict_proba(X)) / calibrated.temperature_
+    expected = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(calibrated.predict_proba(X), expected, atol=1e-12)
+    assert calibrated.temperature_ != 1.0
+
+
+@pytest.mark.parametrize("name", list(PEERS))
+def test_a_class_of_one_row_breaks_nothing(name: str) -> None:
+    pytest.importorskip(PEERS[name].package, reason=f"{name} is not installed")
+    X, y = _table(120, 0.2)
+    y[0] = "rare"
+    model = BoostingByFolds(name, most_rounds=10).fit(X, y)
+    found = model.predict_proba(X)
+    assert found.shape == (120, 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_two_lines_for_each_installed_package() -> None:
+    assert {"HistGradientBoosting", "HistGradientBoosting, calibrated"} <= set(peers())
