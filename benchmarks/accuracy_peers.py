@@ -155,18 +155,20 @@ def _catboost_proba(model: Any, X: pd.DataFrame, rounds: int) -> Floats:
 def _fit_hist(X: pd.DataFrame, y: Labels, rounds: int, watch: Any) -> Any:
     model = HistGradientBoostingClassifier(
         max_iter=rounds,
-        early_stopping=False,
+        early_stopping=watch is not None,
+        n_iter_no_change=PATIENCE,
+        tol=0.0,
         categorical_features="from_dtype",
         random_state=0,
     )
-    return model.fit(X, y)
+    if watch is None:
+        return model.fit(X, y)
+    return model.fit(X, y, X_val=watch[0], y_val=watch[1])
 
 
 def _hist_losses(model: Any, watch: Any) -> Floats:
-    X, y = watch
-    staged = model.staged_predict_proba(X)
-    own = np.arange(len(y)), y
-    return np.array([-np.log(np.maximum(p[own], LEAST)).mean() for p in staged])
+    # The first is that of no rounds.
+    return -np.array(model.validation_score_[1:])
 
 
 def _hist_proba(model: Any, X: pd.DataFrame, rounds: int) -> Floats:
