@@ -29,15 +29,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder
 
 import bayleaf
 from bayleaf.evaluation import cross_validate
 
 sys.path.insert(0, str(Path(__file__).parent))
+from accuracy_logistic import LogisticRegressionByFolds
 from accuracy_page import write_page
 from accuracy_peers import peers
 
@@ -124,33 +123,6 @@ class Forest(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-class LogisticRegressionPeer(ClassifierMixin, BaseEstimator):
-    """Logistic regression on standardised numbers and one-hot columns.
-
-    Missing numbers take the column's mean, missing categories a column of their own.
-    """
-
-    def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> LogisticRegressionPeer:
-        """Fit with scikit-learn's own strength of regularisation."""
-        nominal = make_column_selector(dtype_include="category")
-        encode = make_column_transformer(
-            (OneHotEncoder(handle_unknown="ignore"), nominal),
-            remainder=make_pipeline(SimpleImputer(), StandardScaler()),
-        )
-        self.pipeline_ = make_pipeline(encode, LogisticRegression(max_iter=1000))
-        self.pipeline_.fit(X, y)
-        self.classes_ = self.pipeline_.classes_
-        return self
-
-    def predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Probability of each class."""
-        return self.pipeline_.predict_proba(X)
-
-    def predict(self, X: pd.DataFrame) -> NDArray[Any]:
-        """Most probable class."""
-        return self.pipeline_.predict(X)
-
-
 def explainable_boosting() -> Any:
     """The explainable boosting machine of the package `interpret`, as it comes."""
     from interpret.glassbox import ExplainableBoostingClassifier
@@ -178,7 +150,7 @@ MODELS: dict[str, Callable[[], Any]] = {
         calibration="leave_one_out"
     ),
     "naive Bayes": bayleaf.NaiveBayesClassifier,
-    "logistic regression": LogisticRegressionPeer,
+    "logistic regression": LogisticRegressionByFolds,
     "random forest": Forest,
     **peers(),
 }

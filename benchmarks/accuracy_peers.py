@@ -249,7 +249,7 @@ def _chosen(
     """A model of all rows, its rounds and its temperature."""
     n_classes = int(y.max()) + 1
     found, curves = [], []
-    for fit, held_out in _inner_folds(y):
+    for fit, held_out in inner_folds(y):
         known = np.unique(y[fit])
         watched = held_out[np.isin(y[held_out], known)]
         if len(known) < 2 or not len(watched):
@@ -273,7 +273,7 @@ def _chosen(
     return peer.fit(X, y, rounds, None), rounds, temperature
 
 
-def _inner_folds(y: Labels) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def inner_folds(y: Labels) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Rows to fit and rows to watch, stratified as far as classes have rows."""
     n_folds = min(N_INNER_FOLDS, int(np.bincount(y).max()))
     if n_folds < 2:
