@@ -26,7 +26,7 @@ ORDER = [
     ("latent",),
     ("io",),
     ("classifiers",),
-    ("density",),
+    ("density", "regression"),
     ("loading",),
     ("evaluation",),
     ("explain",),
