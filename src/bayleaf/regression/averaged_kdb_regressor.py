@@ -302,7 +302,8 @@ class AveragedKDBRegressor(
         TargetDistributions
             Its `mean`, `variance`, `quantiles`, `interval`, `cdf` and `crps`.
         """
-        return self.model_.distributions(self._codes(X))
+        codes = self._codes(X)
+        return self.model_.distributions(codes)
 
     def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
         """Quantiles of each row's distribution.
@@ -357,7 +358,8 @@ class AveragedKDBRegressor(
         list of ExpectationExplanation
             Baseline and terms of each add up to its expectation.
         """
-        found = self.model_.explain(self._codes(X))
+        codes = self._codes(X)
+        found = self.model_.explain(codes)
         labels = row_labels(X)
         if labels is None:
             return found

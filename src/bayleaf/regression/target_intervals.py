@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.parameters import numbers_of
+from bayleaf.classifiers.shared.training import one_dimensional
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.tables.frames import column_names
 
@@ -74,13 +75,7 @@ def checked_target(y: Any, n_rows: int) -> Floats:
         raise ValueError(
             "requires y to be passed, but the target y is None; give one number a row"
         )
-    found = numbers_of("y", y)
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found.ravel()
-    if found.ndim != 1:
-        raise ValueError(
-            f"y should be a 1d array, got an array of shape {found.shape} instead."
-        )
+    found = numbers_of("y", one_dimensional(y))
     if len(found) != n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: the table "
