@@ -23,6 +23,7 @@ from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.codes import Codes
+from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import row_labels, take_apart
@@ -202,6 +203,15 @@ class AveragedKDBRegressor(
             values.pop(own)
         return AveragedKDBClassifier(**{**values, "random_state": seed})
 
+    def _chosen_discretizer(self) -> Discretizer:
+        """What finds the cut points of numeric columns in a fit."""
+        seed = self._classifier_seed(random_generator(self.random_state))
+        return self._classifier(seed)._chosen_discretizer(random_generator(seed))
+
+    @staticmethod
+    def _classifier_seed(rng: np.random.Generator) -> int:
+        return int(rng.integers(1 << 31))
+
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table.
@@ -243,7 +253,7 @@ class AveragedKDBRegressor(
         task = TargetTask(X, target, weights, target_name(X, y))
         with self._stage("learning the model"):
             found = task.learn(
-                self._classifier(int(rng.integers(1 << 31))),
+                self._classifier(self._classifier_seed(rng)),
                 self._candidates(float(weights.sum())),
                 trees=self.trees,
                 rng=rng,
