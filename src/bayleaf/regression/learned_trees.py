@@ -53,8 +53,8 @@ class Growth:
 
 # Deep trees for interactions and shallow ones for what is additive.
 _MEANS = (
-    Growth(300, 0.06, 6, 3, 0.3, 0.6),
-    Growth(400, 0.06, 3, 5, 0.3, 0.6),
+    Growth(300, 0.1, 5, 4, 0.4, 0.7),
+    Growth(700, 0.2, 3, 4, 0.4, 0.7),
 )
 _SPREAD = Growth(80, 0.05, 3, 10, 0.5, 0.5)
 
