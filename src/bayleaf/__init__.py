@@ -13,6 +13,7 @@ _PUBLIC = {
     "A2DEClassifier": "bayleaf.classifiers.a2de",
     "AODEClassifier": "bayleaf.classifiers.aode",
     "AveragedKDBClassifier": "bayleaf.classifiers.averaged_kdb",
+    "AveragedKDBRegressor": "bayleaf.regression.averaged_kdb_regressor",
     "Backoff": "bayleaf.cpds.smoothing",
     "BayesianNetwork": "bayleaf.models.bayesian_network",
     "BayesianNetworkClassifier": "bayleaf.classifiers.bayesian_network",

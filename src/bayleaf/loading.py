@@ -20,12 +20,14 @@ from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.density import SavedDensity, is_density, read_density
 from bayleaf.io.native.documents import MAX_BYTES
 from bayleaf.io.native.model_file import SavedModel, read_model
+from bayleaf.io.native.regression import is_regression, read_regression
+from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
 
 def load(
     path: str | Path, *, max_bytes: int = MAX_BYTES
-) -> BayesianClassifier | BayesianNetworkEstimator:
-    """Read a fitted classifier or density model from its file.
+) -> BayesianClassifier | BayesianNetworkEstimator | AveragedKDBRegressor:
+    """Read a fitted classifier, density model or regressor from its file.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ def load(
 
     Returns
     -------
-    BayesianClassifier or BayesianNetworkEstimator
+    BayesianClassifier, BayesianNetworkEstimator or AveragedKDBRegressor
         Answers exactly as the one that was saved.
 
     Raises
@@ -50,6 +52,8 @@ def load(
     try:
         return load_classifier(path, max_bytes=max_bytes)
     except ModelFileError:
+        if is_regression(path):
+            return load_regressor(path, max_bytes=max_bytes)
         if not is_density(path):
             raise
     return load_density(path, max_bytes=max_bytes)
@@ -154,5 +158,33 @@ def _fitted_density(saved: SavedDensity) -> BayesianNetworkEstimator:
     estimator.trace_ = ()
     names = saved.encoder.domain.names
     estimator.hierarchies_ = resolve_hierarchies(hierarchies, names)
+    restore_columns(estimator, saved.named_features)
+    return estimator
+
+
+def load_regressor(
+    path: str | Path, *, max_bytes: int = MAX_BYTES
+) -> AveragedKDBRegressor:
+    """Read a fitted regressor.
+
+    Raises
+    ------
+    ValueError
+        If the file is none of a regressor, or holds something that is no model.
+    OSError
+        If the file cannot be read.
+    """
+    saved = read_regression(path, max_bytes=max_bytes)
+    if saved.estimator != AveragedKDBRegressor.__name__:
+        raise ModelFileError(
+            f"model file {Path(path).name} holds a {saved.estimator[:60]!r}; known is "
+            f"{AveragedKDBRegressor.__name__}"
+        )
+    with telling_wrong_parameters(path):
+        estimator = unfitted(AveragedKDBRegressor, saved.parameters)
+    estimator.encoder_ = saved.encoder
+    estimator.model_ = saved.model
+    estimator.left_out_crps_ = saved.left_out_crps
+    estimator.left_out_coverage_ = saved.left_out_coverage
     restore_columns(estimator, saved.named_features)
     return estimator

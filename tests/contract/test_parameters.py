@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bayleaf import (
+    AveragedKDBRegressor,
     BayesianNetworkEstimator,
     HierarchicalMixtureNBClassifier,
     KDBClassifier,
@@ -55,6 +56,8 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "class_trees": (False, {}),
     "max_rows": (50, {}),
     "n_bins": (3, {}),
+    "n_intervals": (3, {}),
+    "trees": (False, {}),
     "search": ("significance", {}),
     "pair_score": ("mutual_information", {}),
     "wrapper_score": ("log_loss", {}),
@@ -96,7 +99,11 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "time_limit": (600.0, {}),
     "cache_size": (10, {}),
 }
-ESTIMATORS: dict[str, Any] = {**CLASSIFIERS, "density": BayesianNetworkEstimator}
+ESTIMATORS: dict[str, Any] = {
+    **CLASSIFIERS,
+    "density": BayesianNetworkEstimator,
+    "regressor": AveragedKDBRegressor,
+}
 PARAMETERS = [
     (name, parameter)
     for name, kind in ESTIMATORS.items()
@@ -112,11 +119,15 @@ def test_another_legal_value_is_accepted(name: str, parameter: str) -> None:
         value, others = ("error" if default == "state" else "state"), {}
     else:
         value, others = OTHER_VALUES[parameter]
+    if (name, parameter) == ("regressor", "loss"):
+        value = "absolute"
     assert value is not default
     table, y = mixed_frame(60)
     if value == "error":
         table = table.dropna()
     labels = [y[row] for row in table.index]
+    if name == "regressor":
+        labels = [float(sorted(set(labels)).index(label)) for label in labels]
     model = kind(**{"random_state": 0, **others, parameter: value}).fit(table, labels)
     assert model.get_params(deep=False)[parameter] is value
 

@@ -26,7 +26,7 @@ ORDER = [
     ("latent",),
     ("io",),
     ("classifiers",),
-    ("density",),
+    ("density", "regression"),
     ("loading",),
     ("evaluation",),
     ("explain",),
@@ -98,7 +98,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
-    "cli": [(REST,), ("commands",), ("app",)],
+    "cli": [(REST,), ("regression",), ("commands",), ("app",)],
 }
 
 

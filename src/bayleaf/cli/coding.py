@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -12,15 +12,23 @@ import pyarrow as pa
 from bayleaf.cli.arrow_arrays import as_number, dictionary_codes
 from bayleaf.cli.tables import select_columns
 from bayleaf.data.domain import Variable
-from bayleaf.data.encoder.table_encoder import EncodedTable
+from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, ValueColumn
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.models.predictor import Predictor
 from bayleaf.wording import quoted
 
 
+class HasEncoder(Protocol):
+    """A model of whatever kind that reads tables."""
+
+    @property
+    def encoder(self) -> TableEncoder:
+        """Turns a table into codes."""
+        ...
+
+
 def encode_batch(
-    predictor: Predictor,
+    predictor: HasEncoder,
     batch: pa.RecordBatch,
     source: str,
     *,

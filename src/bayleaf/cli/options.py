@@ -29,6 +29,8 @@ MODELS = (
     "latent_class",
     "network",
 )
+# The model of a numeric target.
+REGRESSOR = "regressor"
 # Tables of the others grow with the cube of the number of features.
 EVALUATED = tuple(model for model in MODELS if model != "a2de")
 
@@ -48,6 +50,8 @@ class ModelOptions:
         How many features of the order to use, or auto.
     theta
         Leave out arcs with at most this information, in nats, or auto (kdb).
+    n_intervals
+        Most intervals that a numeric target is cut into (regressor).
     n_networks
         Number of networks.
     max_parents
@@ -172,6 +176,7 @@ class ModelOptions:
     max_k: Annotated[int | None, settings_of("kdb")] = None
     n_features: Annotated[int | Literal["auto"] | None, settings_of("kdb")] = None
     theta: Annotated[float | Literal["auto"] | None, settings_of("tan", "kdb")] = None
+    n_intervals: Annotated[int | None, settings_of(REGRESSOR)] = None
     n_networks: Annotated[int | None, settings_of("auto")] = None
     max_parents: Annotated[int | None, settings_of("auto", NETWORK)] = None
     calibration: Annotated[str | None, settings_of()] = None
@@ -253,13 +258,22 @@ class ModelOptions:
         """
         from bayleaf.classifiers import CLASSIFIERS
 
+        if model == REGRESSOR:
+            return self.build_regressor()
         if model not in CLASSIFIERS:
-            hint = near_names(model, CLASSIFIERS)
+            known = [*CLASSIFIERS, REGRESSOR]
+            hint = near_names(model, known)
             raise ValueError(
-                f"--model must be one of {', '.join(CLASSIFIERS)}, got "
+                f"--model must be one of {', '.join(known)}, got "
                 f"{quoted(model)}; {hint}"
             )
         return self._built(CLASSIFIERS[model], f"the {model} model", shared_only)
+
+    def build_regressor(self) -> Any:
+        """The estimator of a numeric target with these settings."""
+        from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+
+        return self._built(AveragedKDBRegressor, "the regressor", shared_only=False)
 
     def build_all(self, models: Sequence[str]) -> dict[str, Any]:
         """The estimators of model names, each with the settings that it has.
@@ -326,8 +340,13 @@ def _having(name: str) -> list[str]:
     """What has a setting, by the names that the command line uses."""
     from bayleaf.classifiers import CLASSIFIERS
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
-    kinds: dict[str, Any] = {**CLASSIFIERS, "--density": BayesianNetworkEstimator}
+    kinds: dict[str, Any] = {
+        **CLASSIFIERS,
+        REGRESSOR: AveragedKDBRegressor,
+        "--density": BayesianNetworkEstimator,
+    }
     return [
         known
         for known, kind in kinds.items()

@@ -86,7 +86,7 @@ class TrainingTable(NamedTuple):
         ValueError
             If target or weights do not fit the table or cannot be used.
         """
-        labels = _one_dimensional(y)
+        labels = one_dimensional(y)
         length = n_rows(parts)
         if len(labels) != length:
             raise ValueError(
@@ -118,7 +118,7 @@ def class_variable(X: Any, y: Any, classes: NDArray[Any]) -> Variable:
     return Variable(name, tuple(classes.tolist()))
 
 
-def _one_dimensional(y: Any) -> Any:
+def one_dimensional(y: Any) -> Any:
     """The target as a column; a matrix of one column is taken with a warning."""
     if hasattr(y, "__array__") and not hasattr(y, "shape"):
         y = np.asarray(y)

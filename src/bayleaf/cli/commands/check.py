@@ -29,7 +29,8 @@ def check(
     data
         CSV or Parquet file; - for CSV on standard input.
     target
-        Column with the class; numbers are then cut as its classes ask.
+        Column with the class; numbers are then cut as its classes ask. Of a target of
+        fractional numbers, they are cut as the regressor cuts them.
     drop
         Column to leave out; may be repeated.
     weight
@@ -37,6 +38,8 @@ def check(
     json
         Print JSON.
     """
+    from sklearn.utils.multiclass import type_of_target
+
     from bayleaf.classifiers.shared.parameters import encoder_rules
     from bayleaf.classifiers.shared.training import (
         TrainingTable,
@@ -55,18 +58,26 @@ def check(
         estimator = options.build_density()
         table, weights = density_table(data, drop=drop, weight=weight, form=form)
         rows: Any = WeightedRows.of_table(take_apart(table), weights)
+        discretizer = resolve_discretizer(estimator.discretizer)
     else:
-        estimator = options.build("nb")
         given = training_table(data, target, drop=drop, weight=weight, form=form)
         table = given.features
-        rows = TrainingTable.from_arrays(take_apart(table), given.target, given.weights)
-        variable = class_variable(table, given.target, rows.classes)
-        known = Target(variable, rows.class_codes)
+        parts = take_apart(table)
+        if type_of_target(given.target.to_numpy()) == "continuous":
+            estimator = options.build_regressor()
+            discretizer = estimator._chosen_discretizer()
+            rows = WeightedRows.of_table(parts, given.weights)
+        else:
+            estimator = options.build("nb")
+            discretizer = resolve_discretizer(estimator.discretizer)
+            rows = TrainingTable.from_arrays(parts, given.target, given.weights)
+            variable = class_variable(table, given.target, rows.classes)
+            known = Target(variable, rows.class_codes)
     encoder, _ = learn_encoder(
         rows.parts,
         known,
         rows.weights,
-        resolve_discretizer(estimator.discretizer),
+        discretizer,
         encoder_rules(estimator),
     )
     columns = ColumnTable(encoder)

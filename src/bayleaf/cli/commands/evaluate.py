@@ -14,7 +14,14 @@ from bayleaf.cli.commands.compare import (
     print_points,
 )
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import EVALUATED, ModelOptions, Source, Strings, print_json
+from bayleaf.cli.options import (
+    EVALUATED,
+    REGRESSOR,
+    ModelOptions,
+    Source,
+    Strings,
+    print_json,
+)
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
@@ -50,7 +57,8 @@ def evaluate(
         Column to predict.
     model
         nb, tan, kdb, hnb, aode, a2de, auto, mixture, latent_class or network; may
-        be repeated. All but a2de by default.
+        be repeated. All but a2de by default. regressor, alone, for a numeric target:
+        RMSE, CRPS, pinball loss and coverage, folds not stratified.
     loss
         CSV file of costs, class names as header row and first column; rows are
         predicted, columns true classes. Adds the expected cost a row and, for two
@@ -73,12 +81,33 @@ def evaluate(
     json
         Print the figures as JSON.
     """
+    from bayleaf.cli.regression.evaluate import evaluate_regressors
+    from bayleaf.cli.regression.fitted import refuse_options
+
     options = options or ModelOptions()
     for name in model:
         if model.count(name) > 1:
             raise ValueError(
                 f"--model names {quoted(name)} twice; name each model once"
             )
+    if REGRESSOR in model:
+        if len(model) > 1:
+            raise ValueError(
+                "--model regressor predicts numbers, which classifiers do not; "
+                "evaluate it alone"
+            )
+        refuse_options({"--loss": loss, "--positive": positive, "--time": time})
+        evaluate_regressors(
+            options.build_all(model),
+            data,
+            target,
+            (folds, repeats, options.seed),
+            drop=drop,
+            form=form,
+            groups=groups,
+            as_json=json,
+        )
+        return 0
     found = compare_models(
         options.build_all(model),
         data,

@@ -34,6 +34,7 @@ def explain(
 ) -> int:
     """Explain the predicted class of rows: what each feature adds to the log-odds.
 
+    Of a numeric target, what each feature adds to the expectation.
     Contexts, groups and latent rules that a row uses, and values that contradict one
     another, are told too.
 
@@ -64,8 +65,23 @@ def explain(
     from functools import partial
 
     from bayleaf.cli.coding import encode_batch
+    from bayleaf.cli.regression.fitted import print_explanations, refuse_options
     from bayleaf.io import read_model
+    from bayleaf.io.native.regression import is_regression, read_regression
 
+    if is_regression(model):
+        refuse_options(
+            {
+                "--against": against,
+                "--counterfactuals": counterfactuals,
+                "--immutable": immutable,
+                "--intervals": intervals,
+            }
+        )
+        saved = read_regression(model)
+        encoded = encode_batch(saved, _rows(data, line, form), data, lines=line)
+        print_explanations(saved, encoded.codes, line, terms, as_json=json)
+        return 0
     predictor = read_model(model).predictor
     batch = _rows(data, line, form)
     encoded = encode_batch(predictor, batch, data, lines=line)

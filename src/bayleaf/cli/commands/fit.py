@@ -26,7 +26,7 @@ def fit(
     options: ModelOptions | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Learn a classifier or a density model and write it to a model file.
+    """Learn a classifier, a regressor or a density model and write it to a file.
 
     Example: `bayleaf fit heart.csv --target disease --model tan -o heart.json`
 
@@ -40,7 +40,7 @@ def fit(
         Learn how all columns depend on one another, in place of a classifier.
     model
         auto (by default), nb, tan, kdb, hnb, aode, a2de, mixture, latent_class or
-        network.
+        network; regressor for a numeric target.
     output
         Model file to write.
     drop

@@ -54,11 +54,27 @@ def inspect(
     json
         Print JSON.
     """
+    from bayleaf.cli.regression.fitted import print_summary, refuse_options
     from bayleaf.describe.drawing import structure_dot, structure_text
     from bayleaf.describe.summary import summarize
     from bayleaf.io import read_model
     from bayleaf.io.native.density import is_density
+    from bayleaf.io.native.regression import is_regression
 
+    if is_regression(model):
+        refuse_options(
+            {
+                "--table": table,
+                "--shape": shape,
+                "--rules": rules,
+                "--hierarchy": hierarchy,
+                "--structure": structure,
+                "--importance": importance,
+                "--target": target,
+            }
+        )
+        print_summary(model, as_json=json)
+        return 0
     if hierarchy is not None:
         return _show_hierarchy(model, hierarchy, as_json=json)
     if is_density(model):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from bayleaf.wording import quoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bayleaf.io.native.regression import SavedRegression
     from bayleaf.models.predictor import Predictor
 
 
@@ -33,7 +35,8 @@ def predict(
     """Predict the class of each row of a table.
 
     The output has all columns of the input, then `prediction` and one column
-    `probability_CLASS` for each class. Memory does not grow with the table.
+    `probability_CLASS` for each class; of a numeric target, the quantiles at 5 %, 50 %
+    and 95 %. Memory does not grow with the table.
 
     Example: `bayleaf predict heart.json new.csv -o scored.csv`
 
@@ -46,7 +49,7 @@ def predict(
     output
         CSV or Parquet file to write; - for CSV on standard output.
     probabilities
-        Whether to add the probabilities.
+        Whether to add the probabilities, or the quantiles of a numeric target.
     safe_csv
         Whether CSV has an apostrophe before a predicted label that a spreadsheet
         would take for a formula, such as =1+1.
@@ -54,10 +57,18 @@ def predict(
     from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.output import writing
     from bayleaf.cli.progress import progress
+    from bayleaf.cli.regression.fitted import scored
     from bayleaf.cli.tables import read_batches
     from bayleaf.io import read_model
+    from bayleaf.io.native.regression import is_regression, read_regression
 
-    predictor = read_model(model).predictor
+    predictor: Predictor | SavedRegression
+    if is_regression(model):
+        predictor = read_regression(model)
+        score = partial(scored, predictor)
+    else:
+        predictor = read_model(model).predictor
+        score = partial(_scored, predictor)
     unknown: Counter[str | int] = Counter()
     n_rows = 0
     with (
@@ -72,7 +83,7 @@ def predict(
                 lines=range(n_rows + 1, n_rows + 1 + batch.num_rows),
             )
             unknown.update(encoded.unknown)
-            writer.write(_scored(predictor, encoded.codes, batch, probabilities))
+            writer.write(score(encoded.codes, batch, probabilities))
             n_rows += batch.num_rows
             work.say(f"{n_rows:,} rows predicted")
         if n_rows == 0:

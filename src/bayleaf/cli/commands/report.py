@@ -104,9 +104,11 @@ def report(
 
 def open_model(path: Path) -> Any:
     """The classifier, density model or network in a file."""
+    from bayleaf.cli.regression.fitted import refuse
     from bayleaf.io import ModelFileError, read_network
     from bayleaf.loading import load
 
+    refuse(path, "there are no reports on")
     if path.suffix.lower() != ".json":
         return read_network(path)
     try:

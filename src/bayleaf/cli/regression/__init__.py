@@ -1,0 +1,1 @@
+"""What commands do with a numeric target."""

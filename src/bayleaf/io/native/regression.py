@@ -1,0 +1,147 @@
+"""Files of regressors: a model of intervals and trees, and how columns are read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayleaf.data.domain import Domain
+from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.reading.column_reading import ColumnReading
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import Name
+from bayleaf.io.errors import ModelFileError
+from bayleaf.io.native.documents import (
+    MAX_BYTES,
+    read_document,
+    read_values,
+    write_document,
+)
+from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.wording import brief_fields
+
+FORMAT = "bayleaf-regression"
+
+
+@dataclass(frozen=True, eq=False)
+class SavedRegression:
+    """All that the file of a regressor holds.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        How columns are read.
+    model : IntervalTargetModel
+        The model, over the encoder's domain and the target's intervals.
+    estimator : str
+        Name of the estimator's class.
+    parameters : dict
+        The estimator's parameters as plain values.
+    left_out_crps : float
+        Mean score of left-out training rows, in the target's unit.
+    left_out_coverage : float
+        Share of these rows inside their 90 % interval.
+    named_features : bool
+        Whether the training table had column names.
+    """
+
+    encoder: TableEncoder
+    model: IntervalTargetModel
+    estimator: str
+    parameters: dict[str, Any]
+    left_out_crps: float
+    left_out_coverage: float
+    named_features: bool = True
+
+    __repr__ = brief_fields
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionDocument:
+    """The fields of the file of a regressor, as `SavedRegression` tells of them."""
+
+    estimator: str
+    parameters: dict[str, Any]
+    left_out_crps: float
+    left_out_coverage: float
+    named_features: bool
+    rules: EncoderRules
+    notes: tuple[tuple[Name, str], ...]
+    readings: tuple[ColumnReading, ...] | None
+    domain: Domain
+    model: IntervalTargetModel
+
+    def check_content(self) -> None:
+        """Raise ValueError unless the figures of left-out rows make sense."""
+        if not (math.isfinite(self.left_out_crps) and 0 <= self.left_out_coverage <= 1):
+            raise ValueError("the figures of left-out rows make no sense")
+
+
+def write_regression(saved: SavedRegression, path: str | Path) -> None:
+    """Write the file of a regressor; an older one is replaced in the end only.
+
+    Raises
+    ------
+    TypeError
+        If a state or parameter cannot stand in JSON.
+    ValueError
+        If a reader would refuse the model.
+    OSError
+        If the file cannot be written.
+    """
+    document = RegressionDocument(
+        saved.estimator,
+        saved.parameters,
+        saved.left_out_crps,
+        saved.left_out_coverage,
+        saved.named_features,
+        saved.encoder.rules,
+        tuple(saved.encoder.notes.items()),
+        saved.encoder.readings,
+        saved.model.intervals.domain,
+        saved.model,
+    )
+    write_document(FORMAT, document, path)
+
+
+def read_regression(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedRegression:
+    """Read the file of a regressor and check everything in it.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is none, or holds something that is no model.
+    OSError
+        If the file cannot be read.
+    """
+    document = read_document(path, max_bytes, {FORMAT: RegressionDocument})
+    features = Domain(document.domain.variables[:-1])
+    encoder = TableEncoder(
+        features, document.rules, dict(document.notes), document.readings or ()
+    )
+    return SavedRegression(
+        encoder,
+        document.model,
+        document.estimator,
+        document.parameters,
+        document.left_out_crps,
+        document.left_out_coverage,
+        document.named_features,
+    )
+
+
+def is_regression(path: str | Path) -> bool:
+    """Whether a file is that of a regressor.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    """
+    try:
+        read_values(Path(path), MAX_BYTES, (FORMAT,))
+    except ModelFileError:
+        return False
+    return True

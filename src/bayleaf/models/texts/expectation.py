@@ -1,0 +1,107 @@
+"""Why a row's expectation is what it is: additive terms, for a reader."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+from bayleaf.wording import brief, plain, shown_name, stated
+
+_WIDTH = 80
+
+
+@dataclass(frozen=True)
+class ExpectationTerm:
+    """What one feature adds to the expectation.
+
+    Parameters
+    ----------
+    feature : str or int
+        Name of the feature.
+    value : str
+        Its state in the row, ``"missing"`` if it has none.
+    contribution : float
+        In the target's unit.
+    """
+
+    feature: str | int
+    value: str
+    contribution: float
+
+    def __repr__(self) -> str:
+        fact = plain(stated(self.feature, self.value))
+        return brief(self, f"{self.contribution:+.5g} by {fact}")
+
+
+@dataclass(frozen=True)
+class ExpectationExplanation:
+    """The expectation of one row, split into terms that add up.
+
+    Parameters
+    ----------
+    row : object
+        Position of the row in the table explained, or its label.
+    target : str or int
+        Name of the target.
+    expectation : float
+        Mean of the predictive distribution, in the target's unit.
+    baseline : float
+        The expectation before any feature is seen.
+    terms : tuple of ExpectationTerm
+        What each feature adds, in the order of the columns; `baseline` and they sum to
+        `expectation`.
+    """
+
+    row: Any
+    target: str | int
+    expectation: float
+    baseline: float
+    terms: tuple[ExpectationTerm, ...]
+
+    @property
+    def ranked(self) -> list[ExpectationTerm]:
+        """The terms, the strongest first."""
+        return sorted(self.terms, key=lambda term: -abs(term.contribution))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values, ready for JSON."""
+        return {
+            "row": self.row,
+            "target": self.target,
+            "expectation": self.expectation,
+            "baseline": self.baseline,
+            "terms": [vars(term).copy() for term in self.ranked],
+        }
+
+    def to_text(self, n_terms: int = 10, where: str | None = None) -> str:
+        """The explanation as lines of text.
+
+        Parameters
+        ----------
+        n_terms : int, default=10
+            How many terms are listed, the strongest first.
+        where : str, optional
+            What the row is called; by default "row" and its position.
+        """
+        name = shown_name(self.target)
+        lines = textwrap.wrap(
+            f"{where or f'row {self.row}'}: {name} is expected to be "
+            f"{self.expectation:.5g}",
+            _WIDTH,
+        )
+        ranked = self.ranked
+        lines.append(f"{self.baseline:+12.5g}  before any feature is seen")
+        for term in ranked[:n_terms]:
+            fact = plain(stated(term.feature, term.value))
+            lines.append(f"{term.contribution:+12.5g}  {fact}")
+        if rest := ranked[n_terms:]:
+            total = sum(term.contribution for term in rest)
+            lines.append(f"{total:+12.5g}  {len(rest)} other features")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return brief(self, f"{self.baseline:.5g} and terms give {self.expectation:.5g}")

@@ -1,0 +1,400 @@
+"""Averaged KDB for a numeric target: predictive distributions that are explained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
+from bayleaf.classifiers.shared.callbacks import with_callbacks
+from bayleaf.classifiers.shared.parameters import (
+    check_choice,
+    check_count,
+    check_flag,
+)
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
+from bayleaf.classifiers.shared.training import WeightedRows, n_rows
+from bayleaf.counts.threads import thread_count
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.data.codes import Codes
+from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.random_state import random_generator
+from bayleaf.data.tables.frames import row_labels, take_apart
+from bayleaf.io.native.regression import write_regression
+from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.support.target_distributions import (
+    TargetDistributions,
+    checked_coverage,
+    checked_levels,
+)
+from bayleaf.models.texts.expectation import ExpectationExplanation
+from bayleaf.regression.learned_head import LeftOut
+from bayleaf.regression.learning import TargetTask
+from bayleaf.regression.saving import saved_regression
+from bayleaf.regression.summary import RegressionSummary
+from bayleaf.regression.target_intervals import checked_target, target_name
+
+Floats = NDArray[np.float64]
+LOSSES = SQUARED, ABSOLUTE = "squared", "absolute"
+# Rows that an interval should have at least, and the numbers that are tried.
+_LEAST_ROWS = 10
+_CANDIDATES = (8, 16)
+
+
+class AveragedKDBRegressor(
+    RegressorMixin,  # type: ignore[misc]
+    TableEstimator,
+):
+    """Predictive distribution of a number, every expectation explained by features.
+
+    The target is cut at its quantiles into ordered intervals, of which
+    `AveragedKDBClassifier` learns. Boosted trees say where inside and between them the
+    number lies and how far it scatters. What both say of training rows that they were
+    learned without decides how they are weighed, so that distributions are calibrated.
+
+    Parameters
+    ----------
+    n_intervals : int, optional
+        Most intervals of the target. By default 8 or 16, whichever predicts left-out
+        rows better; fewer where an interval would have fewer than ten rows.
+    trees : bool, default=True
+        Whether boosted trees add to what intervals say.
+    loss : {"squared", "absolute"}, default="squared"
+        Whether `predict` gives the mean or the median.
+    n_networks : int, default=16
+        Number of networks.
+    max_parents : int, default=4
+        Most parents of a feature beside the target.
+    linear_families : bool, default=True
+        Whether numeric features also count as numbers, in linear-Gaussian families.
+    correction : bool, default=True
+        Whether curves may correct the intervals' scores.
+    max_rows : int, default=12000
+        Most rows on which weights and trees are learned, drawn at random; the tables
+        are counted from all rows.
+    n_bins : int, optional
+        Largest number of quantiles at which a column is cut. By default the cube root
+        of the number of rows, between 4 and 32.
+    smoothing : str or Smoothing, default="dirichlet"
+        From counts to probabilities; "auto" is what predicts left-out rows best.
+    discretizer : str or discretiser, optional
+        One coding for all networks in place of random bins.
+    categorical_features : list of str, int or bool, optional
+        Columns of numbers that are nominal; all others are then numeric. By default
+        columns of whole numbers with at most ten distinct values are nominal.
+    missing : {"state", "error"}, default="state"
+        Missing cells are a state of their own, or are refused.
+    unknown : {"missing", "error"}, default="missing"
+        What becomes of values that training did not contain.
+    max_states : int, default=1000
+        Largest number of states of a nominal column.
+    identifiers : {"drop", "keep", "error"}, default="drop"
+        For nominal columns in which nearly every value is another one.
+    rare : {"group", "error"}, default="group"
+        For the rarest values beyond `max_states`.
+    dates : {"expand", "error"}, default="expand"
+        Whether dates become their parts, and durations numbers.
+    ordered_features : dict or list, optional
+        Columns of ordered categories; by column their order, the least first.
+    weight_scale : {"counts", "mean_one"}, default="counts"
+        Whether weights count rows, or get a mean of one, as boosting needs.
+    max_table_cells : int, default=20_000_000
+        Largest table of counts.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of randomness; with a whole number a fit can be repeated.
+    n_jobs : int, default=None
+        Threads; -1 means all cores. The model does not depend on it.
+    verbose : int, default=0
+        Above zero, the stages of fitting are told on standard error.
+
+    Attributes
+    ----------
+    model_ : IntervalTargetModel
+        The learned model.
+    encoder_ : TableEncoder
+        Domain of the features and the rules by which they are read.
+    n_intervals_ : int
+        Number of intervals.
+    left_out_crps_ : float
+        Mean continuous ranked probability score of left-out training rows, in the
+        target's unit; smaller is better. Its four learned numbers saw these rows.
+    left_out_coverage_ : float
+        Share of these rows inside their central 90 % interval.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where all of them are strings.
+
+    References
+    ----------
+    Friedman, J. H. (2001). Greedy function approximation: a gradient boosting machine.
+    Annals of Statistics 29, 1189-1232.
+
+    Gneiting, T., Raftery, A. E. (2007). Strictly proper scoring rules, prediction, and
+    estimation. Journal of the American Statistical Association 102, 359-378.
+
+    Examples
+    --------
+    >>> from bayleaf import AveragedKDBRegressor
+    >>> rows = [[i % 7, i % 3] for i in range(60)]
+    >>> target = [2.0 * a + b for a, b in rows]
+    >>> model = AveragedKDBRegressor(trees=False, random_state=0).fit(rows, target)
+    >>> model.predict_interval(rows[:2]).shape
+    (2, 2)
+    """
+
+    encoder_: TableEncoder
+    model_: IntervalTargetModel
+
+    def __init__(
+        self,
+        *,
+        n_intervals: int | None = None,
+        trees: bool = True,
+        loss: str = SQUARED,
+        n_networks: int = 16,
+        max_parents: int = 4,
+        linear_families: bool = True,
+        correction: bool = True,
+        max_rows: int = 12000,
+        n_bins: int | None = None,
+        smoothing: str | Smoothing = "dirichlet",
+        discretizer: Any = None,
+        missing: str = "state",
+        random_state: Any = None,
+        **shared: Any,
+    ) -> None:
+        super().__init__(
+            smoothing=smoothing,
+            discretizer=discretizer,
+            missing=missing,
+            random_state=random_state,
+            **shared,
+        )
+        self.n_intervals = n_intervals
+        self.trees = trees
+        self.loss = loss
+        self.n_networks = n_networks
+        self.max_parents = max_parents
+        self.linear_families = linear_families
+        self.correction = correction
+        self.max_rows = max_rows
+        self.n_bins = n_bins
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.n_intervals is not None:
+            check_count("n_intervals", self.n_intervals, 2)
+        check_flag("trees", self.trees)
+        check_choice("loss", self.loss, LOSSES)
+        self._classifier(0)._check_parameters()
+
+    def _classifier(self, seed: int) -> AveragedKDBClassifier:
+        """What is fitted to intervals."""
+        values = self.get_params(deep=False)
+        for own in ("n_intervals", "trees", "loss", "verbose", "weight_scale"):
+            values.pop(own)
+        return AveragedKDBClassifier(**{**values, "random_state": seed})
+
+    def _chosen_discretizer(self) -> Discretizer:
+        """What finds the cut points of numeric columns in a fit."""
+        seed = self._classifier_seed(random_generator(self.random_state))
+        return self._classifier(seed)._chosen_discretizer(random_generator(seed))
+
+    @staticmethod
+    def _classifier_seed(rng: np.random.Generator) -> int:
+        return int(rng.integers(1 << 31))
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : data frame, ndarray or list of rows, shape (n_rows, n_features)
+            Text, numbers, truth values; missing cells as the table marks them.
+        y : array-like of shape (n_rows,)
+            Finite numbers.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+
+        Returns
+        -------
+        AveragedKDBRegressor
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a column or the target cannot be used; the sentence names
+            it and the remedy.
+        """
+        with self._told_to_callbacks(X, y, sample_weight):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Cut the target, learn, keep what was found."""
+        self._check_parameters()
+        parts = take_apart(X)
+        validate_data(self, X, y, reset=True, skip_check_array=True)
+        target = checked_target(y, n_rows(parts))
+        rows = WeightedRows.of_table(parts, sample_weight, self.weight_scale)
+        weights = np.zeros(len(target))
+        weights[rows.places] = rows.weights
+        rng = random_generator(self.random_state)
+        task = TargetTask(X, target, weights, target_name(X, y))
+        with self._stage("learning the model"):
+            found = task.learn(
+                self._classifier(self._classifier_seed(rng)),
+                self._candidates(float(weights.sum())),
+                trees=self.trees,
+                rng=rng,
+                n_jobs=thread_count(self.n_jobs),
+            )
+        self.encoder_, self.model_ = found.encoder, found.model
+        self._last_unknown = {}
+        self._keep_scores(found.left_out)
+
+    def _candidates(self, total: float) -> tuple[int, ...]:
+        """Numbers of intervals that are tried."""
+        most = max(2, int(total / _LEAST_ROWS))
+        if self.n_intervals is not None:
+            return (self.n_intervals,)
+        return tuple(dict.fromkeys(min(number, most) for number in _CANDIDATES))
+
+    def _keep_scores(self, rows: LeftOut) -> None:
+        """Keep how well left-out rows are predicted."""
+        said = self.model_.of_scores(rows.scores, rows.where)
+        self.left_out_crps_ = float(
+            np.average(said.crps(rows.target), weights=rows.weights)
+        )
+        lower, upper = said.interval(0.9).T
+        inside = (rows.target >= lower) & (rows.target <= upper)
+        self.left_out_coverage_ = float(np.average(inside, weights=rows.weights))
+
+    @property
+    def n_intervals_(self) -> int:
+        """Number of intervals of the target."""
+        check_is_fitted(self, "model_")
+        return self.model_.intervals.n_classes
+
+    def _codes(self, X: Any) -> Codes:
+        """Codes of a table with the columns of training."""
+        check_is_fitted(self, "model_")
+        encoded = self.encoder_.transform(self._parts_as_fitted(X))
+        self._last_unknown = encoded.unknown
+        return encoded.codes
+
+    def predict(self, X: Any) -> Floats:
+        """Mean of each row's distribution or, with ``loss="absolute"``, its median.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            In the target's unit, within the range of training.
+        """
+        found = self.predict_distribution(X)
+        return found.mean if self.loss == SQUARED else found.median
+
+    def predict_distribution(self, X: Any) -> TargetDistributions:
+        """The predictive distribution of each row.
+
+        Returns
+        -------
+        TargetDistributions
+            Its `mean`, `variance`, `quantiles`, `interval`, `cdf` and `crps`.
+        """
+        codes = self._codes(X)
+        return self.model_.distributions(codes)
+
+    def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
+        """Quantiles of each row's distribution.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows.
+        levels : array-like of shape (n_levels,), default=(0.05, 0.5, 0.95)
+            From 0 to 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_levels)
+            In the target's unit.
+        """
+        wanted = checked_levels(levels)
+        return self.predict_distribution(X).quantiles(wanted)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """The interval that holds the number with some probability.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows.
+        coverage : float, default=0.9
+            Its probability; the rest lies on both sides alike.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            In the target's unit.
+        """
+        share = checked_coverage(coverage)
+        return self.predict_distribution(X).interval(share)
+
+    def explain(self, X: Any) -> list[ExpectationExplanation]:
+        """Split each row's expectation into what its features add.
+
+        Whatever `loss` is, the mean is explained. All features are turned up together,
+        from nothing to what they say, and the expectation's changes on the way are
+        added up by feature (Aumann and Shapley 1974).
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            One or more rows.
+
+        Returns
+        -------
+        list of ExpectationExplanation
+            Baseline and terms of each add up to its expectation.
+        """
+        codes = self._codes(X)
+        found = self.model_.explain(codes)
+        labels = row_labels(X)
+        if labels is None:
+            return found
+        return [replace(one, row=label) for one, label in zip(found, labels)]
+
+    def summary(self) -> RegressionSummary:
+        """Target, intervals, features, left-out scores, remarks."""
+        check_is_fitted(self, "model_")
+        return RegressionSummary.of(
+            type(self).__name__,
+            self.encoder_,
+            self.model_,
+            (self.left_out_crps_, self.left_out_coverage_),
+            self._last_unknown,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted regressor to a model file; `bayleaf.load` reads it.
+
+        Raises
+        ------
+        TypeError
+            If a parameter has no place in the file, naming it.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        check_is_fitted(self, "model_")
+        write_regression(saved_regression(self), path)

@@ -1,0 +1,150 @@
+"""What a fitted regressor is, in a few lines for a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from bayleaf.data.encoder.column_table import ColumnTable
+from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.describe.summary import (
+    Name,
+    column_lists,
+    column_section,
+    section,
+    short_name,
+)
+from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.models.texts.html_summary import facts_html
+from bayleaf.wording import brief, counted, shown_name
+
+
+@dataclass(frozen=True)
+class RegressionSummary:
+    """Facts on a fitted regressor.
+
+    Parameters
+    ----------
+    model : str
+        Name of the estimator.
+    target : str or int
+        Name of the target.
+    mean, lowest, highest : float
+        Of the target in training.
+    n_features : int
+        Number of features.
+    intervals : tuple of str
+        What the target's intervals are called.
+    n_networks : int
+        Number of networks.
+    n_trees : int
+        Number of trees for mean and scale.
+    interval_weight : float
+        Weight of what intervals say beside trees.
+    left_out_crps : float
+        Mean continuous ranked probability score of left-out training rows.
+    left_out_coverage : float
+        Share of these rows inside their 90 % interval.
+    notes : tuple of (name, str)
+        Columns that were read in a way that a reader should know.
+    unknown : tuple of (name, int)
+        Cells of the last table predicted whose values training did not contain.
+    columns : ColumnTable, optional
+        How the columns of the training table were taken.
+    """
+
+    model: str
+    target: Name
+    mean: float
+    lowest: float
+    highest: float
+    n_features: int
+    intervals: tuple[str, ...]
+    n_networks: int
+    n_trees: int
+    interval_weight: float
+    left_out_crps: float
+    left_out_coverage: float
+    notes: tuple[tuple[Name, str], ...]
+    unknown: tuple[tuple[Name, int], ...]
+    columns: ColumnTable | None = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        encoder: TableEncoder,
+        model: IntervalTargetModel,
+        left_out: tuple[float, float],
+        unknown: Mapping[Name, int],
+    ) -> RegressionSummary:
+        """Gather the facts on a fitted regressor."""
+        *features, target = model.intervals.domain.variables
+        lower, upper = model.ends
+        trees = () if model.trees is None else (model.trees.mean, model.trees.spread)
+        return cls(
+            name,
+            target.name,
+            model.centre,
+            float(lower[0]),
+            float(upper[-1]),
+            len(features),
+            tuple(map(str, target.states)),
+            len(model.intervals.networks),
+            sum(len(tree.roots) for tree in trees),
+            model.head.interval_weight,
+            *left_out,
+            tuple(encoder.notes.items()),
+            tuple(unknown.items()),
+            ColumnTable(encoder),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain values, ready for JSON."""
+        values = asdict(replace(self, columns=None))
+        values["columns"] = [] if self.columns is None else self.columns.to_dict()
+        values["notes"] = dict(self.notes)
+        values["unknown"] = dict(self.unknown)
+        return values
+
+    def _facts(self) -> list[tuple[str, str]]:
+        spread = f"{self.lowest:.6g} to {self.highest:.6g}, mean {self.mean:.6g}"
+        parts = f"{self.n_networks} networks, {self.n_trees} trees"
+        inside = f"{self.left_out_coverage:.1%} inside the 90 % interval"
+        return [
+            ("target", f"{shown_name(self.target)}, {spread}"),
+            ("intervals", f"{len(self.intervals)}, weight {self.interval_weight:.3g}"),
+            ("features", str(self.n_features)),
+            ("parts", parts),
+            ("left-out rows", f"CRPS {self.left_out_crps:.6g}, {inside}"),
+        ]
+
+    def _repr_html_(self) -> str:
+        lists = [
+            ("intervals", list(self.intervals)),
+            *column_lists(self.notes, self.unknown, short_name),
+        ]
+        return facts_html(self.model, self._facts(), lists)
+
+    def __repr__(self) -> str:
+        return brief(
+            self,
+            f"{self.model} of {shown_name(self.target)}",
+            counted(self.n_features, "feature"),
+            counted(len(self.intervals), "interval"),
+            f"left-out CRPS {self.left_out_crps:.5g}",
+        )
+
+    def __str__(self) -> str:
+        lines = self.model_text().splitlines()
+        return "\n".join([*lines, *column_section(self.columns)])
+
+    def model_text(self) -> str:
+        """The facts without those on columns."""
+        lines = [self.model]
+        lines += [f"  {name:<16} {fact}" for name, fact in self._facts()]
+        lines += section("intervals", self.intervals)
+        for place in column_lists(self.notes, self.unknown):
+            lines += section(*place)
+        return "\n".join(lines)

@@ -1,0 +1,119 @@
+"""A numeric target on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+
+import bayleaf
+from bayleaf.cli import main
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table in which size and place move the price."""
+    rng = np.random.default_rng(0)
+    size = rng.normal(50, 10, 120).round(1)
+    place = rng.choice(["town", "hill"], 120)
+    price = (2 * size + 30 * (place == "town") + rng.normal(0, 5, 120)).round(2)
+    columns = {"size": size, "place": place.tolist(), "price": price}
+    path = tmp_path_factory.mktemp("homes") / "homes.csv"
+    pa_csv.write_csv(pa.table(columns), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(table: Path) -> Path:
+    """A regressor's file."""
+    output = table.parent / "model.json"
+    words = ["fit", str(table), "--target", "price", "--model", "regressor"]
+    assert main([*words, "--n-networks", "4", "-o", str(output)]) == 0
+    return output
+
+
+def test_a_fitted_regressor_is_shown(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", str(model)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("AveragedKDBRegressor\n  target           price, ")
+    assert main(["inspect", str(model), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_features"] == 2
+
+
+def test_predictions_are_those_of_the_estimator(
+    model: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = table.parent / "scored.parquet"
+    assert main(["predict", str(model), str(table), "-o", str(output)]) == 0
+    import pyarrow.parquet as pa_parquet
+
+    scored = pa_parquet.read_table(output)
+    assert scored.column_names[-4:] == [
+        "prediction",
+        "quantile_0.05",
+        "quantile_0.5",
+        "quantile_0.95",
+    ]
+    rows = pa_csv.read_csv(table).drop_columns(["price"])
+    expected = bayleaf.load(model).predict(rows)
+    assert scored["prediction"].to_pylist() == expected.tolist()
+
+
+def test_explanations_add_up(
+    model: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["explain", str(model), str(table), "--line", "3"]
+    assert main([*words, "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    total = told["baseline"] + sum(term["contribution"] for term in told["terms"])
+    assert (told["line"], told["target"]) == (3, "price")
+    assert total == pytest.approx(told["expectation"], abs=1e-10)
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith("line 3: price is expected to be ")
+
+
+def test_evaluation_reports_scores_of_distributions(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["evaluate", str(table), "--target", "price", "--model", "regressor"]
+    assert main([*words, "--folds", "2", "--n-networks", "4", "--json"]) == 0
+    (figures,) = json.loads(capsys.readouterr().out)
+    assert figures["n_rows"] == 120
+    assert figures["r2"] > 0.8
+    assert 0 < figures["crps"] < figures["rmse"]
+
+
+def test_check_cuts_columns_as_the_regressor_does(
+    table: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["check", str(table), "--target", "price", "--n-networks", "4", "--json"]
+    assert main(words) == 0
+    shown = json.loads(capsys.readouterr().out)["columns"]
+    assert shown == bayleaf.load(model).columns_.to_dict()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["explain", "MODEL", "TABLE", "--counterfactuals", "2"],
+        ["inspect", "MODEL", "--shape", "size"],
+        ["report", "MODEL", "TABLE"],
+        ["explore", "MODEL", "-o", "page.html"],
+        ["evaluate", "TABLE", "--target", "price", "--model", "regressor"]
+        + ["--model", "nb"],
+        ["evaluate", "TABLE", "--target", "place", "--model", "regressor"],
+    ],
+)
+def test_what_does_not_apply_is_refused_in_one_sentence(
+    words: list[str], model: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = {"MODEL": str(model), "TABLE": str(table)}
+    assert main([places.get(word, word) for word in words]) == 2
+    told = capsys.readouterr().err.strip().splitlines()[-1]
+    assert told.startswith("bayleaf: ")
