@@ -29,7 +29,7 @@ from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
 from bayleaf.cli.exit_codes import BAD_INPUT
-from bayleaf.cli.setting_groups import put_first
+from bayleaf.cli.settings import put_first
 from bayleaf.native.library import NativeCoreError
 from bayleaf.wording import cut, visible_lines
 

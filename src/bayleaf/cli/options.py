@@ -9,8 +9,13 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from bayleaf.cli.setting_groups import NETWORK, settings_of
-from bayleaf.data.reading.texts import read_numbers
+from bayleaf.cli.settings import (
+    NETWORK,
+    architecture_from,
+    edge_from,
+    orders_from,
+    settings_of,
+)
 from bayleaf.wording import near_names, quoted, visible_json
 
 # A file's name, or a lone hyphen for a standard stream.
@@ -325,13 +330,13 @@ class ModelOptions:
                 raise ValueError("give --alpha or --smoothing, not both")
             values["smoothing"] = Lidstone(float(self.alpha or 0.0))
         if self.architecture is not None:
-            values["architecture"] = _architecture(self.architecture)
+            values["architecture"] = architecture_from(self.architecture)
         for name in ("required_edges", "forbidden_edges"):
             texts = values[name]
-            values[name] = [_edge(name, text) for text in texts] if texts else None
+            values[name] = [edge_from(name, text) for text in texts] if texts else None
         declared = values.pop("categorical")
         values["categorical_features"] = list(declared) if declared else None
-        values["ordered_features"] = _orders(values.pop("ordered"))
+        values["ordered_features"] = orders_from(values.pop("ordered"))
         values["random_state"] = values.pop("seed")
         return values
 
@@ -352,48 +357,6 @@ def _having(name: str) -> list[str]:
         for known, kind in kinds.items()
         if name in inspect.signature(kind).parameters
     ]
-
-
-def _orders(texts: Sequence[str] | None) -> dict[str, list[Any]] | None:
-    """Orders of categories from texts such as size=S<M<L, or size alone."""
-    if not texts:
-        return None
-    found: dict[str, list[Any]] = {}
-    for text in texts:
-        name, given, order = text.partition("=")
-        parts = [part.strip() for part in order.split("<")] if given else []
-        if not all(parts) or len(parts) == 1:
-            raise ValueError(
-                "--ordered should have the form column=least<next<greatest, got "
-                f"{quoted(text)}"
-            )
-        numbers = read_numbers(parts)
-        found[name.strip()] = parts if numbers is None else list(numbers)
-    return found
-
-
-def _edge(option: str, text: str) -> tuple[str, str]:
-    """An arc from text such as age->income."""
-    parent, arrow, child = text.partition("->")
-    if not (arrow and parent.strip() and child.strip()):
-        raise ValueError(
-            f"--{option.replace('_', '-')} should have the form parent->child, got "
-            f"{quoted(text)}"
-        )
-    return parent.strip(), child.strip()
-
-
-def _architecture(text: str) -> tuple[int, ...] | str:
-    """An architecture from text such as 2-2; a lone word is left to the estimator."""
-    widths = text.split("-")
-    if not any(character.isdigit() for character in text):
-        return text
-    if not all(width.isascii() and width.isdigit() for width in widths):
-        raise ValueError(
-            "--architecture must be numbers of children joined by hyphens, such as "
-            f"2-2, got {quoted(text)}"
-        )
-    return tuple(map(int, widths))
 
 
 def print_json(value: Any) -> None:

@@ -13,11 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.averaged_kdb import AveragedKDBClassifier
 from bayleaf.classifiers.shared.callbacks import with_callbacks
-from bayleaf.classifiers.shared.parameters import (
-    check_choice,
-    check_count,
-    check_flag,
-)
+from bayleaf.classifiers.shared.parameters import check_choice, check_count, check_flag
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.counts.threads import thread_count
@@ -43,6 +39,8 @@ from bayleaf.regression.target_intervals import checked_target, target_name
 
 Floats = NDArray[np.float64]
 LOSSES = SQUARED, ABSOLUTE = "squared", "absolute"
+# Parameters that are not handed on as they are.
+_OWN = *("n_intervals", "trees", "loss"), *("verbose", "weight_scale", "random_state")
 # Rows that an interval should have at least, and the numbers that are tried.
 _LEAST_ROWS = 10
 _CANDIDATES = (8, 16)
@@ -199,9 +197,10 @@ class AveragedKDBRegressor(
     def _classifier(self, seed: int) -> AveragedKDBClassifier:
         """What is fitted to intervals."""
         values = self.get_params(deep=False)
-        for own in ("n_intervals", "trees", "loss", "verbose", "weight_scale"):
+        for own in _OWN:
             values.pop(own)
-        return AveragedKDBClassifier(**{**values, "random_state": seed})
+        # Trees of the number itself stand in for trees of its intervals.
+        return AveragedKDBClassifier(**values, class_trees=False, random_state=seed)
 
     def _chosen_discretizer(self) -> Discretizer:
         """What finds the cut points of numeric columns in a fit."""
