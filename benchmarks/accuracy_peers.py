@@ -29,6 +29,9 @@ N_INNER_FOLDS = 3
 MOST_ROUNDS = 300
 # Rounds without a gain on the watching rows after which an inner fold stops.
 PATIENCE = 20
+# XGBoost's own penalty on the square of leaf values, for LightGBM and
+# HistGradientBoosting too: with theirs, none, steps diverge where classes are rare.
+PENALTY = 1.0
 # Probabilities below this are none.
 LEAST = 1e-15
 
@@ -63,7 +66,11 @@ def _fit_lightgbm(X: pd.DataFrame, y: Labels, rounds: int, watch: Any) -> Any:
     import lightgbm
 
     model = lightgbm.LGBMClassifier(
-        n_estimators=rounds, n_jobs=1, random_state=0, verbosity=-1
+        n_estimators=rounds,
+        reg_lambda=PENALTY,
+        n_jobs=1,
+        random_state=0,
+        verbosity=-1,
     )
     if watch is None:
         return model.fit(X, y)
@@ -155,6 +162,7 @@ def _catboost_proba(model: Any, X: pd.DataFrame, rounds: int) -> Floats:
 def _fit_hist(X: pd.DataFrame, y: Labels, rounds: int, watch: Any) -> Any:
     model = HistGradientBoostingClassifier(
         max_iter=rounds,
+        l2_regularization=PENALTY,
         early_stopping=watch is not None,
         n_iter_no_change=PATIENCE,
         tol=0.0,
@@ -224,6 +232,7 @@ class BoostingByFolds(ClassifierMixin, BaseEstimator):
     def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> BoostingByFolds:
         """Choose rounds and temperature, and boost."""
         self.classes_, codes = np.unique(y, return_inverse=True)
+        X = _numbered(X)
         key = f"{self.peer} {joblib.hash((X, list(y), self.most_rounds))}"
         if key not in _FITTED:
             while len(_FITTED) >= 8:
@@ -234,13 +243,18 @@ class BoostingByFolds(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: pd.DataFrame) -> Floats:
         """Probability of each class."""
-        found = PEERS[self.peer].proba(self.model_, X, self.n_rounds_)
+        found = PEERS[self.peer].proba(self.model_, _numbered(X), self.n_rounds_)
         logs = np.log(np.maximum(np.asarray(found, dtype=np.float64), LEAST))
         return softmax(logs / (self.temperature_ if self.calibrated else 1.0), axis=1)
 
     def predict(self, X: pd.DataFrame) -> NDArray[Any]:
         """Most probable class."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def _numbered(X: pd.DataFrame) -> pd.DataFrame:
+    """The table with names that every package takes: brackets are refused by some."""
+    return X.set_axis([f"x{place}" for place in range(X.shape[1])], axis=1)
 
 
 def _chosen(

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from accuracy import load_table
 from accuracy_peers import PEERS, BoostingByFolds, peers
 
 
@@ -54,3 +55,26 @@ def test_a_class_of_one_row_breaks_nothing(name: str) -> None:
 
 def test_two_lines_for_each_installed_package() -> None:
     assert {"HistGradientBoosting", "HistGradientBoosting, calibrated"} <= set(peers())
+
+
+@pytest.mark.parametrize("name", list(PEERS))
+def test_names_with_brackets_break_nothing(name: str) -> None:
+    pytest.importorskip(PEERS[name].package, reason=f"{name} is not installed")
+    X, y = _table(120, 0.2)
+    bracketed = X.rename(columns={"x": "char_freq_[", "z": "<z>"})
+    plain = BoostingByFolds(name).fit(X, y).predict_proba(X)
+    found = BoostingByFolds(name).fit(bracketed, y).predict_proba(bracketed)
+    np.testing.assert_array_equal(found, plain)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["LightGBM", "HistGradientBoosting"])
+def test_rare_classes_do_not_make_steps_diverge(name: str, data_folder: Path) -> None:
+    pytest.importorskip(PEERS[name].package, reason=f"{name} is not installed")
+    # Three of the classes have one row; without a penalty the loss is above 0.19.
+    X, y = load_table(data_folder, "kddcup99-10pct")
+    model = BoostingByFolds(name).fit(X[::2], y[::2])
+    found = model.predict_proba(X[1::2])
+    known = np.isin(y[1::2], model.classes_)
+    own = np.searchsorted(model.classes_, y[1::2][known])
+    assert -np.log(found[known][np.arange(known.sum()), own]).mean() < 0.05
