@@ -131,7 +131,7 @@ class Fold(NamedTuple):
         X, held_out = self.X.copy(), self.held_out.copy()
         for column in X:
             if not pd.api.types.is_numeric_dtype(X[column]):
-                known = sorted(X[column].unique())
+                known = sorted(X[column].dropna().unique())
                 X[column] = pd.Categorical(X[column], categories=known)
                 held_out[column] = pd.Categorical(held_out[column], categories=known)
         return X, held_out

@@ -105,18 +105,7 @@ def test_check_cuts_columns_as_the_regressor_does(
         ["inspect", "MODEL", "--shape", "size"],
         ["report", "MODEL", "TABLE"],
         ["explore", "MODEL", "-o", "page.html"],
-        [
-            *[
-                "evaluate",
-                "TABLE",
-                "--target",
-                "price",
-                "--model",
-                "regressor",
-                "--model",
-                "nb",
-            ]
-        ],
+        ["evaluate", "TABLE", "--target", "price", "--model", "regressor", "nb"],
         ["evaluate", "TABLE", "--target", "place", "--model", "regressor"],
     ],
 )

@@ -65,6 +65,14 @@ def test_a_density_model_from_an_older_file_scores_as_it_did() -> None:
     np.testing.assert_allclose(found, EXPECTED["density"], rtol=1e-12)
 
 
+def test_a_regressor_from_an_older_file_predicts_as_it_did() -> None:
+    X, _ = small_table(3, 40, missing=0.2)
+    model = bayleaf.load(SAMPLES / "regressor.json")
+    assert model.model_.trees is not None
+    found = model.predict_quantiles(X[:4])
+    np.testing.assert_allclose(found, EXPECTED["regressor"], rtol=1e-12)
+
+
 def test_a_network_from_an_older_file_is_that_of_its_density_model() -> None:
     network = bayleaf.read_network(SAMPLES / "bayesian_network.json")
     learned = bayleaf.load(SAMPLES / "density.json").network_

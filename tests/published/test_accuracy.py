@@ -46,7 +46,11 @@ def test_averaged_kdb_keeps_to_its_targets(losses: pd.DataFrame) -> None:
     assert losses[OURS].mean() <= 0.310
     assert accuracy >= 0.875
     assert (losses[OURS] < losses["random forest"]).sum() >= 43
-    assert (losses[OURS] < losses["HistGradientBoosting"]).sum() >= 36
+    # Its rounds are chosen on inner folds and its leaves are pulled to nothing; by
+    # default, without either, it lost on three tables more.
+    boosting = losses["HistGradientBoosting"].dropna()
+    assert (losses[OURS][boosting.index] < boosting).sum() >= 34
+    assert losses[OURS][boosting.index].mean() < boosting.mean() - 0.02
 
 
 def test_the_readme_counts_its_wins_rightly(losses: pd.DataFrame) -> None:

@@ -56,7 +56,7 @@ class ModelOptions:
     theta
         Leave out arcs with at most this information, in nats, or auto (kdb).
     n_intervals
-        Most intervals that a numeric target is cut into (regressor).
+        Most intervals of a numeric target (regressor).
     n_networks
         Number of networks.
     max_parents
@@ -267,10 +267,9 @@ class ModelOptions:
             return self.build_regressor()
         if model not in CLASSIFIERS:
             known = [*CLASSIFIERS, REGRESSOR]
-            hint = near_names(model, known)
             raise ValueError(
                 f"--model must be one of {', '.join(known)}, got "
-                f"{quoted(model)}; {hint}"
+                f"{quoted(model)}; {near_names(model, known)}"
             )
         return self._built(CLASSIFIERS[model], f"the {model} model", shared_only)
 
@@ -347,11 +346,8 @@ def _having(name: str) -> list[str]:
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
     from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
-    kinds: dict[str, Any] = {
-        **CLASSIFIERS,
-        REGRESSOR: AveragedKDBRegressor,
-        "--density": BayesianNetworkEstimator,
-    }
+    kinds: dict[str, Any] = {**CLASSIFIERS, REGRESSOR: AveragedKDBRegressor}
+    kinds["--density"] = BayesianNetworkEstimator
     return [
         known
         for known, kind in kinds.items()
