@@ -12,8 +12,9 @@ import pytest
 from cyclopts import Parameter
 
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.cli.options import MODELS, ModelOptions
+from bayleaf.cli.options import MODELS, REGRESSOR, ModelOptions
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
 PARAMETER_OF = {
     "categorical": "categorical_features",
@@ -39,7 +40,11 @@ def panels_of(setting: str) -> set[str]:
 
 @pytest.mark.parametrize("setting", [field.name for field in fields(ModelOptions)])
 def test_a_setting_stands_with_the_models_that_have_it(setting: str) -> None:
-    kinds = {**CLASSIFIERS, "--density": BayesianNetworkEstimator}
+    kinds = {
+        **CLASSIFIERS,
+        REGRESSOR: AveragedKDBRegressor,
+        "--density": BayesianNetworkEstimator,
+    }
     parameter = {**PARAMETER_OF, **SPELLED}.get(setting, setting)
     having = {
         name
@@ -47,7 +52,8 @@ def test_a_setting_stands_with_the_models_that_have_it(setting: str) -> None:
         if parameter in inspect.signature(kind).parameters
     }
     if panels_of(setting) == {"every model"}:
-        assert len(having) >= len(kinds) - 1
+        # Density models and the regressor have no use for some.
+        assert len(having) >= len(kinds) - 2
     else:
         assert panels_of(setting) == having
 
@@ -57,7 +63,7 @@ def titles(text: str) -> list[str]:
     return re.findall(r"╭─ (.*?) ─", text)
 
 
-@pytest.mark.parametrize("model", [m for m in MODELS if m != "a2de"])
+@pytest.mark.parametrize("model", [*(m for m in MODELS if m != "a2de"), REGRESSOR])
 @pytest.mark.parametrize("joined", [False, True])
 def test_settings_of_the_model_asked_for_come_first(
     run: Callable[..., object], model: str, joined: bool
@@ -67,7 +73,7 @@ def test_settings_of_the_model_asked_for_come_first(
     assert found[0] == "Parameters"
     assert model in found[1].removeprefix("Settings of ").split(", ")
     assert found[2] == "Settings of every model"
-    assert len(found) == len(set(found)) == 11
+    assert len(found) == len(set(found)) == 12
 
 
 def test_density_and_no_model_at_all(run: Callable[..., object]) -> None:

@@ -182,8 +182,8 @@ class ModelOptions:
     n_features: Annotated[int | Literal["auto"] | None, settings_of("kdb")] = None
     theta: Annotated[float | Literal["auto"] | None, settings_of("tan", "kdb")] = None
     n_intervals: Annotated[int | None, settings_of(REGRESSOR)] = None
-    n_networks: Annotated[int | None, settings_of("auto")] = None
-    max_parents: Annotated[int | None, settings_of("auto", NETWORK)] = None
+    n_networks: Annotated[int | None, settings_of("auto", REGRESSOR)] = None
+    max_parents: Annotated[int | None, settings_of("auto", REGRESSOR, NETWORK)] = None
     calibration: Annotated[str | None, settings_of()] = None
     objective: Annotated[str | None, settings_of("nb", "tan", "kdb", "hnb")] = None
     pull: Annotated[float | None, settings_of("nb", "tan", "kdb", "hnb")] = None
