@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -24,7 +25,7 @@ from bayleaf.cpds.nested import PseudoCounts
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
 from bayleaf.data.cuts.discretizers import resolve_discretizer
-from bayleaf.data.cuts.random_cuts import RandomCuts, value_maps
+from bayleaf.data.cuts.random_cuts import RandomCuts, default_n_codings, value_maps
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.models.averaged_kdb import AveragedKDBModel
@@ -35,6 +36,7 @@ from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.progress import Work
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
+    even_weights,
     left_out_log_probabilities,
     sampling_tasks,
     scores_of,
@@ -73,8 +75,8 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     Parameters
     ----------
-    n_networks : int, default=16
-        Number of networks.
+    n_networks : int, optional
+        Number of networks. By default 64 up to 10 000 rows, then fewer, at least 16.
     max_parents : int, default=4
         Most parents of a feature beside the class.
     weights : {"leave_one_out"} or None, default="leave_one_out"
@@ -108,13 +110,14 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     Attributes
     ----------
+    n_networks_ : int
+        Number of networks drawn.
     prior_weight_ : float
         Weight of the log prior.
     biases_ : ndarray of shape (n_classes,)
         Added to the scores, nats.
     penalty_ : float
-        Strength of the pull towards equal weights that was chosen; NaN with even
-        weights.
+        Strength of the pull that counts most; NaN with even weights.
     corrected_ : bool
         Whether curves correct the sum.
     n_trees_ : int
@@ -136,7 +139,7 @@ class AveragedKDBClassifier(BayesianClassifier):
     def __init__(
         self,
         *,
-        n_networks: int = 16,
+        n_networks: int | None = None,
         max_parents: int = 4,
         weights: str | None = "leave_one_out",
         linear_families: bool = True,
@@ -168,14 +171,15 @@ class AveragedKDBClassifier(BayesianClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name, least in (("n_networks", 1), ("max_parents", 0), ("max_rows", 1)):
+        for name, least in (("max_parents", 0), ("max_rows", 1)):
             check_count(name, getattr(self, name), least)
+        for name, least in (("n_networks", 1), ("n_bins", 2)):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), least)
         if self.weights is not None:
             check_choice("weights", self.weights, ("leave_one_out",))
         for name in ("linear_families", "correction", "class_trees"):
             check_flag(name, getattr(self, name))
-        if self.n_bins is not None:
-            check_count("n_bins", self.n_bins, 2)
         if self.missing == "marginalize":
             raise ValueError(
                 "missing='marginalize' is not possible for averaged KDB, which cannot "
@@ -197,12 +201,15 @@ class AveragedKDBClassifier(BayesianClassifier):
         self._refuse_many_classes(domain)
         drawn = self.__dict__.pop("_random_cuts", None)
         features = domain.variables[:-1]
+        total = counts.class_counts().sum()
+        self.n_networks_ = self.n_networks or default_n_codings(total)
         most = min(self.max_rows, self._most_left_out(len(features)))
         with one_thread_of_linear_algebra():
             tasks: list[Callable[[], Any]] = [
                 *sampling_tasks(
                     counts,
-                    value_maps(features, drawn, self.n_networks),
+                    value_maps(features, drawn),
+                    self.n_networks_,
                     rng,
                     self.max_parents,
                     self.max_table_cells,
@@ -214,7 +221,7 @@ class AveragedKDBClassifier(BayesianClassifier):
             told = [partial(_told, work, task) for task in tasks]
             *sampled, left_out, in_states = run_tasks(told, counts.n_jobs)
             work.say("learning the weights")
-            networks = tuple(sampled)
+            networks = tuple(chain.from_iterable(sampled))
             linear = self._linear_families(counts, domain, in_states, rng)
             logs = self._chosen_log_probabilities(networks, counts, left_out, linear)
             learned = self._weigh(logs, left_out, domain, linear)
@@ -323,10 +330,11 @@ class AveragedKDBClassifier(BayesianClassifier):
         linear: LinearGaussianFamilies | None,
     ) -> LogProbabilities:
         """Log-probabilities of left-out rows under the rule, which "auto" chooses."""
+        n_features, n_depths = len(self.encoder_.domain), self.max_parents + 1
         log_probabilities_under = partial(
             left_out_log_probabilities,
             networks,
-            self.max_parents + 1,
+            n_depths,
             counts,
             left_out,
             linear=linear,
@@ -335,19 +343,11 @@ class AveragedKDBClassifier(BayesianClassifier):
             scores = []
             for rule in SMOOTHING_GRID:
                 logs = log_probabilities_under(rule)
-                summed = logs.log_scores(self._even_weights(logs))
+                summed = logs.log_scores(even_weights(logs, n_features, n_depths))
                 best = best_temperature(summed, logs.own, logs.weights)
                 scores.append(scores_of(summed / best, logs))
             self._adopt(choose_rule(SMOOTHING_GRID, scores))
         return log_probabilities_under(self.smoothing_)
-
-    def _even_weights(self, logs: LogProbabilities) -> NDArray[np.float64]:
-        """Weights under which each feature's tables count once, the prior's first."""
-        n_depths = self.max_parents + 1
-        even = np.zeros(logs.values.shape[2])
-        even[0] = 1.0
-        even[1 : 1 + len(self.encoder_.domain) * n_depths] = 1.0 / n_depths
-        return even
 
     def _linear_families(
         self,
@@ -372,7 +372,7 @@ class AveragedKDBClassifier(BayesianClassifier):
         asked = self.weights is not None
         learned = weigh_pieces(
             logs,
-            self._even_weights(logs),
+            even_weights(logs, len(domain) - 1, self.max_parents + 1),
             learn=asked and len(self.classes_) > 1,
             scale=asked or self.calibration is not None,
         )

@@ -135,20 +135,28 @@ def cross_validate_regressors(
                 work.step(f"cross-validating {name}")
                 fitted = clone(estimator).fit(take_rows(X, learned), target[learned])
                 said = fitted.predict_distribution(take_rows(X, held_out))
-                parts.append(_facts(said, target[held_out]))
-            found[name] = _scores(np.concatenate(parts))
+                parts.append(row_facts(said, target[held_out]))
+            found[name] = scores_of_rows(np.concatenate(parts))
     return found
 
 
-def _facts(said: Any, target: Floats) -> Floats:
-    """Target, mean, score and the three quantiles of rows, shape (n_rows, 6)."""
+def row_facts(said: Any, target: Floats) -> Floats:
+    """Target, mean, score and the three quantiles of rows, shape (n_rows, 6).
+
+    Parameters
+    ----------
+    said : TargetDistributions
+        What was predicted.
+    target : ndarray of shape (n_rows,)
+        What came true.
+    """
     outside = (1.0 - COVERAGE) / 2.0
     quantiles = said.quantiles([outside, 0.5, 1.0 - outside])
     return np.column_stack([target, said.mean, said.crps(target), quantiles])
 
 
-def _scores(facts: Floats) -> RegressionScores:
-    """Scores of held-out rows from their facts."""
+def scores_of_rows(facts: Floats) -> RegressionScores:
+    """Scores of held-out rows from what `row_facts` gave."""
     target, mean, crps = facts[:, :3].T
     quantiles = facts[:, 3:]
     low, median, high = quantiles.T

@@ -18,6 +18,7 @@ from bayleaf.models.texts.expectation import (
     ExpectationExplanation,
     ExpectationTerm,
 )
+from bayleaf.models.texts.expectation_shape import ExpectationShape
 from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
@@ -272,6 +273,22 @@ class IntervalTargetModel:
             rows = slice(first, first + step)
             terms[rows] = self._terms(codes.rows(rows))
         return self.baseline, terms
+
+    def feature_shape(self, feature: int) -> ExpectationShape:
+        """The expectation at each state of a feature where all others are unknown."""
+        *variables, target = self.intervals.domain.variables
+        # A state past the last is one that training did not contain: it says nothing.
+        unknown = [variable.n_states for variable in variables]
+        columns = [np.full(unknown[feature], state) for state in unknown]
+        columns[feature] = np.arange(unknown[feature])
+        codes = Codes.from_columns(columns, unknown)
+        return ExpectationShape.of(
+            variables[feature],
+            target.name,
+            self.baseline,
+            self.distributions(codes).mean,
+            self.intervals.state_counts[feature],
+        )
 
     @property
     def baseline(self) -> float:

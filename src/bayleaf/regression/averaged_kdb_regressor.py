@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,27 +17,21 @@ from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import WeightedRows, n_rows
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing
-from bayleaf.data.codes import Codes
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.random_state import random_generator
-from bayleaf.data.tables.frames import row_labels, take_apart
+from bayleaf.data.tables.frames import take_apart
 from bayleaf.io.native.regression import write_regression
 from bayleaf.models.interval_target import IntervalTargetModel
-from bayleaf.models.support.target_distributions import (
-    TargetDistributions,
-    checked_coverage,
-    checked_levels,
-)
-from bayleaf.models.texts.expectation import ExpectationExplanation
 from bayleaf.regression.learned_head import LeftOut
 from bayleaf.regression.learning import TargetTask
+from bayleaf.regression.predicting import ABSOLUTE, SQUARED, PredictsDistributions
 from bayleaf.regression.saving import saved_regression
 from bayleaf.regression.summary import RegressionSummary
 from bayleaf.regression.target_intervals import checked_target, target_name
 
 Floats = NDArray[np.float64]
-LOSSES = SQUARED, ABSOLUTE = "squared", "absolute"
+LOSSES = SQUARED, ABSOLUTE
 # Parameters that are not handed on as they are.
 _OWN = *("n_intervals", "trees", "loss"), *("verbose", "weight_scale", "random_state")
 # Rows that an interval should have at least, and the numbers that are tried.
@@ -48,6 +41,7 @@ _CANDIDATES = (8, 16)
 
 class AveragedKDBRegressor(
     RegressorMixin,  # type: ignore[misc]
+    PredictsDistributions,
     TableEstimator,
 ):
     """Predictive distribution of a number, every expectation explained by features.
@@ -284,95 +278,6 @@ class AveragedKDBRegressor(
         """Number of intervals of the target."""
         check_is_fitted(self, "model_")
         return self.model_.intervals.n_classes
-
-    def _codes(self, X: Any) -> Codes:
-        """Codes of a table with the columns of training."""
-        check_is_fitted(self, "model_")
-        encoded = self.encoder_.transform(self._parts_as_fitted(X))
-        self._last_unknown = encoded.unknown
-        return encoded.codes
-
-    def predict(self, X: Any) -> Floats:
-        """Mean of each row's distribution or, with ``loss="absolute"``, its median.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            In the target's unit, within the range of training.
-        """
-        found = self.predict_distribution(X)
-        return found.mean if self.loss == SQUARED else found.median
-
-    def predict_distribution(self, X: Any) -> TargetDistributions:
-        """The predictive distribution of each row.
-
-        Returns
-        -------
-        TargetDistributions
-            Its `mean`, `variance`, `quantiles`, `interval`, `cdf` and `crps`.
-        """
-        codes = self._codes(X)
-        return self.model_.distributions(codes)
-
-    def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.5, 0.95)) -> Floats:
-        """Quantiles of each row's distribution.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            The rows.
-        levels : array-like of shape (n_levels,), default=(0.05, 0.5, 0.95)
-            From 0 to 1.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_levels)
-            In the target's unit.
-        """
-        wanted = checked_levels(levels)
-        return self.predict_distribution(X).quantiles(wanted)
-
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
-        """The interval that holds the number with some probability.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            The rows.
-        coverage : float, default=0.9
-            Its probability; the rest lies on both sides alike.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            In the target's unit.
-        """
-        share = checked_coverage(coverage)
-        return self.predict_distribution(X).interval(share)
-
-    def explain(self, X: Any) -> list[ExpectationExplanation]:
-        """Split each row's expectation into what its features add.
-
-        Whatever `loss` is, the mean is explained. All features are turned up together,
-        from nothing to what they say, and the expectation's changes on the way are
-        added up by feature (Aumann and Shapley 1974).
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            One or more rows.
-
-        Returns
-        -------
-        list of ExpectationExplanation
-            Baseline and terms of each add up to its expectation.
-        """
-        codes = self._codes(X)
-        found = self.model_.explain(codes)
-        labels = row_labels(X)
-        if labels is None:
-            return found
-        return [replace(one, row=label) for one, label in zip(found, labels)]
 
     def summary(self) -> RegressionSummary:
         """Target, intervals, features, left-out scores, remarks."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.io.atomic import replacing
-from bayleaf.report.pictures import calibration_svg, network_svg, roc_svg
+from bayleaf.report.pictures import calibration_svg, network_svg, observed_svg, roc_svg
 from bayleaf.report.summary import SCHEMA, summarize
 from bayleaf.report.wording import count, number, percent, plain, probability
 
@@ -20,6 +20,16 @@ _TITLES = {
     "roc_auc": "area under the ROC curve",
     "calibration_error": "calibration error",
     "cost": "mean cost a row",
+}
+# Of a numeric target; all but the last two are in its unit.
+_NUMBER_TITLES = {
+    "rmse": "root mean squared error",
+    "mae": "mean absolute error",
+    "crps": "ranked probability score",
+    "pinball": "pinball loss",
+    "width": "width of 90 % intervals",
+    "coverage": "rows inside them",
+    "r2": "variance explained",
 }
 
 
@@ -53,19 +63,26 @@ def report_html(summary: Values, title: str | None = None) -> str:
     environment = _environment()
     structure, quality = summary["structure"], summary["quality"]
     drawing, note = network_svg(structure)
-    pictures = {"network": drawing, "network_note": note, "roc": "", "calibration": ""}
+    pictures = {"network": drawing, "network_note": note}
+    pictures |= dict.fromkeys(("roc", "calibration", "observed"), "")
     if quality.get("calibration"):
         pictures["calibration"] = calibration_svg(quality["calibration"])
     if quality.get("roc"):
         pictures["roc"] = roc_svg(quality["roc"])
     model = summary["model"]
+    if quality.get("observed"):
+        pictures["observed"] = observed_svg(quality["observed"])
     heading = title or (
-        f"{model['name']} for {plain(model['target'], 60)}"
-        if summary["kind"] == "classifier"
-        else f"{model['name']} over {model['n_variables']} variables"
+        f"{model['name']} over {model['n_variables']} variables"
+        if summary["kind"] == "density"
+        else f"{model['name']} for {plain(model['target'], 60)}"
     )
     page: str = environment.get_template("report.html").render(
-        **summary, title=heading, pictures=pictures, score_titles=_TITLES
+        **summary,
+        title=heading,
+        pictures=pictures,
+        score_titles=_TITLES,
+        number_titles=_NUMBER_TITLES,
     )
     return page
 
@@ -83,14 +100,14 @@ def write_report(
 
     Parameters
     ----------
-    model : classifier, BayesianNetworkEstimator or BayesianNetwork
+    model : classifier, regressor, BayesianNetworkEstimator or BayesianNetwork
         The fitted model.
     table : data frame
         Rows with the model's columns.
     path : str or Path
         The file; it appears when all is written.
     target : str, optional
-        The column with the classes.
+        The column with the classes or numbers.
     title : str, optional
         Title of the page.
     **options

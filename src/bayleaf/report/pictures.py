@@ -26,6 +26,7 @@ _LEAST_ARCS = 12
 _MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
 # Frame of the charts: its left, top, and the length of both sides.
 _LEFT, _TOP, _SIDE = 46.0, 12.0, 240.0
+_MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def network_svg(structure: Values) -> tuple[str, str]:
@@ -197,22 +198,40 @@ def roc_svg(curves: Sequence[Values]) -> str:
     return _chart(label, [*_axes("1 - specificity", "sensitivity"), *lines])
 
 
+def observed_svg(pairs: Sequence[Sequence[float]]) -> str:
+    """What came true against what was expected, a dot a row, both in one unit."""
+    low, high = min(map(min, pairs)), max(map(max, pairs))
+    span = high - low or 1.0
+    dots = []
+    for expected, observed in pairs:
+        x, y = _point((expected - low) / span, (observed - low) / span)
+        told = f"expected {expected:.5g}, came true {observed:.5g}"
+        dots.append(
+            f'<circle class="dot row" cx="{x:.1f}" cy="{y:.1f}" r="2.2">'
+            f"<title>{told}</title></circle>"
+        )
+    marks = [f"{low + span * share:.4g}" for share in _MARKS]
+    axes = _axes("expected", "came true", marks)
+    return _chart("What came true against what was expected", [*axes, *dots])
+
+
 def _point(x: float, y: float) -> Place:
     """Where two shares stand in a chart."""
     return _LEFT + _SIDE * x, _TOP + _SIDE * (1 - y)
 
 
-def _axes(below: str, beside: str) -> list[str]:
-    """Frame, diagonal, marks and titles of a chart of two shares."""
+def _axes(below: str, beside: str, marks: Sequence[str] = ()) -> list[str]:
+    """Frame, diagonal, marks and titles of a chart; marks are shares by default."""
     (x0, y0), (x1, y1) = _point(0, 0), _point(1, 1)
     parts = [
         f'<rect class="frame" x="{x0}" y="{y1}" width="{_SIDE}" height="{_SIDE}"/>',
         f'<path class="diagonal" d="M{x0} {y0} {x1} {y1}"/>',
     ]
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+    told = marks or [f"{share:g}" for share in _MARKS]
+    for share, mark in zip(_MARKS, told, strict=True):
         x, y = _point(share, share)
-        parts.append(f'<text class="end" x="{x0 - 5}" y="{y + 4}">{share:g}</text>')
-        parts.append(f'<text x="{x}" y="{y0 + 16}">{share:g}</text>')
+        parts.append(f'<text class="end" x="{x0 - 5}" y="{y + 4}">{mark}</text>')
+        parts.append(f'<text x="{x}" y="{y0 + 16}">{mark}</text>')
     middle = _TOP + _SIDE / 2
     parts.append(f'<text x="{_LEFT + _SIDE / 2}" y="{y0 + 34}">{below}</text>')
     parts.append(

@@ -18,6 +18,7 @@ from bayleaf.data.masked_states import masked_domain
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.explain import importance
 from bayleaf.progress import displayed
+from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.columns import (
     column_parts,
@@ -41,6 +42,7 @@ from bayleaf.report.quality import (
     quality_values,
     scored_as_held_out,
 )
+from bayleaf.report.regression import summarize_regression
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 
@@ -68,13 +70,13 @@ def summarize(
 
     Parameters
     ----------
-    model : classifier, BayesianNetworkEstimator or BayesianNetwork
+    model : classifier, regressor, BayesianNetworkEstimator or BayesianNetwork
         The fitted model.
     table : data frame
         Rows with the model's columns, in any order, and others.
     target : str, optional
-        The column with the classes, by default the one of training. Not for models
-        without a class.
+        The column with the classes or numbers, by default the one of training. Not for
+        models without a target.
     held_out : bool, default=False
         Whether the model has not learned from these rows. It is then scored on them;
         otherwise fresh estimators with its parameters are cross-validated.
@@ -83,7 +85,7 @@ def summarize(
     min_count : int, default=1
         Numbers of rows below this cannot be found out: all are rounded to multiples of
         it, or of 5 where it is less, and all else is computed from the rounded numbers.
-        Names of rare states and all single rows are withheld.
+        Names of rare states and all single rows are withheld. Not for regressors.
     loss : LossMatrix or array-like of shape (n_classes, n_classes), optional
         Cost of each prediction (rows) where a class (columns) is true.
     positive : label, optional
@@ -116,7 +118,23 @@ def summarize(
             f"the table has {len(frame)} rows{rounded * privacy.withholds}; give more "
             "rows"
         )
-    if not isinstance(model, BayesianClassifier):
+    if isinstance(model, AveragedKDBRegressor):
+        if loss is not None or positive is not None:
+            raise ValueError(
+                "loss and positive belong to classifiers; this model is of a numeric "
+                "target"
+            )
+        with displayed(verbose):
+            values = summarize_regression(
+                model,
+                frame,
+                target,
+                privacy=privacy,
+                held_out=held_out,
+                n_folds=n_folds,
+                random_state=random_state,
+            )
+    elif not isinstance(model, BayesianClassifier):
         if target is not None or loss is not None or positive is not None:
             raise ValueError(
                 "target, loss and positive belong to classifiers; this model has no "

@@ -47,7 +47,7 @@ def report(
     output
         File to write, report.html unless --json is given.
     target
-        Column with the classes; the one of training by default.
+        Column with the classes or numbers; the one of training by default.
     held_out
         The model has not learned from these rows: score it itself on them.
     rows
@@ -103,12 +103,13 @@ def report(
 
 
 def open_model(path: Path) -> Any:
-    """The classifier, density model or network in a file."""
-    from bayleaf.cli.regression.fitted import refuse
+    """The classifier, regressor, density model or network in a file."""
     from bayleaf.io import ModelFileError, read_network
-    from bayleaf.loading import load
+    from bayleaf.io.native.regression import is_regression
+    from bayleaf.loading import load, load_regressor
 
-    refuse(path, "there are no reports on")
+    if path.is_file() and is_regression(path):
+        return load_regressor(path)
     if path.suffix.lower() != ".json":
         return read_network(path)
     try:

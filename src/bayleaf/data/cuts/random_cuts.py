@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,12 @@ from bayleaf.data.domain import Variable
 FEW_VALUES = 10
 # Quantiles that tell how large a number is.
 _FINEST = 160
+# Most cut points of a column: a byte holds its intervals, missing cells and a reserved
+# code.
+_MOST_CUTS = NARROW_STATES - 3
+# Codings, and rows up to which there are most of them: beyond, they differ less and the
+# networks that they are for cost more.
+_LEAST_CODINGS, _MOST_CODINGS, _FEW_ROWS = 16, 64, 10_000
 
 Floats = NDArray[np.float64]
 
@@ -25,16 +32,17 @@ class RandomCuts:
     """A discretiser that draws several codings of a column and returns their union.
 
     A state of the union lies in one interval of every coding, so that a table is
-    encoded once and each coding is a map of states (`interval_map`). Finer quantiles
-    fill the union up to what one byte tells apart, so that its states still tell how
-    large a number is.
+    encoded once and each coding is a map of states (`interval_map`). Cut points are
+    drawn from as many as one byte tells apart. Finer quantiles fill the union up, so
+    that its states still tell how large a number is.
 
     Parameters
     ----------
     generator : Generator
         Source of randomness; asked once a column, in column order.
-    n_codings : int
-        Number of codings to draw.
+    n_codings : int, optional
+        Number of codings to draw. By default 64 up to 10 000 rows, fewer the more there
+        are, at least 16.
     max_bins : int, optional
         Largest number of quantiles. By default the cube root of the total weight,
         rounded, between 4 and 32.
@@ -46,7 +54,7 @@ class RandomCuts:
     """
 
     generator: np.random.Generator
-    n_codings: int
+    n_codings: int | None = None
     max_bins: int | None = None
     drawn: list[list[tuple[float, ...]]] = field(default_factory=list)
 
@@ -66,32 +74,75 @@ class RandomCuts:
         mostly zero.
         """
         distinct, counts = distinct_values(values, weights)
+        total = float(weights.sum())
+        n_codings = self.n_codings or default_n_codings(total)
         if len(distinct) <= FEW_VALUES:
             every = midpoints(distinct[:-1], distinct[1:])
-            self.drawn.append([every] * self.n_codings)
+            self.drawn.append([every] * n_codings)
             return every
-        most = self.max_bins or _default_bins(float(weights.sum()))
-        below = np.cumsum(counts)
-        each_once = np.arange(1.0, len(distinct) + 1.0)
+        most = self.max_bins or _default_bins(total)
+        grid = _Grid.of(distinct, counts)
         codings = []
-        for _ in range(self.n_codings):
+        for _ in range(n_codings):
             n_quantiles = int(self.generator.integers(2, most + 1))
             shares = (np.arange(n_quantiles) + self.generator.random()) / n_quantiles
-            passed = below if self.generator.random() < 0.5 else each_once
-            codings.append(_cut(distinct, passed, shares))
+            passed = grid.below if self.generator.random() < 0.5 else grid.each_once
+            codings.append(grid.cuts(passed, shares))
         self.drawn.append(codings)
         union = set().union(*codings)
-        n_finer = min(_FINEST, NARROW_STATES - 2 - len(union))
+        n_finer = min(_FINEST, _MOST_CUTS + 1 - len(union))
         if n_finer > 1:
-            union.update(_cut(distinct, below, np.arange(1, n_finer) / n_finer))
+            union.update(grid.cuts(grid.below, np.arange(1, n_finer) / n_finer))
         return tuple(sorted(union))
 
 
-def _cut(distinct: Floats, passed: Floats, shares: Floats) -> tuple[float, ...]:
-    """Cut points where shares of what has passed are reached."""
-    last = np.unique(np.searchsorted(passed, shares * passed[-1]))
-    last = last[last < len(distinct) - 1]
-    return midpoints(distinct[last], distinct[last + 1])
+class _Grid(NamedTuple):
+    """Where a column may be cut, each after a distinct value.
+
+    Parameters
+    ----------
+    distinct : ndarray of shape (n_values,)
+        The values.
+    below, each_once : ndarray of shape (n_cuts + 1,)
+        Observed weight and number of values up to each cut, and in all.
+    after : ndarray of shape (n_cuts,), dtype int64
+        The value that each cut comes after.
+    """
+
+    distinct: Floats
+    below: Floats
+    each_once: Floats
+    after: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, distinct: Floats, counts: Floats) -> _Grid:
+        """Every cut, or as many as a byte allows: quantiles of weight and of values."""
+        below = np.cumsum(counts)
+        each_once = np.arange(1.0, len(distinct) + 1.0)
+        after = np.arange(len(distinct) - 1)
+        if len(after) > _MOST_CUTS:
+            n_quantiles = _MOST_CUTS // 2 + 1
+            shares = np.arange(1, n_quantiles) / n_quantiles
+            of_weight, of_values = (
+                np.searchsorted(passed, shares * passed[-1])
+                for passed in (below, each_once)
+            )
+            after = np.union1d(of_weight, of_values)
+            after = after[after < len(distinct) - 1]
+        ends = np.append(after, len(distinct) - 1)
+        return cls(distinct, below[ends], each_once[ends], after)
+
+    def cuts(self, passed: Floats, shares: Floats) -> tuple[float, ...]:
+        """Cut points where shares of what has passed are reached."""
+        reached = np.unique(np.searchsorted(passed, shares * passed[-1]))
+        last = self.after[reached[reached < len(self.after)]]
+        return midpoints(self.distinct[last], self.distinct[last + 1])
+
+
+def default_n_codings(n_rows: float) -> int:
+    """Number of codings, and so of networks, for a weight of rows."""
+    share = _FEW_ROWS / max(n_rows, _FEW_ROWS)
+    return max(_LEAST_CODINGS, int(_MOST_CODINGS * share))
 
 
 def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint16]:
@@ -119,7 +170,7 @@ def interval_map(variable: Variable, cuts: tuple[float, ...]) -> NDArray[np.uint
 
 
 def value_maps(
-    features: Sequence[Variable], cuts: RandomCuts | None, n_codings: int
+    features: Sequence[Variable], cuts: RandomCuts | None
 ) -> list[tuple[NDArray[np.uint16], ...]]:
     """For each coding, the state that each code of each feature stands for.
 
@@ -128,13 +179,11 @@ def value_maps(
     features : sequence of Variable
         The features; their numeric ones were cut in this order.
     cuts : RandomCuts or None
-        What was drawn; without it all codings are the features' own.
-    n_codings : int
-        Number of codings.
+        What was drawn; where nothing was there is one coding, the features' own.
     """
     as_is = tuple(np.arange(v.n_states + 1, dtype=np.uint16) for v in features)
-    if cuts is None:
-        return [as_is] * n_codings
+    if cuts is None or not cuts.drawn:
+        return [as_is]
     drawn = iter(cuts.drawn)
     codings = [next(drawn) if v.kind == "numeric" else None for v in features]
     return [
@@ -142,7 +191,7 @@ def value_maps(
             as_is[i] if coding is None else interval_map(features[i], coding[m])
             for i, coding in enumerate(codings)
         )
-        for m in range(n_codings)
+        for m in range(len(cuts.drawn[0]))
     ]
 
 

@@ -78,6 +78,13 @@ class FeatureShape:
         return "\n".join(lines)
 
 
+def interval_edges(variable: Variable) -> NDArray[np.float64]:
+    """Ends of the intervals of a number, the outer ones infinite; else none."""
+    if variable.kind != "numeric" or variable.categories is not None:
+        return np.array([])
+    return np.array([-np.inf, *variable.cut_points, np.inf])
+
+
 def feature_shape(
     variable: Variable,
     alone: NDArray[np.float64],
@@ -97,13 +104,10 @@ def feature_shape(
     classes : tuple
         Class labels in the model's order.
     """
-    edges = np.array([])
-    is_number = variable.kind == "numeric" and variable.categories is None
-    if is_number:
-        edges = np.array([-np.inf, *variable.cut_points, np.inf])
+    edges = interval_edges(variable)
     return FeatureShape(
         feature=variable.name,
-        kind="numeric" if is_number else "nominal",
+        kind="numeric" if len(edges) else "nominal",
         states=tuple(variable.label(code) for code in range(variable.n_states)),
         edges=edges,
         classes=classes,

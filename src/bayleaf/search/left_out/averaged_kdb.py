@@ -33,6 +33,10 @@ from bayleaf.search.orders.noisy_kdb import log_information, noisy_parents
 # What is left of a class when its only row is left out, under an m-estimate.
 _LEAST_PRIOR = 1e-15
 
+# Joint states beyond which a family is not made larger: each would have but few rows,
+# and take memory and time all the same. No table of fewer rows has as many.
+_MANY_CELLS = 2**20
+
 # The rules among which smoothing="auto" chooses.
 SMOOTHING_GRID: tuple[Smoothing, ...] = (
     Dirichlet(1.0),
@@ -87,6 +91,16 @@ def left_out_log_probabilities(
     return LogProbabilities(values, own, codes.weights, counts.n_jobs)
 
 
+def even_weights(
+    logs: LogProbabilities, n_features: int, n_depths: int
+) -> NDArray[np.float64]:
+    """Weights under which each feature's tables count once, the prior's first."""
+    even = np.zeros(logs.values.shape[2])
+    even[0] = 1.0
+    even[1 : 1 + n_features * n_depths] = 1.0 / n_depths
+    return even
+
+
 def scores_of(
     log_scores: NDArray[np.float64], logs: LogProbabilities
 ) -> LeaveOneOutScores:
@@ -115,9 +129,12 @@ def recoded(codes: Codes, maps: Maps) -> Codes:
 
 
 def count_network(
-    codes: Codes, parents: Sequence[Sequence[int]], maps: Maps
+    codes: Codes,
+    parents: Sequence[Sequence[int]],
+    maps: Maps,
+    log_cards: NDArray[np.float64],
 ) -> RandomNetwork:
-    """Counts of every feature with as many parents as keys can tell apart.
+    """Counts of every feature with as many parents as rows and keys can tell apart.
 
     Parameters
     ----------
@@ -127,14 +144,18 @@ def count_network(
         Parents of each feature, strongest first.
     maps : tuple of ndarray of dtype uint16
         For each feature, the state that each of its codes stands for.
+    log_cards : ndarray of shape (n_features + 1,)
+        Logarithm of how many states each feature, and the class last, has in effect.
     """
     radices = radices_of(maps)
     chosen = []
     for child, its_parents in enumerate(parents):
         family, n_cells = [child], radices[child]
+        log_cells = log_cards[child] + log_cards[-1]
         for parent in its_parents:
             n_cells *= radices[parent]
-            if n_cells > MAX_CELLS:
+            log_cells += log_cards[parent]
+            if n_cells > MAX_CELLS or log_cells > np.log(_MANY_CELLS):
                 break
             family.append(parent)
         chosen.append(tuple(family))
@@ -143,19 +164,22 @@ def count_network(
 
 def sampling_tasks(
     counts: CountSource,
-    maps: Sequence[Maps],
+    codings: Sequence[Maps],
+    n_networks: int,
     rng: np.random.Generator,
     max_parents: int,
     max_table_cells: int,
-) -> list[Callable[[], RandomNetwork]]:
-    """For each network, what draws it and counts every feature and its parents.
+) -> list[Callable[[], list[RandomNetwork]]]:
+    """What draws networks, and counts every feature and its parents in each.
 
     Parameters
     ----------
     counts : CountSource
         Of the training table.
-    maps : sequence of tuple of ndarray
-        The coding of each network.
+    codings : sequence of tuple of ndarray
+        Network m takes the one at m modulo their number.
+    n_networks : int
+        Number of networks.
     rng : Generator
         Gives each network a seed of its own.
     max_parents : int
@@ -164,23 +188,46 @@ def sampling_tasks(
         Largest family that is counted.
     """
     codes = counts.rows()
-    seeds = rng.integers(1 << 63, size=len(maps))
-    alike = all(
-        one is other
-        for others in maps[1:]
-        for one, other in zip(maps[0], others, strict=True)
-    )
-    # Several codings are counted side by side, each on one thread.
+    seeds = rng.integers(1 << 63, size=n_networks)
     measure = partial(_measured, counts, max_table_cells=max_table_cells)
-    shared = measure(maps[0], counts.n_jobs) if alike else None
+    in_states = (*state_counts(counts), counts.class_counts())
+    # A single coding is measured once; several, side by side, on one thread each.
+    shared = measure(codings[0], counts.n_jobs) if len(codings) == 1 else None
 
-    def sample(network: int) -> RandomNetwork:
-        generator = np.random.default_rng(seeds[network])
-        measured = shared or measure(maps[network], 1)
-        parents = noisy_parents(*measured, max_parents, generator)
-        return count_network(codes, parents, maps[network])
+    def sample(first: int, step: int) -> list[RandomNetwork]:
+        maps = codings[first % len(codings)]
+        measured = shared or measure(maps, 1)
+        log_cards = _log_cards(in_states, maps)
+        drawn = []
+        for seed in seeds[first::step]:
+            parents = noisy_parents(*measured, max_parents, np.random.default_rng(seed))
+            drawn.append(count_network(codes, parents, maps, log_cards))
+        return drawn
 
-    return [partial(sample, m) for m in range(len(maps))]
+    n_tasks = n_networks if shared else min(len(codings), n_networks)
+    return [partial(sample, m, n_tasks) for m in range(n_tasks)]
+
+
+def _log_cards(
+    in_states: Sequence[NDArray[np.float64]], maps: Maps
+) -> NDArray[np.float64]:
+    """How many states variables have in effect: their entropies, nats.
+
+    Joint states of independent variables are as many as the product. Zeros where rows
+    are too few to have many.
+    """
+    found = np.zeros(len(in_states))
+    total = in_states[-1].sum()
+    if total <= _MANY_CELLS:
+        return found
+    for variable, weights in enumerate(in_states):
+        states = weights
+        if variable < len(maps):
+            coded = maps[variable][: len(weights)].astype(np.intp)
+            states = np.bincount(coded, weights).astype(np.float64)
+        shares = states[states > 0.0] / total
+        found[variable] = -(shares @ np.log(shares))
+    return found
 
 
 def _measured(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ from bayleaf.native.search.weights import (
 
 # Strengths of the pull towards equal weights, the strongest first.
 PENALTIES = (256.0, 64.0, 16.0, 4.0, 1.0)
+# Strengths that are tried too where rows are few, towards equal weights and towards the
+# prior alone: if features say little, equal weights say too much.
+_STRONGER = (4096.0, 1024.0)
 # Rows above which one held-out quarter takes the place of three folds.
 _FOLD_ROWS = 2000
 _N_FOLDS = 3
@@ -192,7 +196,7 @@ class LearnedWeights:
     biases : ndarray of shape (n_classes,)
         Added to the scores.
     penalty : float
-        The pull towards equal weights that was chosen.
+        Strength of the pull that counts most.
     """
 
     prior: float
@@ -216,9 +220,9 @@ def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
     -------
     LearnedWeights
         With the penalty that validates best among `PENALTIES` on one held-out quarter.
-        Up to 2 000 rows, the mean of those of all penalties, each counted by what
-        three folds lose under it: a choice among near equals would be luck. With the
-        strongest penalty for fewer than 12 rows.
+        Up to 2 000 rows, the mean of those of all penalties, and of all that pull to
+        the prior alone, each counted by what three folds lose under it: a choice among
+        near equals would be luck. With the strongest penalty for fewer than 12 rows.
     """
     n_weights, n_classes = (
         logs.values.shape[2],
@@ -227,12 +231,11 @@ def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
     start = np.concatenate([[1.0], centre, np.zeros(n_classes)])
     # Once, before trials that run side by side ask for them.
     _ = logs.contrasts
-    tried = _tried_penalties(logs, start)
+    tried = _tried_pulls(logs, start)
     found = np.zeros(len(start))
-    for penalty, share, nearby in tried:
-        everyone = [(0, logs.n_rows)]
-        found += share * logs.descend(everyone, nearby, start, penalty, _FINAL)
-    penalty = max(tried, key=lambda one: one[1])[0]
+    for pull, share, nearby in tried:
+        found += share * pull.descend(logs, [(0, logs.n_rows)], nearby, _FINAL)
+    penalty = max(tried, key=lambda one: one[1])[0].penalty
     return LearnedWeights(
         prior=float(found[0]),
         pieces=found[1:n_weights].copy(),
@@ -241,48 +244,73 @@ def learn_weights(logs: LogProbabilities, centre: Floats) -> LearnedWeights:
     )
 
 
-def _tried_penalties(
-    logs: LogProbabilities, centre: Floats
-) -> list[tuple[float, float, Floats]]:
-    """Penalties, what each counts, and the mean weights that it gave to folds.
+class _Pull(NamedTuple):
+    """A penalty, and where it pulls to."""
+
+    penalty: float
+    centre: Floats
+
+    def descend(
+        self,
+        logs: LogProbabilities,
+        ranges: Ranges,
+        start: Floats,
+        patience: tuple[int, float],
+    ) -> Floats:
+        """Weights and biases of least penalised loss of some rows."""
+        return logs.descend(ranges, start, self.centre, self.penalty, patience)
+
+
+def _pulls(even: Floats, *, is_small: bool) -> list[_Pull]:
+    """The pulls that are tried."""
+    if not is_small:
+        return [_Pull(penalty, even) for penalty in PENALTIES]
+    prior = np.zeros(len(even))
+    prior[0] = even[0]
+    strengths = *_STRONGER, *PENALTIES
+    return [_Pull(one, centre) for centre in (even, prior) for one in strengths]
+
+
+def _tried_pulls(
+    logs: LogProbabilities, even: Floats
+) -> list[tuple[_Pull, float, Floats]]:
+    """Pulls, what each counts, and the mean weights that it gave to folds.
 
     They count by what rows lose that the weights were not fitted to.
     """
     n_rows = logs.n_rows
     if n_rows < MIN_ROWS:
-        return [(PENALTIES[0], 1.0, centre)]
+        return [(_Pull(PENALTIES[0], even), 1.0, even)]
     is_small = n_rows <= _FOLD_ROWS
     n_folds, n_parts = (_N_FOLDS, _N_FOLDS) if is_small else (1, 4)
     edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
+    pulls = _pulls(even, is_small=is_small)
     # The weakest pull, whose descent is the longest, begins.
     tasks = []
-    for penalty in reversed(PENALTIES):
+    for pull in reversed(pulls):
         for fold in range(n_folds):
             held_out = edges[fold], edges[fold + 1]
-            tasks.append(partial(_fit_and_validate, logs, centre, penalty, held_out))
+            tasks.append(partial(_fit_and_validate, logs, pull, held_out))
     # Threads that a descent has no use for take other descents.
     threads = logs.n_threads // logs.useful_threads
     losses, found = zip(*run_tasks(tasks, threads), strict=True)
     totals = np.reshape(losses, (-1, n_folds)).sum(axis=1)[::-1]
-    nearby = np.reshape(found, (-1, n_folds, len(centre))).mean(axis=1)[::-1]
+    nearby = np.reshape(found, (-1, n_folds, len(even))).mean(axis=1)[::-1]
     if is_small:
         shares = np.exp((totals.min() - totals) / _NEAR_EQUAL)
     else:
         shares = (np.arange(len(totals)) == np.argmin(totals)).astype(np.float64)
     shares[shares < _LEAST_SHARE * shares.sum()] = 0.0
     shares /= shares.sum()
-    tried = zip(PENALTIES, shares.tolist(), nearby, strict=True)
+    tried = zip(pulls, shares.tolist(), nearby, strict=True)
     return [one for one in tried if one[1] > 0.0]
 
 
 def _fit_and_validate(
-    logs: LogProbabilities,
-    centre: Floats,
-    penalty: float,
-    held_out: tuple[int, int],
+    logs: LogProbabilities, pull: _Pull, held_out: tuple[int, int]
 ) -> tuple[float, Floats]:
     """Loss on held-out rows of the weights that the other rows give, and these."""
     first, last = held_out
     fitted = [(0, first), (last, logs.n_rows)]
-    found = logs.descend(fitted, centre, centre, penalty, _TRIAL)
+    found = pull.descend(logs, fitted, pull.centre, _TRIAL)
     return logs.loss(found, [held_out])[0], found

@@ -1,0 +1,104 @@
+"""What the expectation is when one feature alone is known: a curve or a set of bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.domain import Variable
+from bayleaf.models.texts.feature_shape import interval_edges
+from bayleaf.wording import brief_fields, format_number, shown_name, visible
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectationShape:
+    """Expectation of the target by the states of one feature, the others unknown.
+
+    Parameters
+    ----------
+    feature : str or int
+        Name of the feature.
+    target : str or int
+        Name of the target.
+    kind : {"numeric", "nominal"}
+        A step curve over intervals, or a bar for each value.
+    states : tuple of str
+        Intervals in increasing order, or values; "missing" last where it is a state.
+    edges : ndarray of shape (n_intervals + 1,)
+        Ends of the intervals, the outer ones infinite; empty for a nominal feature.
+    baseline : float
+        The expectation before any feature is known, in the target's unit.
+    expectations : ndarray of shape (n_states,)
+        Means of the predictive distributions, in the target's unit.
+    row_counts : ndarray of shape (n_states,)
+        Weight of the training rows in each state.
+    """
+
+    feature: str | int
+    target: str | int
+    kind: str
+    states: tuple[str, ...]
+    edges: Floats
+    baseline: float
+    expectations: Floats
+    row_counts: Floats
+
+    __repr__ = brief_fields
+
+    @classmethod
+    def of(
+        cls,
+        variable: Variable,
+        target: str | int,
+        baseline: float,
+        expectations: Floats,
+        row_counts: Floats,
+    ) -> ExpectationShape:
+        """The shape of a feature from the expectation at each of its states."""
+        edges = interval_edges(variable)
+        return cls(
+            variable.name,
+            target,
+            "numeric" if len(edges) else "nominal",
+            tuple(variable.label(code) for code in range(variable.n_states)),
+            edges,
+            baseline,
+            expectations,
+            row_counts,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The shape as plain values, ready for JSON; infinite ends are null."""
+        columns = (self.states, self.row_counts.tolist(), self.expectations.tolist())
+        return {
+            "feature": self.feature,
+            "target": self.target,
+            "kind": self.kind,
+            "baseline": self.baseline,
+            "edges": [float(e) if np.isfinite(e) else None for e in self.edges],
+            "states": [
+                {"state": state, "rows": rows, "expectation": value}
+                for state, rows, value in zip(*columns, strict=True)
+            ],
+        }
+
+    def __str__(self) -> str:
+        states = [visible(state) for state in self.states]
+        width = max(map(len, states), default=0)
+        lines = [
+            f"{shown_name(self.feature)}: expectation of {shown_name(self.target)}, "
+            f"{self.baseline:.5g} where it is unknown",
+            f"  {'':{width}} {'rows':>8} {'expected':>12}",
+        ]
+        for state, rows, value in zip(
+            states, self.row_counts, self.expectations, strict=True
+        ):
+            lines.append(
+                f"  {state:{width}} {format_number(float(rows)):>8} {value:12.5g}"
+            )
+        return "\n".join(lines)

@@ -1,0 +1,291 @@
+"""What a report shows of a model of a numeric target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.tables.frames import take_rows
+from bayleaf.evaluation.regression import row_facts, scores_of_rows
+from bayleaf.models.interval_target import IntervalTargetModel
+from bayleaf.progress import Work
+from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+from bayleaf.regression.target_intervals import checked_target
+from bayleaf.report.columns import (
+    column_parts,
+    column_values,
+    quality_notes,
+    reading_values,
+)
+from bayleaf.report.density import model_columns
+from bayleaf.report.privacy import Privacy
+from bayleaf.report.structure import structure_values
+from bayleaf.wording import near_names
+
+Floats = NDArray[np.float64]
+Values = dict[str, Any]
+
+# Levels at which quantiles are held to what came true.
+_LEVELS = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
+# Most dots of the picture of observed and expected numbers, rows explained, and terms.
+_DOTS, _ROWS_A_KIND, _TERMS = 600, 2, 8
+
+
+class _HeldOut(NamedTuple):
+    """What is known of rows that were held out, each in the order of the table.
+
+    `facts` are those of `row_facts`, `below` whether what came true was at most the
+    quantile (n_rows, n_levels), `rises` how much more score (n_rows, n_features) a row
+    has without a feature.
+    """
+
+    facts: Floats
+    below: NDArray[np.bool_]
+    rises: Floats
+
+
+def summarize_regression(
+    model: AveragedKDBRegressor,
+    frame: Any,
+    target: str | int | None,
+    *,
+    privacy: Privacy,
+    held_out: bool,
+    n_folds: int,
+    random_state: int,
+) -> Values:
+    """Gather what a report shows of a regressor.
+
+    Parameters
+    ----------
+    model : AveragedKDBRegressor
+        Fitted.
+    frame : narwhals.DataFrame
+        Rows with its columns, its target and others.
+    target : str or int, optional
+        The column with the numbers, by default the one of training.
+    privacy : Privacy
+        What may be shown.
+    held_out : bool
+        Whether the model has not learned from these rows.
+    n_folds, random_state
+        Folds of the cross-validation otherwise, and the seed that deals them.
+
+    Raises
+    ------
+    ValueError
+        If numbers of rows are to be withheld, the table lacks a column, or the target
+        holds anything but finite numbers.
+    """
+    if privacy.withholds:
+        raise ValueError(
+            "min_count is not possible for a numeric target: errors and expectations "
+            "are averages over single rows; leave it out, or report on a model of "
+            "classes"
+        )
+    intervals = model.model_.intervals
+    domain = intervals.domain
+    name = domain[-1].name if target is None else target
+    if name not in frame.columns:
+        raise ValueError(
+            f"the table has no target column {str(name)!r}; name the one with the "
+            f"numbers as target; {near_names(str(name), frame.columns)}"
+        )
+    X, read = model_columns(frame.drop(name), model, model.encoder_.column_names)
+    truth = checked_target(frame.get_column(name).to_native(), len(frame))
+    left_out = [str(one) for one in frame.columns if one not in {*read, name}]
+    codes = model._codes(X)
+    features = model.encoder_.domain
+    parts = column_parts(codes, features, model._last_unknown)
+    columns = column_values(parts, features, model.encoder_.notes, privacy)
+    found, told = _held_out(
+        model, X, truth, held_out=held_out, n_folds=n_folds, seed=random_state
+    )
+    return {
+        "kind": "regression",
+        "model": _model_values(model),
+        "data": {
+            "n_rows": len(truth),
+            "n_columns": len(features),
+            "left_out": left_out,
+        },
+        "structure": structure_values(intervals, domain, privacy),
+        "columns": columns,
+        "reading": reading_values(model.encoder_, privacy),
+        "quality": _quality(found, truth, told, shows_rows=privacy.shows_rows),
+        "importance": None if found is None else _importance(found, columns),
+        "rows": _rows(model.model_, codes, found) if privacy.shows_rows else None,
+        "notes": quality_notes(columns, len(truth), left_out, privacy),
+    }
+
+
+def _model_values(model: AveragedKDBRegressor) -> Values:
+    """Facts on the regressor."""
+    summary = model.summary()
+    return {
+        "name": summary.model,
+        "target": str(summary.target),
+        "mean": summary.mean,
+        "lowest": summary.lowest,
+        "highest": summary.highest,
+        "n_features": summary.n_features,
+        "intervals": list(summary.intervals),
+        "n_networks": summary.n_networks,
+        "n_trees": summary.n_trees,
+    }
+
+
+def _held_out(
+    model: AveragedKDBRegressor,
+    X: Any,
+    truth: Floats,
+    *,
+    held_out: bool,
+    n_folds: int,
+    seed: int,
+) -> tuple[_HeldOut | None, str]:
+    """What rows say that were held out, and how; None with the reason."""
+    if held_out:
+        told = "Scores of the model itself, on rows that it was not fitted to."
+        return _of_rows(model, X, truth), told
+    if not 2 <= n_folds <= len(truth):
+        return None, (
+            f"No held-out scores: {len(truth)} rows are too few for {n_folds} folds. "
+            "Scores on the training rows would be too optimistic and are not shown."
+        )
+    folds = KFold(n_folds, shuffle=True, random_state=seed)
+    order, parts = [], []
+    with Work(n_folds) as work:
+        for learned, others in folds.split(np.empty((len(truth), 1))):
+            work.step("cross-validating")
+            fitted = clone(model).fit(take_rows(X, learned), truth[learned])
+            parts.append(_of_rows(fitted, take_rows(X, others), truth[others]))
+            order.append(others)
+    place = np.argsort(np.concatenate(order))
+    together = _HeldOut(*(np.concatenate(own)[place] for own in zip(*parts)))
+    return together, (
+        f"Scores of fresh models with the same parameters, on rows held out in "
+        f"{n_folds} folds (seed {seed})."
+    )
+
+
+def _of_rows(model: AveragedKDBRegressor, X: Any, truth: Floats) -> _HeldOut:
+    """What a model says of rows that it has not learned from."""
+    codes = model._codes(X)
+    said = model.model_.distributions(codes)
+    score = said.crps(truth)
+    rises = np.empty((len(truth), codes.n_variables))
+    for feature in range(codes.n_variables):
+        without = model.model_.distributions(_without(codes, feature))
+        rises[:, feature] = without.crps(truth) - score
+    below = truth[:, None] <= said.quantiles(_LEVELS)
+    return _HeldOut(row_facts(said, truth), below, rises)
+
+
+def _without(codes: Codes, feature: int) -> Codes:
+    """The rows, a state in the place of a feature's that training did not contain."""
+    columns = [codes.column(place) for place in range(codes.n_variables)]
+    columns[feature] = np.full(codes.n_rows, codes.cards[feature])
+    return Codes.from_columns(columns, codes.cards)
+
+
+def _quality(
+    found: _HeldOut | None, truth: Floats, told: str, *, shows_rows: bool
+) -> Values:
+    """Scores, what is expected without any feature, and how quantiles hold."""
+    if found is None:
+        return {"basis": "none", "basis_told": told, "operating_points": None}
+    expected, shares = found.facts[:, 1], found.below.mean(axis=0).tolist()
+    dots = np.linspace(0, len(truth) - 1, min(_DOTS, len(truth))).astype(int)
+    return {
+        "basis": "held_out",
+        "basis_told": told,
+        "operating_points": None,
+        "scores": scores_of_rows(found.facts).to_dict(),
+        "baseline": _baseline(truth),
+        "calibration": {
+            "of": "quantiles",
+            "bins": [
+                {"n": len(truth), "mean_probability": level, "share": share}
+                for level, share in zip(_LEVELS.tolist(), shares, strict=True)
+            ],
+        },
+        "observed": np.column_stack([expected, truth])[dots].tolist()
+        if shows_rows
+        else None,
+    }
+
+
+def _baseline(truth: Floats) -> Values:
+    """Errors of the mean, the median and the rows' own distribution."""
+    ranked = np.sort(truth)
+    n_rows = len(truth)
+    # Half the mean distance of two rows is what their distribution cannot undercut.
+    places = 2.0 * np.arange(1, n_rows + 1) - n_rows - 1.0
+    return {
+        "rmse": float(np.std(truth)),
+        "mae": float(np.mean(np.abs(truth - np.median(truth)))),
+        "crps": float(places @ ranked) / n_rows**2,
+    }
+
+
+def _importance(found: _HeldOut, columns: Sequence[Values]) -> Values:
+    """How much more score a feature costs that is unknown, the greatest first."""
+    rises = found.rises.mean(axis=0).tolist()
+    features = [
+        {"feature": one["name"], "rise": rise, "missing": one["missing"]}
+        for one, rise in zip(columns, rises, strict=True)
+    ]
+    return {
+        "method": "crps",
+        "crps": float(found.facts[:, 2].mean()),
+        "features": sorted(features, key=lambda one: -one["rise"]),
+    }
+
+
+def _rows(
+    model: IntervalTargetModel, codes: Codes, found: _HeldOut | None
+) -> list[Values] | None:
+    """Rows that were expected well, too low, too high, and that are hardest to tell."""
+    if found is None:
+        return None
+    truth, expected, score, low, median, high = found.facts.T
+    orders = {
+        "as expected": np.argsort(score, kind="stable"),
+        "above what was expected": np.argsort(expected - truth, kind="stable"),
+        "below what was expected": np.argsort(truth - expected, kind="stable"),
+        "hard to tell": np.argsort(low - high, kind="stable"),
+    }
+    chosen: dict[int, str] = {}
+    for kind, order in orders.items():
+        free = [row for row in order.tolist() if row not in chosen]
+        chosen |= dict.fromkeys(free[:_ROWS_A_KIND], kind)
+    told = model.explain(codes.rows(np.array(list(chosen))))
+    rows = []
+    for (row, kind), one in zip(chosen.items(), told, strict=True):
+        terms = [vars(term).copy() for term in one.ranked]
+        rows.append(
+            {
+                "row": row + 1,
+                "kind": kind,
+                "truth": float(truth[row]),
+                "held_out": {
+                    "expectation": float(expected[row]),
+                    "low": float(low[row]),
+                    "median": float(median[row]),
+                    "high": float(high[row]),
+                },
+                "expectation": one.expectation,
+                "baseline": one.baseline,
+                "terms": terms[:_TERMS],
+                "n_rest": len(terms[_TERMS:]),
+                "rest": sum(term["contribution"] for term in terms[_TERMS:]),
+            }
+        )
+    return rows
