@@ -103,8 +103,9 @@ def test_check_cuts_columns_as_the_regressor_does(
     [
         ["explain", "MODEL", "TABLE", "--counterfactuals", "2"],
         ["inspect", "MODEL", "--shape", "size"],
-        ["report", "MODEL", "TABLE"],
-        ["explore", "MODEL", "-o", "page.html"],
+        ["report", "MODEL", "TABLE", "--min-count", "5"],
+        ["report", "MODEL", "TABLE", "--positive", "yes"],
+        ["explore", "MODEL", "-o", "page.html", "--min-count", "5"],
         ["evaluate", "TABLE", "--target", "price", "--model", "regressor", "nb"],
         ["evaluate", "TABLE", "--target", "place", "--model", "regressor"],
     ],

@@ -252,7 +252,7 @@ class AveragedEngine extends AverageEngine {
   }
 
   /** What each feature adds to the score of each class, nats. */
-  #terms(codes) {
+  terms(codes) {
     const terms = codes.map((_, feature) => this.#evidence(feature, codes));
     this.besideTables.forEach((more) => more.addTo(terms, codes));
     return terms;
@@ -260,14 +260,14 @@ class AveragedEngine extends AverageEngine {
 
   scores(evidence) {
     const scores = Float64Array.from(this.base);
-    for (const term of this.#terms(this.states(evidence))) {
+    for (const term of this.terms(this.states(evidence))) {
       term.forEach((nats, label) => { scores[label] += nats; });
     }
     return scores;
   }
 
   contributions(evidence, target, against) {
-    const terms = this.#terms(this.states(evidence))
+    const terms = this.terms(this.states(evidence))
       .map((term) => term[target] - term[against]);
     return { prior: this.base[target] - this.base[against], terms: [...terms, 0] };
   }
@@ -356,17 +356,4 @@ class MixtureEngine extends AverageEngine {
     }
     return { prior, terms };
   }
-}
-
-/** The engine of a model's kind. */
-function engineOf(model) {
-  const kinds = {
-    network: NetworkEngine,
-    networks: NetworksEngine,
-    one_dependence: OneDependenceEngine,
-    averaged: AveragedEngine,
-    mixture: MixtureEngine,
-    hybrid: HybridEngine,
-  };
-  return new kinds[model.kind](model);
 }

@@ -14,9 +14,11 @@ from bayleaf.explorer.networks import compiled_network
 from bayleaf.explorer.packing import packed, packed_codes
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
+from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
+from bayleaf.models.support.tree_sum import TreeSum
 from bayleaf.wording import quoted
 
 Content = dict[str, Any]
@@ -29,6 +31,10 @@ _ARCS_SHOWN = 600
 _ONE_NETWORK_ONLY = (
     "This model averages several networks and predicts the class alone, so the other "
     "variables have no posterior of their own; what you set counts for the class."
+)
+_TARGET_ONLY = (
+    "This model predicts a number, its target, so the other variables have no "
+    "posterior of their own; what you set counts for the target."
 )
 _CLASS_ONLY = (
     "Numbers follow regressions here, so the other variables have no posterior of "
@@ -81,6 +87,52 @@ def predictor_content(predictor: Predictor) -> Content:
             f"{predictor.temperature:.4g})."
         )
     return content
+
+
+def target_content(model: IntervalTargetModel) -> Content:
+    """A regressor's model: scores of intervals, cells inside them, trees.
+
+    Raises
+    ------
+    ValueError
+        If a variable has no states.
+    """
+    content = _average_content(model.intervals, model.intervals.shipped)
+    content["variables"][-1]["role"] = "target"
+    trees = model.trees
+    points, shares = INTEGRATION
+    return {
+        **content,
+        "kind": "target",
+        "remarks": [_TARGET_ONLY],
+        "temperature": 1.0,
+        "shift": None,
+        "loss": None,
+        "target": {
+            "quantiles": [packed(np.array(own)) for own in model.numbers.quantiles],
+            "prior": packed(model.log_prior),
+            "centre": model.centre,
+            "scale": model.scale,
+            "head": vars(model.head),
+            "points": packed(points),
+            "shares": packed(shares),
+            "trees": trees
+            and {"mean": _tree_sum(trees.mean), "spread": _tree_sum(trees.spread)},
+        },
+    }
+
+
+def _tree_sum(trees: TreeSum) -> Content:
+    """Regression trees as the page adds them up."""
+    return {
+        "base": trees.base,
+        "positions": [packed(own) for own in trees.positions],
+        "roots": trees.roots.tolist(),
+        "features": trees.features.tolist(),
+        "thresholds": packed(trees.thresholds),
+        "right": trees.right.tolist(),
+        "values": packed(trees.values),
+    }
 
 
 def variable_content(variable: Variable, role: str) -> Content:

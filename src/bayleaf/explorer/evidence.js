@@ -20,9 +20,9 @@ class Session {
 
   /** Why nothing can be set on a variable; empty if it can. */
   locked(variable) {
-    return !this.engine.canRuleOut && variable === this.model.class
-      ? "This model predicts the class from the features alone."
-      : "";
+    if (this.engine.canRuleOut || variable !== this.model.class) return "";
+    const { role } = this.model.variables[variable];
+    return `This model predicts the ${role} from the features alone.`;
   }
 
   /** Set a state, or take it back if it is what is set. */

@@ -46,7 +46,7 @@ class Monitors {
     this.say = say;
     this.cards = new Map();
     const { variables } = session.model;
-    const rank = { class: 0, latent: 1, variable: 2, feature: 2 };
+    const rank = { class: 0, target: 0, latent: 1, variable: 2, feature: 2 };
     const shown = variables.map((_, i) => i).filter((i) => variables[i].role !== "cells");
     shown.sort((a, b) => rank[variables[a].role] - rank[variables[b].role] || a - b);
     for (const variable of shown) place.append(this.#card(variable));
@@ -59,7 +59,7 @@ class Monitors {
     const heading = element("h3", { id, dir: "auto", title: name }, [
       element("span", { text: visible(name), className: "name" }),
     ]);
-    if (role === "class" || role === "latent") {
+    if (role === "class" || role === "target" || role === "latent") {
       heading.append(" ", element("span", { text: role, className: "tag", dir: "ltr" }));
     }
     const list = element("div", {

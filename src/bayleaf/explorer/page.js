@@ -68,6 +68,10 @@ class Page {
       ...remarks.map((text) => element("li", { text, dir: "auto" })),
     );
     document.getElementById("about").hidden = !remarks.length;
+    // A number has no other answer to lead to.
+    const isNumber = Boolean(this.session.engine.distribution);
+    document.getElementById("what-if").hidden = isNumber;
+    document.querySelector('#jumps [data-to="what-if-heading"]').hidden = isNumber;
     if (!this.session.engine.canRuleOut) {
       const note = document.getElementById("variables-note");
       note.textContent = `Choose a state to set it, once more to take it back. ${remarks[0]}`;

@@ -11,24 +11,29 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayleaf.explorer.content import network_content
+from bayleaf.explorer.content import network_content, target_content
 from bayleaf.explorer.packing import script_json
 from bayleaf.explorer.published import published_content
 from bayleaf.io.atomic import replacing
 from bayleaf.io.native.model_file import SavedModel
+from bayleaf.io.native.regression import SavedRegression
 from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.models.predictor import Predictor
 
 if TYPE_CHECKING:
     from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
+    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
     Explorable = (
         BayesianClassifier
+        | AveragedKDBRegressor
         | BayesianNetworkEstimator
         | BayesianNetwork
         | Predictor
         | SavedModel
+        | SavedRegression
     )
 
 # Larger pages take a browser too long to open.
@@ -41,6 +46,8 @@ SCRIPTS = (
     "number_terms.js",
     "average_engines.js",
     "hybrid_engine.js",
+    "target_engine.js",
+    "engines.js",
     "counterfactuals.js",
     "evidence.js",
     "ranges.js",
@@ -62,8 +69,8 @@ def explorer_html(
 
     Parameters
     ----------
-    model : classifier, density estimator, BayesianNetwork, Predictor or SavedModel
-        A fitted model, or a network.
+    model : classifier, regressor, density estimator, BayesianNetwork or Predictor
+        A fitted model, one read from its file, or a network.
     title : str, optional
         Heading of the page; by default what the model is.
     min_count : int, default=1
@@ -137,16 +144,29 @@ def write_explorer(
 
 def _content(model: Any, min_count: int) -> tuple[dict[str, Any], str]:
     """What the page holds of a model, and what kind of model that is."""
-    predictor, kind = _predictor_of(model, with_support=min_count > 1)
-    if predictor is not None:
-        return published_content(predictor, min_count), kind
+    target, kind = _target_of(model)
+    if target is None:
+        predictor, kind = _predictor_of(model, with_support=min_count > 1)
+        if predictor is not None:
+            return published_content(predictor, min_count), kind
     if min_count != 1:
         raise ValueError(
             f"min_count needs a classifier, which knows the rows behind its "
             f"distributions; this is a {kind}"
         )
+    if target is not None:
+        return target_content(target), kind
     network = model if isinstance(model, BayesianNetwork) else model.network_
     return network_content(network), kind
+
+
+def _target_of(model: Any) -> tuple[IntervalTargetModel | None, str]:
+    """The model of a regressor, fitted or from its file, and what it is called."""
+    if isinstance(model, SavedRegression):
+        return model.model, model.estimator
+    fitted = getattr(model, "model_", None)
+    kind = type(model).__name__
+    return (fitted if isinstance(fitted, IntervalTargetModel) else None), kind
 
 
 def _predictor_of(model: Any, with_support: bool) -> tuple[Predictor | None, str]:

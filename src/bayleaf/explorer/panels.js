@@ -13,6 +13,11 @@ function signed(value) {
   return Number(text) === 0 ? "0.000" : `${value < 0 ? "−" : "+"}${text}`;
 }
 
+/** A number in few digits. */
+function brief(value) {
+  return String(Number(value.toPrecision(5))).replace("-", "−");
+}
+
 /** That a variable has a state, as a reader would say it. */
 function stated(name, label) {
   if (label.startsWith("<= ") || label.startsWith("> ")) return `${name} ${label}`;
@@ -60,8 +65,9 @@ class AnswerPanel {
     const decision = this.session.decision(logs);
     const cheapest = decision === best ? ""
       : ` The cheapest decision under the loss matrix is ${short(states[decision])}.`;
-    this.verdict.textContent = `${stated(short(name), said(best))}`
-      + `${ranked.length > 1 ? `, then ${said(ranked[1])}` : ""}.${cheapest}`;
+    this.verdict.textContent = engine.distribution ? this.#range(name)
+      : `${stated(short(name), said(best))}`
+        + `${ranked.length > 1 ? `, then ${said(ranked[1])}` : ""}.${cheapest}`;
     for (const state of ranked.slice(0, ANSWERS_SHOWN)) {
       const fill = element("span", { className: "fill", "aria-hidden": "true" });
       fill.style.width = `${100 * p[state]}%`;
@@ -71,6 +77,15 @@ class AnswerPanel {
         element("span", { text: percent(p[state]), className: "value" }),
       ]));
     }
+  }
+
+  /** Where a number is expected to lie. */
+  #range(name) {
+    const { mean, quantiles } = this.session.engine
+      .distribution(this.session.evidence, [0.05, 0.5, 0.95]);
+    const [low, median, high] = quantiles.map(brief);
+    return `${short(name)} is expected to be ${brief(mean)}; median ${median}, `
+      + `with 90\u00a0% between ${low} and ${high}.`;
   }
 
   /** What is set, each with a button that takes it back. */
@@ -107,8 +122,12 @@ class WhyPanel {
     const { session } = this;
     const { model, engine } = session;
     const question = model.variables[engine.question];
-    const found = session.explanation();
     this.place.replaceChildren();
+    if (engine.expectation) {
+      this.#showExpectation(short(question.name));
+      return;
+    }
+    const found = session.explanation();
     if (!found) {
       this.line.textContent = session.evidence[engine.question]
         ? `${short(question.name)} itself is set; take that back to see what speaks `
@@ -120,19 +139,39 @@ class WhyPanel {
       short(question.states[state]));
     this.line.textContent = `Log-odds of ${target} against ${against}: `
       + `${signed(found.logOdds)} nats = ${signed(found.logOdds / LN2)} bits, the sum of`;
-    const items = [{ text: "before anything is set", value: found.prior }];
-    session.evidence.forEach((mask, variable) => {
-      if (!mask) return;
-      items.push({ text: knownText(model.variables[variable], mask), value: found.terms[variable] });
-    });
-    const [prior, ...terms] = items;
-    terms.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-    this.place.append(this.#table([prior, ...terms], target, against));
+    const prior = { text: "before anything is set", value: found.prior };
+    const columns = [["nats", signed], ["bits", (value) => signed(value / LN2)]];
+    this.place.append(
+      this.#table([prior, ...this.#items(found.terms)], [against, target], columns),
+    );
   }
 
-  #table(items, target, against) {
+  /** What moves the expectation of a number. */
+  #showExpectation(name) {
+    const { mean, baseline, terms } = this.session.engine.expectation(this.session.evidence);
+    this.line.textContent = `${name} is expected to be ${brief(mean)}: ${brief(baseline)} `
+      + "before anything is set, and";
+    const items = this.#items(terms);
+    const plus = (value) => `${value < 0 ? "" : "+"}${brief(value)}`;
+    if (items.length) this.place.append(this.#table(items, ["less", "more"], [["adds", plus]]));
+    else this.line.textContent = `${name} is expected to be ${brief(mean)} before anything is set.`;
+  }
+
+  /** Terms of what is set, the strongest first. */
+  #items(terms) {
+    const { model, evidence } = this.session;
+    const items = [];
+    evidence.forEach((mask, variable) => {
+      if (!mask) return;
+      items.push({ text: knownText(model.variables[variable], mask), value: terms[variable] });
+    });
+    return items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  }
+
+  /** Items with bars to either end, and columns of a title and how values are written. */
+  #table(items, [left, right], columns) {
     const finite = items.map(({ value }) => Math.abs(value)).filter(Number.isFinite);
-    const largest = Math.max(...finite, 1e-12);
+    const largest = Math.max(...finite, 1e-300);
     const rows = items.map(({ text, value }) => {
       const bar = element("span", { className: value < 0 ? "bar against" : "bar for" });
       const length = Math.min(1, Math.abs(value) / largest) * 50;
@@ -141,18 +180,17 @@ class WhyPanel {
       return element("tr", {}, [
         element("th", { scope: "row", dir: "auto", text }),
         element("td", { className: "odds", "aria-hidden": "true" }, [bar]),
-        element("td", { className: "number", text: signed(value) }),
-        element("td", { className: "number", text: signed(value / LN2) }),
+        ...columns.map(([, write]) =>
+          element("td", { className: "number", text: write(value) })),
       ]);
     });
     const head = element("tr", {}, [
       element("th", { scope: "col", text: "Evidence" }),
       element("td", { className: "odds-head", "aria-hidden": "true" }, [
-        element("span", { text: `‹ ${short(against, 14)}` }),
-        element("span", { text: `${short(target, 14)} ›` }),
+        element("span", { text: `‹ ${short(left, 14)}` }),
+        element("span", { text: `${short(right, 14)} ›` }),
       ]),
-      element("th", { scope: "col", className: "number", text: "nats" }),
-      element("th", { scope: "col", className: "number", text: "bits" }),
+      ...columns.map(([text]) => element("th", { scope: "col", className: "number", text })),
     ]);
     return element("table", { "aria-labelledby": "why-heading" }, [
       element("thead", {}, [head]), element("tbody", {}, rows),
@@ -173,6 +211,7 @@ class WhatIfPanel {
     this.stop();
     this.list.replaceChildren();
     const { session } = this;
+    if (session.engine.distribution) return;
     const { question } = session.engine;
     if (session.evidence[question] || !session.evidence.some((m) => onlyState(m) >= 0)) {
       this.line.textContent = "Set states of some variables: here stand the smallest "

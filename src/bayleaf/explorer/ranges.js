@@ -1,11 +1,11 @@
-// Bounds as evidence, written as age=30..50, age<=50 or age>30.
+// Numbers and bounds as evidence, written as age=40, age=30..50, age<=50 or age>30.
 
 const NUMBER = "[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?";
 
 /** What a text says of a variable; null if it has no such form or names none. */
 function readBounds(text, variables) {
   const range = text.match(new RegExp(`^(.+?)\\s*=\\s*(${NUMBER})\\.\\.(${NUMBER})$`));
-  const one = text.match(new RegExp(`^(.+?)\\s*(<=|>=|<|>)\\s*(${NUMBER})$`));
+  const one = text.match(new RegExp(`^(.+?)\\s*(<=|>=|<|>|=)\\s*(${NUMBER})$`));
   const found = range ?? one;
   if (!found) return null;
   const plain = (name) => name.trim().toLowerCase().replaceAll("_", " ");
@@ -13,6 +13,7 @@ function readBounds(text, variables) {
   if (variable < 0) return null;
   if (range) return { variable, low: Number(range[2]), high: Number(range[3]), open: false };
   const bound = Number(one[3]);
+  if (one[2] === "=") return { variable, low: bound, high: bound, open: false };
   const isUpper = one[2].startsWith("<");
   return {
     variable,

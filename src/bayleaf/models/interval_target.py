@@ -23,8 +23,10 @@ from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
 
-# Points at which the derivative of the expectation is taken: Gauss-Legendre.
 _POINTS, _POINT_WEIGHTS = np.polynomial.legendre.leggauss(64)
+# Where on the way from 0 to 1 the derivative of the expectation is taken, and what each
+# point counts: Gauss-Legendre.
+INTEGRATION = (_POINTS + 1) / 2, _POINT_WEIGHTS / 2
 # Numbers held at a time while rows are explained.
 _BLOCK_VALUES = 1 << 22
 
@@ -175,6 +177,11 @@ class IntervalTargetModel:
         return np.asarray(-np.log(sizes)[self.cell_intervals])
 
     @cached_property
+    def log_prior(self) -> Floats:
+        """Logarithm of each interval's share of the training rows, nats."""
+        return np.log(np.maximum(self.intervals.prior, np.finfo(float).tiny))
+
+    @cached_property
     def centres(self) -> Floats:
         """Centres of the cells in standard deviations from the mean."""
         lower, upper = self.ends
@@ -199,9 +206,8 @@ class IntervalTargetModel:
             One in the place of the model's.
         """
         head = self.head if head is None else head
-        prior = np.log(np.maximum(self.intervals.prior, np.finfo(float).tiny))
         weight = head.interval_weight
-        mixed = weight * interval_scores + (1.0 - weight) * prior
+        mixed = weight * interval_scores + (1.0 - weight) * self.log_prior
         scores = mixed[..., self.cell_intervals] + self._cell_shares
         if where is not None:
             scores = scores + head.log_density(self.centres, where)
@@ -267,26 +273,27 @@ class IntervalTargetModel:
             self.intervals.n_classes,
         )
         terms = np.empty((codes.n_rows, n_features))
-        held = len(_POINTS) * len(self.centres) + n_features * n_intervals
+        held = len(INTEGRATION[0]) * len(self.centres) + n_features * n_intervals
         step = max(1, _BLOCK_VALUES // held)
         for first in range(0, codes.n_rows, step):
             rows = slice(first, first + step)
             terms[rows] = self._terms(codes.rows(rows))
         return self.baseline, terms
 
-    def feature_shape(self, feature: int) -> ExpectationShape:
-        """The expectation at each state of a feature where all others are unknown."""
+    def feature_shape(self, feature: int, codes: Codes) -> ExpectationShape:
+        """The mean expectation of rows where a feature is set to each of its states."""
         *variables, target = self.intervals.domain.variables
-        # A state past the last is one that training did not contain: it says nothing.
-        unknown = [variable.n_states for variable in variables]
-        columns = [np.full(unknown[feature], state) for state in unknown]
-        columns[feature] = np.arange(unknown[feature])
-        codes = Codes.from_columns(columns, unknown)
+        columns = [codes.column(place) for place in range(codes.n_variables)]
+        expectations = np.empty(variables[feature].n_states)
+        for state in range(len(expectations)):
+            columns[feature] = np.full(codes.n_rows, state)
+            changed = Codes.from_columns(columns, codes.cards)
+            expectations[state] = self.distributions(changed).mean.mean()
         return ExpectationShape.of(
             variables[feature],
             target.name,
-            self.baseline,
-            self.distributions(codes).mean,
+            float(self.distributions(codes).mean.mean()),
+            expectations,
             self.intervals.state_counts[feature],
         )
 
@@ -309,7 +316,7 @@ class IntervalTargetModel:
         parts = self._parts(codes)
         changes = np.zeros((codes.n_rows, parts.intervals.shape[1]))
         whole = parts.intervals.sum(axis=1)
-        for point, share in zip((_POINTS + 1) / 2, _POINT_WEIGHTS / 2, strict=True):
+        for point, share in zip(*INTEGRATION, strict=True):
             scores = self.intervals.base + point * whole
             where = parts.location(point, self._start)
             shares = softmax(self.cell_log_scores(scores, where))

@@ -25,6 +25,8 @@ from bayleaf.wording import name_list, quoted
 
 Floats = NDArray[np.float64]
 SQUARED, ABSOLUTE = "squared", "absolute"
+# Most rows that a shape is averaged over.
+_SHAPE_ROWS = 500
 
 
 class PredictsDistributions(TableEstimator):
@@ -123,13 +125,18 @@ class PredictsDistributions(TableEstimator):
             return found
         return [replace(one, row=label) for one, label in zip(found, labels)]
 
-    def shape(self, feature: str | int) -> ExpectationShape:
-        """The expectation when nothing but one feature is known, state by state.
+    def shape(self, feature: str | int, X: Any) -> ExpectationShape:
+        """The mean expectation of rows where one feature is set, state by state.
+
+        The partial dependence of Friedman (2001, section 8.2).
 
         Parameters
         ----------
         feature : str or int
             Name of the feature.
+        X : table of shape (n_rows, n_features)
+            Rows that stand for those to come; of more than 500, as many are taken at
+            even distances.
 
         Returns
         -------
@@ -142,11 +149,13 @@ class PredictsDistributions(TableEstimator):
         ValueError
             If there is no such feature.
         """
-        check_is_fitted(self, "model_")
+        codes = self._codes(X)
         names = self.model_.intervals.domain.names[:-1]
         if feature not in names:
             raise ValueError(
                 f"there is no feature {quoted(feature)}; the features are "
                 f"{name_list(names)}"
             )
-        return self.model_.feature_shape(names.index(feature))
+        n_taken = min(codes.n_rows, _SHAPE_ROWS)
+        rows = np.linspace(0, codes.n_rows - 1, n_taken).round().astype(np.intp)
+        return self.model_.feature_shape(names.index(feature), codes.rows(rows))

@@ -91,6 +91,9 @@ def _column(variable: Variable, parts: Counts, note: str, privacy: Privacy) -> V
     missing = sum(told[n_states:-1])
     labels = [variable.label(code) for code in range(n_states)]
     rare = [code for code in range(n_states) if parts[code] < max(RARE, privacy.base)]
+    if variable.kind == "numeric" and n_states > _STATES:
+        # Cut so finely that few rows fall between neighbours; coarser codings count.
+        rare = []
     return {
         "name": str(variable.name),
         "kind": variable.kind,

@@ -94,8 +94,8 @@ def _kept_arcs(
     if len(from_class) > (_FEW_CLASS_ARCS if hides else _MOST_CLASS_ARCS):
         heavy = [arc for arc in heavy if arc["parent"] not in classes]
         notes.append(
-            f"The class is a parent of {len(from_class)} of the variables below it; "
-            "these arcs are not drawn."
+            f"The filled box is a parent of {len(from_class)} of the variables below "
+            "it; these arcs are not drawn."
         )
     has_weights = any(arc["weight"] is not None for arc in heavy)
     most = max(_LEAST_ARCS, 3 * len(nodes) // 2) if has_weights else _MOST_ARCS
@@ -210,7 +210,7 @@ def observed_svg(pairs: Sequence[Sequence[float]]) -> str:
             f'<circle class="dot row" cx="{x:.1f}" cy="{y:.1f}" r="2.2">'
             f"<title>{told}</title></circle>"
         )
-    marks = [f"{low + span * share:.4g}" for share in _MARKS]
+    marks = [f"{low + span * share:.3g}" for share in _MARKS]
     axes = _axes("expected", "came true", marks)
     return _chart("What came true against what was expected", [*axes, *dots])
 

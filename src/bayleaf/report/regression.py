@@ -98,7 +98,7 @@ def summarize_regression(
             f"numbers as target; {near_names(str(name), frame.columns)}"
         )
     X, read = model_columns(frame.drop(name), model, model.encoder_.column_names)
-    truth = checked_target(frame.get_column(name).to_native(), len(frame))
+    truth = _numbers_of(frame, name)
     left_out = [str(one) for one in frame.columns if one not in {*read, name}]
     codes = model._codes(X)
     features = model.encoder_.domain
@@ -115,7 +115,8 @@ def summarize_regression(
             "n_columns": len(features),
             "left_out": left_out,
         },
-        "structure": structure_values(intervals, domain, privacy),
+        # What averaged KDB tells of itself is of classes.
+        "structure": {**structure_values(intervals, domain, privacy), "remarks": []},
         "columns": columns,
         "reading": reading_values(model.encoder_, privacy),
         "quality": _quality(found, truth, told, shows_rows=privacy.shows_rows),
@@ -123,6 +124,17 @@ def summarize_regression(
         "rows": _rows(model.model_, codes, found) if privacy.shows_rows else None,
         "notes": quality_notes(columns, len(truth), left_out, privacy),
     }
+
+
+def _numbers_of(frame: Any, target: str | int) -> Floats:
+    """The target column as finite numbers."""
+    try:
+        return checked_target(frame.get_column(target).to_native(), len(frame))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the target column {str(target)!r} must hold finite numbers; correct or "
+            "remove the other rows"
+        ) from error
 
 
 def _model_values(model: AveragedKDBRegressor) -> Values:

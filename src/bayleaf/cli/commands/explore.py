@@ -57,11 +57,13 @@ def explore(
 
 def _read(path: Path) -> tuple[Explorable, str]:
     """The model in a file of any kind, and what kind that is."""
-    from bayleaf.cli.regression.fitted import refuse
     from bayleaf.io import ModelFileError, read_model, read_network
     from bayleaf.io.native.density import is_density, read_density
+    from bayleaf.io.native.regression import is_regression, read_regression
 
-    refuse(path, "there is no explorer for")
+    if path.is_file() and is_regression(path):
+        regression = read_regression(path)
+        return regression, regression.estimator
     if path.suffix.lower() == ".json":
         if is_density(path):
             saved = read_density(path)

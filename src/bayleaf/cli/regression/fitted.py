@@ -17,25 +17,6 @@ if TYPE_CHECKING:
 _LEVELS = (0.05, 0.5, 0.95)
 
 
-def refuse(path: Path, what: str) -> None:
-    """Raise ValueError if a file is that of a regressor.
-
-    Parameters
-    ----------
-    path : Path
-        A file; one that cannot be read is left to whoever reads it.
-    what : str
-        What such files have not, to be followed by their name.
-    """
-    from bayleaf.io.native.regression import is_regression
-
-    if path.is_file() and is_regression(path):
-        raise ValueError(
-            f"{what} models of a numeric target such as {path.name}; use predict, "
-            "explain, evaluate or inspect"
-        )
-
-
 def refuse_options(given: dict[str, Any]) -> None:
     """Raise ValueError if an option was given that belongs to classifiers alone."""
     for name, value in given.items():

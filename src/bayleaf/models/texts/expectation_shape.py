@@ -1,4 +1,4 @@
-"""What the expectation is when one feature alone is known: a curve or a set of bars."""
+"""The mean expectation of rows where one feature is set: a curve or a set of bars."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ExpectationShape:
-    """Expectation of the target by the states of one feature, the others unknown.
+    """Mean expectation of rows by the state that one feature is set to.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class ExpectationShape:
     edges : ndarray of shape (n_intervals + 1,)
         Ends of the intervals, the outer ones infinite; empty for a nominal feature.
     baseline : float
-        The expectation before any feature is known, in the target's unit.
+        Mean expectation of the rows as they are, in the target's unit.
     expectations : ndarray of shape (n_states,)
-        Means of the predictive distributions, in the target's unit.
+        In the target's unit.
     row_counts : ndarray of shape (n_states,)
         Weight of the training rows in each state.
     """
@@ -92,7 +92,7 @@ class ExpectationShape:
         width = max(map(len, states), default=0)
         lines = [
             f"{shown_name(self.feature)}: expectation of {shown_name(self.target)}, "
-            f"{self.baseline:.5g} where it is unknown",
+            f"{self.baseline:.5g} as rows are",
             f"  {'':{width}} {'rows':>8} {'expected':>12}",
         ]
         for state, rows, value in zip(

@@ -1,0 +1,124 @@
+"""A page about a number computes what Python computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayleaf import AveragedKDBRegressor
+from bayleaf.data.codes import Codes
+from bayleaf.explorer import explorer_html
+from bayleaf.io.native.regression import read_regression
+
+pytestmark = pytest.mark.slow
+
+LEVELS = [0.05, 0.5, 0.95]
+ANSWERS = """([evidences, levels]) => evidences.map((states) => {
+  const { session } = window.bayleaf;
+  const { engine, model } = session;
+  session.replace([...states, -1].map((state, v) =>
+    (state < 0 ? null : hardMaskOf(model.variables[v].states.length, state))));
+  function hardMaskOf(card, state) {
+    const mask = new Uint8Array(card);
+    mask[state] = 1;
+    return mask;
+  }
+  const { mean, quantiles } = engine.distribution(session.evidence, levels);
+  const { baseline, terms } = engine.expectation(session.evidence);
+  const posteriors = session.posteriors();
+  return {
+    mean, quantiles, baseline, terms: Array.from(terms),
+    intervals: Array.from(posteriors[posteriors.length - 1]),
+  };
+})"""
+
+
+def fitted(**parameters: Any) -> AveragedKDBRegressor:
+    """A regressor of numbers and names with holes."""
+    rng = np.random.default_rng(8)
+    table = pd.DataFrame(
+        {
+            "size": rng.normal(size=300).round(2),
+            "age": rng.integers(1, 60, 300).astype(float),
+            "place": rng.choice(["town", "shore", "hill"], 300),
+            "few": rng.integers(0, 3, 300),
+        }
+    )
+    table.loc[::13, "age"] = np.nan
+    table.loc[::17, "place"] = None
+    price = 3e4 * table["size"] + 2e4 * (table["place"] == "shore") * table["few"]
+    price = price + 1e4 * rng.standard_t(4, size=300)
+    model = AveragedKDBRegressor(n_networks=3, random_state=0, **parameters)
+    return model.fit(table, price.rename("price"))
+
+
+def expected(
+    model: AveragedKDBRegressor, rows: list[list[int]]
+) -> list[dict[str, Any]]:
+    """What Python says of rows of states, -1 where one is unknown."""
+    cards = [variable.n_states for variable in model.encoder_.domain]
+    table = np.array([[s if s >= 0 else c for s, c in zip(row, cards)] for row in rows])
+    codes = Codes.from_columns(list(table.T), cards)
+    said = model.model_.distributions(codes)
+    intervals = model.model_.cell_intervals
+    baseline, terms = model.model_.expectation_terms(codes)
+    return [
+        {
+            "mean": said.mean[row],
+            "quantiles": said.quantiles(LEVELS)[row],
+            "baseline": baseline,
+            "terms": terms[row],
+            "intervals": np.bincount(intervals, said.probabilities[row]),
+        }
+        for row in range(len(rows))
+    ]
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"trees": False}, {"n_intervals": 5, "max_parents": 1}]
+)
+def test_distributions_and_terms_are_those_of_python(
+    parameters: dict[str, Any], open_page: Any, tmp_path: Any
+) -> None:
+    model = fitted(**parameters)
+    model.save(tmp_path / "model.json")
+    page = open_page(explorer_html(read_regression(tmp_path / "model.json")))
+    rng = np.random.default_rng(0)
+    cards = [variable.n_states for variable in model.encoder_.domain]
+    rows = [
+        [int(rng.integers(card)) if rng.random() < 0.7 else -1 for card in cards]
+        for _ in range(30)
+    ]
+    rows.append([-1] * len(cards))
+    found = page.evaluate(ANSWERS, [rows, LEVELS])
+    scale = model.model_.scale
+    for own, python in zip(found, expected(model, rows), strict=True):
+        assert own["intervals"] == pytest.approx(python["intervals"], abs=1e-9)
+        for name in ("mean", "quantiles", "baseline", "terms"):
+            assert own[name] == pytest.approx(python[name], abs=1e-9 * scale), name
+        total = own["baseline"] + sum(own["terms"])
+        assert total == pytest.approx(own["mean"], abs=1e-10 * scale)
+
+
+def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -> None:
+    page = open_page(explorer_html(fitted()))
+    assert "price is expected to be" in page.inner_text("#verdict")
+    assert page.inner_text("#why-line").endswith("before anything is set.")
+    assert not page.is_visible("#what-if")
+    assert not page.is_visible('#jumps [data-to="what-if-heading"]')
+    page.fill("#find", "age=40")
+    page.press("#find", "Enter")
+    assert "age in (" in page.inner_text("#known")
+    page.click("text=shore")
+    assert page.locator("#why-table tbody tr").count() == 2
+    assert "adds" in page.inner_text("#why-table")
+    assert page.locator(".card.target .state:enabled").count() == 0
+    assert "predicts the target from" in page.inner_text(".card.target .note")
+
+
+def test_counts_cannot_be_withheld_and_the_sentence_says_so() -> None:
+    with pytest.raises(ValueError, match="min_count needs a classifier"):
+        explorer_html(fitted(trees=False), min_count=5)

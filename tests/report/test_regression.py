@@ -1,0 +1,176 @@
+"""What a report shows of a model of a number."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayleaf import AveragedKDBRegressor
+from bayleaf.cli import main
+from bayleaf.evaluation.regression import cross_validate_regressors
+from bayleaf.report import report_html, summarize
+
+
+def priced(n_rows: int = 150) -> pd.DataFrame:
+    """A price by size, place and noise."""
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame(
+        {
+            "size": rng.normal(size=n_rows).round(2),
+            "<b>place</b>": rng.choice(["town", "shore"], n_rows),
+            "noise": rng.normal(size=n_rows).round(2),
+            "id": [f"row {i}" for i in range(n_rows)],
+        }
+    )
+    table.loc[::19, "noise"] = np.nan
+    lifted = 6 * (table["<b>place</b>"] == "shore")
+    table["price"] = (4 * table["size"] + lifted + rng.normal(size=n_rows)).round(2)
+    return table
+
+
+@pytest.fixture(scope="module")
+def model() -> AveragedKDBRegressor:
+    table = priced()
+    regressor = AveragedKDBRegressor(n_networks=3, random_state=0)
+    return regressor.fit(table.drop(columns="price"), table["price"])
+
+
+@pytest.fixture(scope="module")
+def summary(model: AveragedKDBRegressor) -> dict[str, Any]:
+    return summarize(model, priced(), n_folds=3)
+
+
+def test_scores_are_those_of_cross_validation(
+    model: AveragedKDBRegressor, summary: dict[str, Any]
+) -> None:
+    table = priced()
+    expected = cross_validate_regressors(
+        {"own": model}, table.drop(columns="price"), table["price"], n_folds=3
+    )["own"]
+    assert summary["quality"]["scores"] == pytest.approx(expected.to_dict())
+    assert summary["quality"]["baseline"]["rmse"] == pytest.approx(
+        table["price"].std(ddof=0)
+    )
+
+
+def test_the_baseline_score_is_that_of_the_rows_own_distribution() -> None:
+    from bayleaf.report.regression import _baseline
+
+    truth = np.array([1.0, 4.0, 4.5, 9.0])
+    ends = np.abs(truth[:, None] - truth)
+    expected = ends.mean() - ends.mean() / 2
+    assert _baseline(truth)["crps"] == pytest.approx(expected)
+
+
+def test_rows_add_up_and_are_all_different(summary: dict[str, Any]) -> None:
+    rows = summary["rows"]
+    assert len({row["row"] for row in rows}) == len(rows) == 8
+    for row in rows:
+        total = row["baseline"] + sum(t["contribution"] for t in row["terms"])
+        assert total + row["rest"] == pytest.approx(row["expectation"], abs=1e-9)
+        assert row["truth"] == priced()["price"][row["row"] - 1]
+
+
+def test_features_are_ranked_by_what_they_are_worth(summary: dict[str, Any]) -> None:
+    names = [one["feature"] for one in summary["importance"]["features"]]
+    assert names[:2] == ["size", "<b>place</b>"]
+    assert names[2:] == ["noise"]
+
+
+def test_a_column_that_is_not_read_is_named(summary: dict[str, Any]) -> None:
+    assert summary["data"]["left_out"] == []
+    assert summarize(
+        AveragedKDBRegressor(n_networks=1, trees=False, random_state=0).fit(
+            priced()[["size"]], priced()["price"]
+        ),
+        priced(),
+        held_out=True,
+    )["data"]["left_out"] == ["<b>place</b>", "noise", "id"]
+
+
+def test_quantiles_of_held_out_rows_are_counted(model: AveragedKDBRegressor) -> None:
+    table = priced()
+    quality = summarize(model, table, held_out=True)["quality"]
+    said = model.predict_quantiles(table.drop(columns="price"), [0.25])
+    share = float((table["price"] <= said[:, 0]).mean())
+    bins = {
+        one["mean_probability"]: one["share"] for one in quality["calibration"]["bins"]
+    }
+    assert bins[0.25] == pytest.approx(share)
+    assert "not fitted to" in quality["basis_told"]
+
+
+def test_the_page_shows_names_as_text(summary: dict[str, Any]) -> None:
+    page = report_html(json.loads(json.dumps(summary)))
+    assert "<b>place</b>" not in page
+    assert "&lt;b&gt;place&lt;/b&gt;" in page
+    assert page.count("<svg") == 3
+    assert "What came true against what was expected" in page
+    assert "KDBClassifier" not in page
+
+
+def test_without_rows_no_number_of_a_single_row_is_told(
+    model: AveragedKDBRegressor,
+) -> None:
+    found = summarize(model, priced(), n_folds=3, rows=False)
+    assert found["rows"] is None
+    assert found["quality"]["observed"] is None
+    page = report_html(found)
+    assert 'class="dot row"' not in page
+    assert 'id="rows"' not in page
+
+
+def test_too_few_rows_are_told_without_scores(model: AveragedKDBRegressor) -> None:
+    found = summarize(model, priced().head(4), n_folds=5)
+    assert found["quality"]["basis"] == "none"
+    assert found["importance"] is None
+    assert found["rows"] is None
+    assert "too few for 5 folds" in report_html(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "sentence"),
+    [
+        ({}, {"min_count": 5}, "min_count is not possible for a numeric target"),
+        ({}, {"loss": [[0, 1], [1, 0]]}, "loss and positive belong to classifiers"),
+        ({}, {"positive": "yes"}, "loss and positive belong to classifiers"),
+        ({}, {"target": "prize"}, "no target column 'prize'.*price"),
+        ({"size": None}, {}, "the table has no column size"),
+        ({"price": np.nan}, {}, "target column 'price' must hold finite numbers"),
+        ({"price": "dear"}, {}, "target column 'price' must hold finite numbers"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused_in_a_sentence(
+    change: dict[str, Any],
+    options: dict[str, Any],
+    sentence: str,
+    model: AveragedKDBRegressor,
+) -> None:
+    table = priced()
+    for name, value in change.items():
+        if value is None:
+            table = table.drop(columns=name)
+        else:
+            table[name] = table[name].astype(object)
+            table.loc[3, name] = value
+    with pytest.raises(ValueError, match=sentence):
+        summarize(model, table, **options)
+
+
+def test_the_command_writes_page_and_values(
+    model: AveragedKDBRegressor, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, saved, page = (tmp_path / n for n in ("t.csv", "m.json", "page.html"))
+    priced().to_csv(data, index=False)
+    model.save(saved)
+    words = ["report", str(saved), str(data), "--folds", "3", "-o", str(page)]
+    assert main([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "regression"
+    assert told["quality"]["scores"]["coverage"] > 0.6
+    assert "Expected and observed" in page.read_text(encoding="utf-8")
