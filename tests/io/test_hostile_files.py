@@ -11,7 +11,7 @@ import pickle
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.io import ModelFileError, read_model
 from bayleaf.io.native import archive
+from oracles.documents import changed, leaves
 from oracles.small_tables import small_table
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -75,20 +76,6 @@ def _load_or_refuse(path: Path, table: Any) -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
-def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Paths to all values inside a document, but only to a few of long lists."""
-    if path:
-        yield path
-    items: list[tuple[Any, Any]] = []
-    if isinstance(value, dict):
-        items = list(value.items())
-    elif isinstance(value, list):
-        items = list(enumerate(value))
-        items = items if len(items) < 8 else [*items[:2], items[-1]]
-    for key, item in items:
-        yield from _leaves(item, (*path, key))
-
-
 def _table(model: Any, place: int) -> Any:
     """One of the tables of a model, or what stands for it."""
     if "network" in model:
@@ -100,16 +87,6 @@ def _table(model: Any, place: int) -> Any:
 def _numbers(array: Any) -> Any:
     """The list of the numbers of an array."""
     return array["numbers"] if isinstance(array, dict) else array
-
-
-def _changed(document: Any, path: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
-    """A copy of a document with one value changed."""
-    document = copy.deepcopy(document)
-    inner = document
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = change(inner[path[-1]])
-    return document
 
 
 @pytest.fixture
@@ -140,9 +117,9 @@ def _write(path: Path, document: Any) -> Path:
 def test_a_value_of_another_type_anywhere_is_refused_or_harmless(
     document: Any, model_file: Path, table: Any
 ) -> None:
-    for path in _leaves(document):
+    for path in leaves(document):
         for mutant in MUTANTS:
-            _write(model_file, _changed(document, path, lambda _, new=mutant: new))
+            _write(model_file, changed(document, path, lambda _, new=mutant: new))
             _load_or_refuse(model_file, table)
 
 
@@ -153,10 +130,10 @@ def test_a_value_of_another_type_anywhere_in_an_older_model_is_refused_or_harmle
     X, _ = small_table(3, 40, missing=0.2)
     sample = SAMPLES / f"{kind}.json"
     document = json.loads(sample.read_text(encoding="utf-8"))
-    for path in _leaves(document["model"], ("model",)):
+    for path in leaves(document["model"], ("model",)):
         for mutant in (None, [], {}, [[]], "text", -1, 0, 2.5, 10**400):
-            changed = _changed(document, path, lambda _, new=mutant: new)
-            _load_or_refuse(_write(tmp_path / "model.json", changed), X[:4])
+            other = changed(document, path, lambda _, new=mutant: new)
+            _load_or_refuse(_write(tmp_path / "model.json", other), X[:4])
 
 
 def test_a_value_of_another_type_at_the_top_is_refused_or_harmless(
@@ -171,7 +148,7 @@ def test_a_value_of_another_type_at_the_top_is_refused_or_harmless(
 def test_a_field_left_out_anywhere_is_refused_or_harmless(
     document: Any, model_file: Path, table: Any
 ) -> None:
-    for path in _leaves(document):
+    for path in leaves(document):
         if isinstance(path[-1], str):
             changed = copy.deepcopy(document)
             inner = changed

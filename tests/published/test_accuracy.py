@@ -43,7 +43,7 @@ def test_every_model_ran_on_every_fold_of_every_table() -> None:
 def test_averaged_kdb_keeps_to_its_targets(losses: pd.DataFrame) -> None:
     folds = pd.read_csv(RESULTS / "accuracy.csv")
     accuracy = folds[folds["model"] == OURS].groupby("table")["accuracy"].mean().mean()
-    assert losses[OURS].mean() <= 0.310
+    assert losses[OURS].mean() <= 0.305
     assert accuracy >= 0.875
     assert (losses[OURS] < losses["random forest"]).sum() >= 43
     # Its rounds are chosen on inner folds and its leaves are pulled to nothing; by
