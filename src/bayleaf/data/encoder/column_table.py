@@ -27,6 +27,8 @@ _WIDTH = 80
 # Room for names, and for what a column was read as, in a line of text.
 _NAME, _KIND = 24, 11
 _MOST_STATES = 12
+# Of more cut points than this their number and range are told.
+_CUTS_SHOWN = 24
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,8 @@ def _kind(reading: ColumnReading, variable: Variable | None) -> str:
 def state_texts(variable: Variable) -> tuple[str, ...]:
     """A variable's values, or its cut points."""
     if variable.kind == "numeric" and variable.cut_points and not variable.categories:
-        cuts = ", ".join(format_number(cut) for cut in variable.cut_points)
-        return (f"cut at {cuts}",)
+        cuts = [format_number(cut) for cut in variable.cut_points]
+        if len(cuts) > _CUTS_SHOWN:
+            return (f"cut at {len(cuts)} points from {cuts[0]} to {cuts[-1]}",)
+        return (f"cut at {', '.join(cuts)}",)
     return tuple(variable.label(code) for code in range(variable.n_known_states))
