@@ -16,7 +16,7 @@ def test_many_cut_points_are_counted_and_few_are_listed(
 ) -> None:
     size = np.random.default_rng(0).normal(size=500)
     table = pd.DataFrame({"size": size})
-    model = NaiveBayesClassifier(discretizer=EqualWidthDiscretizer(n_bins))
+    model = NaiveBayesClassifier(discretizer=EqualWidthDiscretizer(n_bins=n_bins))
     text = str(model.fit(table, size > 0).columns_)
     cuts = model.encoder_.domain[0].cut_points
     listed = all(f"{cut:.6g}" in text for cut in cuts)
