@@ -1,5 +1,8 @@
 // Models that average several networks: scores of the class under known states.
 
+// Joint states of a family whose evidence is kept.
+const MOST_KNOWN = 500;
+
 /** What these models have in common: they know single states of features alone. */
 class AverageEngine {
   constructor(model) {
@@ -169,19 +172,19 @@ class AveragedEngine extends AverageEngine {
       ...(curves ? [new Curves(curves, this.nClasses)] : []),
       ...(trees ? [new ClassTrees(trees, this.cards)] : []),
     ];
-    this.networks = networks.map(({ coding, families }) => ({
-      maps: this.codings[coding],
-      families: families.map((family, feature) =>
-        family && this.#family(family, this.codings[coding][feature])),
-    }));
+    this.nNetworks = networks.length;
+    this.families = this.cards.map((_, feature) => networks
+      .filter(({ families }) => families[feature])
+      .map(({ coding, families }) => this.#family(families[feature], this.codings[coding])));
   }
 
   /**
    * Counts by joint state and class, at each number of parents. Cells come as numbers
    * whose digits are the states and the class, each as its distance from the last.
    */
-  #family({ variables, radices, steps, totals }, map) {
-    const nStates = map[map.length - 1];
+  #family({ variables, radices, steps, totals }, coding) {
+    const maps = variables.map((variable) => coding[variable]);
+    const nStates = maps[0][maps[0].length - 1];
     const marginal = new Float64Array(nStates + 1);
     const levels = variables.map(() => ({ upper: new Map(), lower: new Map() }));
     const states = new Array(radices.length);
@@ -195,11 +198,11 @@ class AveragedEngine extends AverageEngine {
       }
       const label = states[variables.length];
       marginal[states[0]] += totals[cell];
-      let parents = "";
+      let parents = 0;
       levels.forEach(({ upper, lower }, depth) => {
-        if (depth) parents += `${states[depth]},`;
+        if (depth) parents = parents * radices[depth] + states[depth];
         this.#count(lower, parents, label, totals[cell]);
-        this.#count(upper, `${states[0]}|${parents}`, label, totals[cell]);
+        this.#count(upper, parents * radices[0] + states[0], label, totals[cell]);
       });
     });
     const [each, together, shared] = this.pseudo;
@@ -207,7 +210,8 @@ class AveragedEngine extends AverageEngine {
     const pseudo = marginal.map((own) =>
       each + together / nStates + (shared * own) / total);
     pseudo[nStates] = 0;
-    return { variables, pseudo, strength: each * nStates + together + shared, levels };
+    const strength = each * nStates + together + shared;
+    return { variables, maps, radices, pseudo, strength, levels, known: new Map() };
   }
 
   #count(table, key, label, weight) {
@@ -219,36 +223,50 @@ class AveragedEngine extends AverageEngine {
   /** What the tables of one feature add to the score of each class, nats. */
   #evidence(feature, codes) {
     const found = new Float64Array(this.nClasses);
-    for (const { maps, families } of this.networks) {
-      const family = families[feature];
-      if (!family) continue;
-      const state = maps[feature][codes[feature]];
-      const pseudo = family.pseudo[state];
-      // Without prior weight a state says nothing.
-      if (!(pseudo > 0)) continue;
-      let parents = "";
-      const deepest = family.variables.length - 1;
-      family.levels.forEach(({ upper, lower }, depth) => {
-        if (depth) {
-          const parent = family.variables[depth];
-          parents += `${maps[parent][codes[parent]]},`;
-        }
-        let weight = this.weights[feature * this.nDepths + depth];
-        // Where a family has fewer parents than others, its deepest evidence repeats.
-        for (let d = depth + 1; depth === deepest && d < this.nDepths; d += 1) {
-          weight += this.weights[feature * this.nDepths + d];
-        }
-        if (!weight) return;
-        const counts = upper.get(`${state}|${parents}`);
-        const totals = lower.get(parents);
-        for (let label = 0; label < this.nClasses; label += 1) {
-          const count = counts ? counts[label] : 0;
-          const total = totals ? totals[label] : 0;
-          found[label] += weight * Math.log((count + pseudo) / (total + family.strength));
-        }
-      });
+    // As a search for changes asks for the same states again and again, what they say is
+    // kept; this loop is its heart.
+    for (const family of this.families[feature]) {
+      const { variables, maps, radices, known } = family;
+      let key = 0;
+      for (let k = 0; k < variables.length; k += 1) {
+        key = key * radices[k] + maps[k][codes[variables[k]]];
+      }
+      let own = known.get(key);
+      if (!own) {
+        if (known.size >= MOST_KNOWN) known.clear();
+        const states = variables.map((variable, k) => maps[k][codes[variable]]);
+        known.set(key, (own = this.#ofFamily(feature, family, states)));
+      }
+      for (let label = 0; label < this.nClasses; label += 1) found[label] += own[label];
     }
-    return found.map((sum) => sum / this.networks.length);
+    for (let label = 0; label < this.nClasses; label += 1) found[label] /= this.nNetworks;
+    return found;
+  }
+
+  /** What one family says of its child's state, weighted depth by depth. */
+  #ofFamily(feature, { variables, radices, pseudo, strength, levels }, states) {
+    const found = new Float64Array(this.nClasses);
+    // Without prior weight a state says nothing.
+    if (!(pseudo[states[0]] > 0)) return found;
+    let parents = 0;
+    const deepest = variables.length - 1;
+    levels.forEach(({ upper, lower }, depth) => {
+      if (depth) parents = parents * radices[depth] + states[depth];
+      let weight = this.weights[feature * this.nDepths + depth];
+      // Where a family has fewer parents than others, its deepest evidence repeats.
+      for (let d = depth + 1; depth === deepest && d < this.nDepths; d += 1) {
+        weight += this.weights[feature * this.nDepths + d];
+      }
+      if (!weight) return;
+      const counts = upper.get(parents * radices[0] + states[0]);
+      const totals = lower.get(parents);
+      for (let label = 0; label < this.nClasses; label += 1) {
+        const count = counts ? counts[label] : 0;
+        const total = totals ? totals[label] : 0;
+        found[label] += weight * Math.log((count + pseudo[states[0]]) / (total + strength));
+      }
+    });
+    return found;
   }
 
   /** What each feature adds to the score of each class, nats. */
