@@ -122,3 +122,22 @@ def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -
 def test_counts_cannot_be_withheld_and_the_sentence_says_so() -> None:
     with pytest.raises(ValueError, match="min_count needs a classifier"):
         explorer_html(fitted(trees=False), min_count=5)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+def test_axe_finds_nothing_serious(
+    scheme: str, width: int, open_page: Any, axe_script: str
+) -> None:
+    # The page's policy would keep axe's script out.
+    page = open_page(
+        explorer_html(fitted(trees=False)),
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        bypass_csp=True,
+    )
+    page.click(".card:not(.target) .state >> nth=0")
+    page.evaluate(axe_script)
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 20
+    serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in serious] == []

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from bayleaf import AveragedKDBRegressor
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.report import report_html, summarize
 from report.hostile import NAMES, TARGET, hostile_table
@@ -67,15 +69,36 @@ def test_nothing_hostile_runs(name: str, opened: Opener) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
+@pytest.fixture(scope="module")
+def of_a_number() -> str:
+    """The page of a regressor over hostile columns."""
+    table = hostile_table()
+    table[TARGET] = np.random.default_rng(0).normal(size=len(table)).round(3)
+    model = AveragedKDBRegressor(n_networks=2, trees=False, random_state=0)
+    model.fit(table[[*NAMES]], table[TARGET])
+    return report_html(summarize(model, table, n_folds=2))
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_page_of_a_number_fits_and_runs_nothing(
+    width: int, opened: Opener, of_a_number: str
+) -> None:
+    page = opened(of_a_number, width)
+    assert page.evaluate("window.harm") is None
+    assert page.evaluate("document.scripts.length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("kind", ["classifier", "regressor"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_of_accessibility_is_found(
-    scheme: str, opened: Opener, summary: dict[str, Any]
+    scheme: str, kind: str, opened: Opener, summary: dict[str, Any], of_a_number: str
 ) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright",
         reason="install the extra 'browser' (axe) to test accessibility",
     )
-    html = report_html(summary)
+    html = report_html(summary) if kind == "classifier" else of_a_number
     # The page forbids scripts, the one that checks it included.
     policy = html.index("<meta http-equiv")
     html = html[:policy] + html[html.index("\n", policy) :]
