@@ -15,7 +15,7 @@ from house.import_walk import SOURCE, imported_modules
 ORDER = [
     ("wording", "native"),
     ("progress",),
-    ("data", "graph"),
+    ("data", "graph", "layout"),
     ("counts",),
     ("cpds",),
     ("scores",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.layout import Drawing, with_tops
 from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,
@@ -16,14 +17,16 @@ from bayleaf.models.texts.picture import (
     WeightedArc,
 )
 from bayleaf.plot import style
-from bayleaf.plot.layout import clear_bow, layered
 from bayleaf.plot.pictured_graph import MAX_NODES, pictured_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Size of a node, in columns and rows.
-_WIDTH, _HEIGHT = 0.9, 0.52
+# Width of a node, its height by lines of its name, and the gaps beside and below it, in
+# points.
+_WIDTH, _HEIGHTS, _GAP = 73.0, (25.0, 25.0, 34.0), (14.0, 22.0)
+# Room around the drawing, and for a line of notes.
+_MARGIN, _NOTE = 7.0, 14.0
 # A class with more arcs than this stands over a sentence instead of them: alone, and
 # where there are other arcs to be seen.
 _MOST_CLASS_ARCS, _MOST_BESIDE_OTHERS = 16, 6
@@ -95,27 +98,24 @@ def network(
     tops = [node for node, kind in enumerate(graph.kinds) if kind == CLASS]
     tops = [t for t in tops if not any(child == t for _, child, _ in graph.arcs)]
     by_weight = sorted(arcs, key=lambda arc: -(arc[2] or 0.0))
-    places = layered(len(graph.names), [(p, c) for p, c, _ in by_weight], tops)
-    n_columns = float(np.ptp(places[:, 0])) + 1
-    n_rows = float(places[:, 1].max()) + 1
-    notes_room = 0.3 * len(notes)
-    ax = style.axes_for(
-        ax,
-        max(3.6, 1.12 * n_columns + 0.2),
-        0.66 * (n_rows + notes_room) + 0.1,
-        bare=True,
-    )
-    middle = float(places[:, 0].max() + places[:, 0].min()) / 2
-    half = max(n_columns, 3.0) / 2 + 0.03
-    ax.set_xlim(middle - half, middle + half)
-    ax.set_ylim(n_rows + notes_room - 0.55, -0.5)
+    names = [style.in_lines(n, 0.86 * _WIDTH, len(_HEIGHTS)) for n in graph.names]
+    sizes = [(_WIDTH, _HEIGHTS[name.count("\n")]) for name in names]
+    drawing = with_tops(sizes, [(p, c) for p, c, _ in by_weight], tops, gap=_GAP)
+    width = drawing.width + 2 * _MARGIN
+    height = drawing.height + 2 * _MARGIN + _NOTE * len(notes)
+    ax = style.axes_for(ax, max(3.6, width / 72), height / 72, bare=True)
+    half = max(width, 3.6 * 72) / 2
+    ax.set_xlim(drawing.width / 2 - half, drawing.width / 2 + half)
+    ax.set_ylim(height - _MARGIN, -_MARGIN)
     style.no_frame(ax)
     heaviest = max((arc[2] or 0.0 for arc in arcs), default=0.0)
-    for parent, child, weight in reversed(by_weight):
+    for (_, _, weight), curve in zip(
+        reversed(by_weight), reversed(drawing.curves), strict=True
+    ):
         share = None if weight is None else weight / max(heaviest, 1e-9)
-        _draw_arc(ax, places, parent, child, share)
-    _draw_nodes(ax, graph, places)
-    _draw_notes(ax, notes, n_rows - 0.4)
+        _draw_arc(ax, curve, share)
+    _draw_nodes(ax, graph, drawing)
+    _draw_notes(ax, notes, drawing.height + _MARGIN + 0.5 * _NOTE)
     return ax
 
 
@@ -166,80 +166,38 @@ def _light_arcs(
     return [arc for arc in arcs if arc[2] is not None and arc[2] < least_weight]
 
 
-def _draw_arc(
-    ax: Axes,
-    places: NDArray[np.float64],
-    parent: int,
-    child: int,
-    share: float | None,
-) -> None:
+def _draw_arc(ax: Axes, curve: NDArray[np.float64], share: float | None) -> None:
     """One arrow between two boxes; `share` is its weight as one of the heaviest."""
-    (x0, y0), (x1, y1) = places[parent], places[child]
-    # Within a row arcs leave and enter at the bottom.
-    start, end = (_HEIGHT / 2, -_HEIGHT / 2) if y1 > y0 else (-_HEIGHT / 2, _HEIGHT / 2)
-    bow = 0.0
-    if y0 == y1:
-        start = end = _HEIGHT / 2
-        bow = 0.25 if x1 > x0 else -0.25
-    elif abs(y1 - y0) > 1:
-        bow = _bow(ax, places, (x0, y0 + start), (x1, y1 + end))
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    codes = [Path.MOVETO, *[Path.CURVE4] * (len(curve) - 1)]
     grey = 0.4 if share is None else 0.75 * (1 - share)
-    ax.annotate(
-        "",
-        (x1, y1 + end),
-        (x0, y0 + start),
-        arrowprops={
-            "arrowstyle": "-|>",
-            "mutation_scale": 7,
-            "linewidth": 0.9 if share is None else 0.4 + 1.8 * share,
-            "color": str(grey),
-            "shrinkA": 0,
-            "shrinkB": 0,
-            "connectionstyle": f"arc3,rad={bow}",
-        },
-        zorder=1,
-        annotation_clip=False,
+    ax.add_patch(
+        FancyArrowPatch(
+            path=Path(curve, codes),
+            arrowstyle="-|>",
+            mutation_scale=7,
+            linewidth=0.9 if share is None else 0.4 + 1.8 * share,
+            color=str(grey),
+            zorder=1,
+            clip_on=False,
+        )
     )
 
 
-def _bow(
-    ax: Axes,
-    places: NDArray[np.float64],
-    start: tuple[float, float],
-    end: tuple[float, float],
-) -> float:
-    """How an arc over several rows bows around the boxes between."""
-    width, height = style.axes_inches(ax)
-    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    scale = np.array([width / (right - left), height / (top - bottom)])
-    low, high = sorted((start[1], end[1]))
-    between = places[(places[:, 1] > low) & (places[:, 1] < high)] * scale
-    half_width = (_WIDTH / 2 + 0.02) * scale[0]
-    half_height = (_HEIGHT / 2 + 0.04) * abs(scale[1])
-    boxes = np.column_stack(
-        [
-            between[:, 0] - half_width,
-            between[:, 0] + half_width,
-            between[:, 1] - half_height,
-            between[:, 1] + half_height,
-        ]
-    )
-    bounds = (left * scale[0], right * scale[0])
-    return clear_bow(start * scale, end * scale, boxes, bounds)
-
-
-def _draw_nodes(ax: Axes, graph: PicturedGraph, places: NDArray[np.float64]) -> None:
+def _draw_nodes(ax: Axes, graph: PicturedGraph, drawing: Drawing) -> None:
     """Boxes with names that fit into them."""
     from matplotlib.patches import FancyBboxPatch
 
     points, size = _room(ax)
-    for (x, y), name, kind in zip(places, graph.names, graph.kinds, strict=True):
-        corner = (x - _WIDTH / 2, y - _HEIGHT / 2)
+    nodes = zip(drawing.centres, drawing.sizes, graph.names, graph.kinds, strict=True)
+    for (x, y), (width, height), name, kind in nodes:
         box = FancyBboxPatch(
-            corner,
-            _WIDTH,
-            _HEIGHT,
-            boxstyle="round,pad=0,rounding_size=0.1",
+            (x - width / 2, y - height / 2),
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=6",
             zorder=2,
             **_LOOKS[kind],
         )
@@ -248,7 +206,7 @@ def _draw_nodes(ax: Axes, graph: PicturedGraph, places: NDArray[np.float64]) -> 
             ax,
             x,
             y,
-            style.in_lines(name, points, 2, size),
+            style.in_lines(name, points, len(_HEIGHTS), size),
             linespacing=1.0,
             ha="center",
             va="center",
@@ -265,7 +223,7 @@ def _room(ax: Axes) -> tuple[float, float]:
     width, height = style.axes_inches(ax)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     inside = _WIDTH * width / abs(right - left) * 72
-    tall = _HEIGHT * height / abs(top - bottom) * 72
+    tall = _HEIGHTS[0] * height / abs(top - bottom) * 72
     # Bold and italic letters, and other fonts than the measured one, are wider.
     return 0.86 * inside, float(min(style.FONT_SIZE, max(4.0, 0.38 * tall)))
 
@@ -278,7 +236,7 @@ def _draw_notes(ax: Axes, notes: list[str], y: float) -> None:
         style.write(
             ax,
             (left + right) / 2,
-            y + 0.3 * number,
+            y + _NOTE * number,
             style.fitted(note, width, style.FONT_SIZE - 1),
             ha="center",
             va="center",

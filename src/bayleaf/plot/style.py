@@ -116,10 +116,12 @@ def fitted(label: object, width: float, size: float = FONT_SIZE) -> str:
 def in_lines(label: object, width: float, n_lines: int, size: float = FONT_SIZE) -> str:
     """A label on up to `n_lines` lines, broken at blanks, underscores and the like.
 
-    Where there is no such place or no room, the last line ends in an ellipsis, or
-    begins with one so that the end of the name is seen.
+    A word that is wider than a line is broken where the line ends. Where there is no
+    room, the last line ends in an ellipsis, or begins with one so that the end of the
+    name is seen.
     """
-    parts = [part for part in re.split(r"(?<=[\s_.\-/:])", clean(label)) if part]
+    words = [word for word in re.split(r"(?<=[\s_.\-/:])", clean(label)) if word]
+    parts = [part for word in words for part in _pieces(word, width, size)]
     lines = [""]
     for part in parts:
         if text_width((lines[-1] + part).rstrip(), size) <= width:
@@ -132,6 +134,16 @@ def in_lines(label: object, width: float, n_lines: int, size: float = FONT_SIZE)
         rest = "".join(lines[n_lines - 1 :]).strip()
         lines = [*lines[: n_lines - 1], _end_of(rest, width, size)]
     return "\n".join(fitted(line, width, size) for line in lines)
+
+
+def _pieces(word: str, width: float, size: float) -> list[str]:
+    """A word in as few pieces as fit into lines."""
+    pieces = [""]
+    for letter in word:
+        if pieces[-1] and text_width((pieces[-1] + letter).rstrip(), size) > width:
+            pieces.append("")
+        pieces[-1] += letter
+    return pieces
 
 
 def _end_of(text: str, width: float, size: float) -> str:

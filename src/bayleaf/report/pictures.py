@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from bayleaf.plot.layout import layered
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.layout import with_tops
 from bayleaf.report.wording import plain
 
 Values = dict[str, Any]
 Place = tuple[float, float]
 
-# Points a column and a row of the network take, and half a node's width and height.
-_COLUMN, _ROW = 124.0, 78.0
+# Half a node's width and height, gaps beside and below it, and room around the network.
 _HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
+_GAP, _EDGE = (14.0, 36.0), 4.0
 _LETTERS, _LETTER_WIDTH = 16, 6.4
 # A picture of more nodes has no room for names, one of more arcs shows nothing.
 _MOST_NODES, _MOST_ARCS = 150, 220
@@ -56,18 +59,14 @@ def network_svg(structure: Values) -> tuple[str, str]:
         if node["kind"] == "class" and place not in children
     ]
     pairs = [(arc["parent"], arc["child"]) for arc in kept]
-    grid = layered(len(nodes), pairs, tops if len(nodes) > 1 else [])
-    left, right = grid[:, 0].min(), grid[:, 0].max()
-    places = [
-        ((x - left) * _COLUMN + _HALF_WIDTH + 4, y * _ROW + _HALF_HEIGHT + 4)
-        for x, y in grid.tolist()
-    ]
-    width = (right - left) * _COLUMN + 2 * _HALF_WIDTH + 8
-    height = grid[:, 1].max() * _ROW + 2 * _HALF_HEIGHT + 8
+    sizes = [(2 * _HALF_WIDTH, 2 * _HALF_HEIGHT)] * len(nodes)
+    drawing = with_tops(sizes, pairs, tops if len(nodes) > 1 else [], gap=_GAP)
+    places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
+    width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
     above = set(tops)
     body = [
-        _arc(places[arc["parent"]], places[arc["child"]], arc, arc["parent"] in above)
-        for arc in kept
+        _arc(curve + _EDGE, arc, arc["parent"] in above)
+        for arc, curve in zip(kept, drawing.curves, strict=True)
     ]
     body += [_node(node, place) for node, place in zip(nodes, places, strict=True)]
     head = (
@@ -105,28 +104,15 @@ def _kept_arcs(
     return heavy[:most], " ".join(notes)
 
 
-def _arc(start: Place, end: Place, arc: Values, light: bool) -> str:
-    """An arrow from the edge of one box to that of another; the class's are light."""
-    (x1, y1), (x2, y2) = _edge(start, end), _edge(end, start)
+def _arc(curve: NDArray[np.float64], arc: Values, light: bool) -> str:
+    """An arrow along a curve; the class's are light."""
+    first, *others = [f"{x:.1f} {y:.1f}" for x, y in curve.tolist()]
     weight = arc["weight"]
     look = "" if weight is None else f' stroke-width="{0.5 + 3 * weight:.2f}"'
     return (
-        f'<path class="arc{" light" * light}" d="M{x1:.1f} {y1:.1f} '
-        f'{x2:.1f} {y2:.1f}"{look} marker-end="url(#tip)"/>'
+        f'<path class="arc{" light" * light}" d="M{first}C{" ".join(others)}"{look} '
+        'marker-end="url(#tip)"/>'
     )
-
-
-def _edge(inside: Place, towards: Place) -> Place:
-    """Where the way from the middle of a box leaves it."""
-    dx, dy = towards[0] - inside[0], towards[1] - inside[1]
-    if not (dx or dy):
-        return inside
-    share = min(
-        _HALF_WIDTH / abs(dx) if dx else math.inf,
-        _HALF_HEIGHT / abs(dy) if dy else math.inf,
-        1.0,
-    )
-    return inside[0] + share * dx, inside[1] + share * dy
 
 
 def _node(node: Values, place: Place) -> str:

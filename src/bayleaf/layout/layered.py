@@ -1,0 +1,223 @@
+"""A layered drawing: boxes below one another, arcs as curves that pass them by."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayleaf.layout.components import connected_parts, side_by_side
+from bayleaf.layout.coordinates import columns_of
+from bayleaf.layout.layers import Arc, acyclic, layers_of
+from bayleaf.layout.ordering import ordered_layers
+
+Floats = NDArray[np.float64]
+
+# What a unit of horizontal distance costs between boxes, between a box and a bend, and
+# between bends, so that long arcs are straight.
+_STRENGTHS = (1.0, 2.0, 8.0)
+# A bend's room, as a share of the gap between boxes.
+_BEND = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """Where boxes stand and arcs run; x to the right, y downwards, from 0.
+
+    Parameters
+    ----------
+    centres : ndarray of shape (n_nodes, 2)
+        Centres of the boxes.
+    sizes : ndarray of shape (n_nodes, 2)
+        Their widths and heights.
+    curves : tuple of ndarray of shape (1 + 3 * n_pieces, 2)
+        For each arc, from the edge of the parent's box to that of the child's, the
+        points of cubic Bezier curves: start, two control points and end, two more and
+        the next end, and so on.
+    width, height : float
+        Of the whole.
+    """
+
+    centres: Floats
+    sizes: Floats
+    curves: tuple[Floats, ...]
+    width: float
+    height: float
+
+
+def layered_drawing(
+    sizes: ArrayLike,
+    arcs: Sequence[Arc],
+    *,
+    gap: tuple[float, float] = (18.0, 36.0),
+) -> Drawing:
+    """Draw a directed graph in layers.
+
+    No arc passes behind a box that is not its end: between layers arcs are curves that
+    begin and end upright, and through a layer they have a lane of their own.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (n_nodes, 2)
+        Widths and heights of the boxes.
+    arcs : sequence of (int, int)
+        Parent and child, the most important first. An arc that closes a cycle with
+        those before it is drawn upwards.
+    gap : (float, float)
+        Least distance of boxes side by side, and of layers.
+
+    References
+    ----------
+    Sugiyama, K., Tagawa, S., Toda, M. (1981). Methods for visual understanding of
+    hierarchical system structures. IEEE Transactions on Systems, Man, and Cybernetics
+    11, 109-125.
+
+    Gansner, E. R., Koutsofios, E., North, S. C., Vo, K.-P. (1993). A technique for
+    drawing directed graphs. IEEE Transactions on Software Engineering 19, 214-230.
+    """
+    boxes = np.asarray(sizes, dtype=np.float64).reshape(-1, 2)
+    parts = connected_parts(len(boxes), arcs)
+    place = {node: i for part in parts for i, node in enumerate(part)}
+    of_part = {node: i for i, part in enumerate(parts) for node in part}
+    members: list[list[int]] = [[] for _ in parts]
+    for arc, (parent, _) in enumerate(arcs):
+        members[of_part[parent]].append(arc)
+    drawn = [
+        _part(boxes[part], [(place[arcs[a][0]], place[arcs[a][1]]) for a in own], gap)
+        for part, own in zip(parts, members, strict=True)
+    ]
+    starts = side_by_side([(one.width, one.height) for one in drawn], gap[0] * 2)
+    centres = np.empty_like(boxes)
+    curves: dict[int, Floats] = {}
+    for part, own, one, start in zip(parts, members, drawn, starts, strict=True):
+        centres[part] = one.centres + start
+        curves |= {arc: way + start for arc, way in zip(own, one.curves, strict=True)}
+    extents = np.array([(one.width, one.height) for one in drawn]).reshape(-1, 2)
+    width, height = (starts + extents).max(axis=0, initial=0.0).tolist()
+    ways = tuple(curves[arc] for arc in range(len(arcs)))
+    return Drawing(centres, boxes, ways, width, height)
+
+
+def with_tops(
+    sizes: ArrayLike,
+    arcs: Sequence[Arc],
+    tops: Sequence[int],
+    *,
+    gap: tuple[float, float] = (18.0, 36.0),
+) -> Drawing:
+    """A layered drawing in which some boxes without arcs stand above all others.
+
+    Parameters
+    ----------
+    sizes, arcs, gap
+        As for `layered_drawing`.
+    tops : sequence of int
+        Boxes, such as those whose arcs are not drawn; one that has arcs stays where
+        these put it.
+    """
+    boxes = np.asarray(sizes, dtype=np.float64).reshape(-1, 2)
+    bound = {node for arc in arcs for node in arc}
+    above = [node for node in tops if node not in bound]
+    others = [node for node in range(len(boxes)) if node not in above]
+    if not above or not others:
+        return layered_drawing(boxes, arcs, gap=gap)
+    place = {node: i for i, node in enumerate(others)}
+    below = layered_drawing(
+        boxes[others], [(place[p], place[c]) for p, c in arcs], gap=gap
+    )
+    row = float(boxes[above, 0].sum() + gap[0] * (len(above) - 1))
+    width, shift = max(row, below.width), float(boxes[above, 1].max() + gap[1])
+    aside = np.array([(width - below.width) / 2, shift])
+    centres = np.empty_like(boxes)
+    centres[others] = below.centres + aside
+    lefts = np.cumsum([0.0, *(boxes[above, 0] + gap[0])])[:-1]
+    centres[above, 0] = (width - row) / 2 + lefts + boxes[above, 0] / 2
+    centres[above, 1] = boxes[above, 1].max() / 2
+    curves = tuple(curve + aside for curve in below.curves)
+    return Drawing(centres, boxes, curves, width, below.height + shift)
+
+
+def _part(boxes: Floats, arcs: Sequence[Arc], gap: tuple[float, float]) -> Drawing:
+    """Draw a connected graph."""
+    n_nodes = len(boxes)
+    downwards = set(acyclic(n_nodes, arcs))
+    ways = [(p, c) if (p, c) in downwards else (c, p) for p, c in arcs]
+    layer_of = layers_of(n_nodes, ways)
+    chains, n_all = _chains(ways, layer_of)
+    links = sorted({pair for chain in chains for pair in itertools.pairwise(chain)})
+    above: list[list[int]] = [[] for _ in range(n_all)]
+    below: list[list[int]] = [[] for _ in range(n_all)]
+    for upper, lower in links:
+        below[upper].append(lower)
+        above[lower].append(upper)
+    levels: list[list[int]] = [[] for _ in range(int(layer_of.max(initial=0)) + 1)]
+    for node, level in enumerate(layer_of.tolist()):
+        levels[level].append(node)
+    for (upper, _), chain in zip(ways, chains, strict=True):
+        for step, bend in enumerate(chain[1:-1], start=1):
+            levels[layer_of[upper] + step].append(bend)
+    ordered = ordered_layers(levels, above, below)
+    widths = np.full(n_all, _BEND * gap[0])
+    widths[:n_nodes] = boxes[:, 0]
+    strengths = np.array(
+        [_STRENGTHS[int(u >= n_nodes) + int(v >= n_nodes)] for u, v in links]
+    )
+    x = columns_of(ordered, widths, links, strengths, gap[0])
+    heights = np.array(
+        [
+            boxes[[n for n in level if n < n_nodes], 1].max(initial=0.0)
+            for level in levels
+        ]
+    )
+    tops = np.concatenate([[0.0], np.cumsum(heights + gap[1])[:-1]])
+    centres = np.column_stack([x[:n_nodes], (tops + heights / 2)[layer_of]])
+    curves = []
+    for (parent, _), (upper, lower), chain in zip(arcs, ways, chains, strict=True):
+        ends = tops, tops + heights
+        way = _curve(chain, int(layer_of[upper]), x, ends)
+        # Boxes that are less tall than their layer are reached upright.
+        leaves = float(centres[upper, 1] + boxes[upper, 1] / 2)
+        enters = float(centres[lower, 1] - boxes[lower, 1] / 2)
+        before = _upright(way[0, 0], way[0, 1], leaves)[::-1]
+        after = _upright(way[-1, 0], way[-1, 1], enters)
+        way = np.array([*before, *way.tolist(), *after])
+        curves.append(way if parent == upper else way[::-1])
+    right = float((x + widths / 2).max(initial=0.0))
+    return Drawing(centres, boxes, tuple(curves), right, float(tops[-1] + heights[-1]))
+
+
+def _chains(
+    ways: Sequence[Arc], layer_of: NDArray[np.int64]
+) -> tuple[list[list[int]], int]:
+    """For each arc its ends, with a bend in each layer between; how many of both."""
+    chains, n_all = [], len(layer_of)
+    for upper, lower in ways:
+        n_bends = int(layer_of[lower] - layer_of[upper]) - 1
+        chains.append([upper, *range(n_all, n_all + n_bends), lower])
+        n_all += n_bends
+    return chains, n_all
+
+
+def _curve(
+    chain: Sequence[int], first: int, x: Floats, ends: tuple[Floats, Floats]
+) -> Floats:
+    """From layer to layer, upright through each; the ends are those of layers."""
+    tops, bottoms = ends
+    points = [(x[chain[0]], bottoms[first])]
+    for step, (upper, lower) in enumerate(itertools.pairwise(chain)):
+        start, end = bottoms[first + step], tops[first + step + 1]
+        middle = (start + end) / 2
+        points += [(x[upper], middle), (x[lower], middle), (x[lower], end)]
+        if lower != chain[-1]:
+            points += _upright(x[lower], end, bottoms[first + step + 1])
+    return np.array(points)
+
+
+def _upright(x: float, start: float, end: float) -> list[tuple[float, float]]:
+    """What goes on from one height to another; nothing if they are the same."""
+    if start == end:
+        return []
+    return [(x, start + (end - start) * share) for share in (1 / 3, 2 / 3, 1.0)]
