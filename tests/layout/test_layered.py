@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayleaf.layout import Drawing, layered_drawing, with_tops
+from bayleaf.layout.layered import Drawing, layered_drawing, with_tops
 from layout.geometry import Arc, n_behind, n_crossings, polyline
 from layout.graphs import SIZE, Graph, graphs
 

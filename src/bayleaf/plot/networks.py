@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.layout import Drawing, with_tops
+from bayleaf.layout.layered import Drawing, with_tops
 from bayleaf.models.texts.picture import (
     CLASS,
     FEATURE,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.layout import with_tops
+from bayleaf.layout.layered import with_tops
 from bayleaf.report.wording import plain
 
 Values = dict[str, Any]
