@@ -26,7 +26,7 @@ from bayleaf.wording import name_list, quoted
 Floats = NDArray[np.float64]
 SQUARED, ABSOLUTE = "squared", "absolute"
 # Most rows that a shape is averaged over.
-_SHAPE_ROWS = 500
+_SHAPE_ROWS = 200
 
 
 class PredictsDistributions(TableEstimator):
@@ -135,7 +135,7 @@ class PredictsDistributions(TableEstimator):
         feature : str or int
             Name of the feature.
         X : table of shape (n_rows, n_features)
-            Rows that stand for those to come; of more than 500, as many are taken at
+            Rows that stand for those to come; of more than 200, as many are taken at
             even distances.
 
         Returns
