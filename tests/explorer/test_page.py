@@ -108,7 +108,7 @@ def test_half_characters_do_not_keep_a_page_from_being_written(tmp_path: Path) -
 def test_the_page_refers_to_nothing_outside_itself() -> None:
     html = explorer_html(small_network())
     assert re.findall(r"https?:|\bsrc=|@import|<link|<img|//[a-z]+\.", html) == []
-    assert set(re.findall(r"url\([^)]*\)", html)) == {"url(#tip)"}
+    assert set(re.findall(r"url\([^)]*\)", html)) == {"url(#tip-on)", "url(#tip)"}
 
 
 def test_the_policy_of_the_page_allows_its_script_alone() -> None:
@@ -268,7 +268,7 @@ def test_groups_of_values_name_states() -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_scripts_stay_small(name: str) -> None:
-    path = Path(bayleaf.__file__).parent / "explorer" / name
+    path = Path(bayleaf.__file__).parent / "explorer" / "web" / name
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 

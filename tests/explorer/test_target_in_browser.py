@@ -108,14 +108,17 @@ def test_the_page_says_where_the_number_lies_and_what_moves_it(open_page: Any) -
     assert "price is expected to be" in page.inner_text("#verdict")
     assert page.inner_text("#why-line").endswith("before anything is set.")
     assert not page.is_visible("#what-if")
-    assert not page.is_visible('#jumps [data-to="what-if-heading"]')
+    assert page.locator('#jumps [data-to="what-if"]').get_attribute("hidden") == ""
     page.fill("#find", "age=40")
     page.press("#find", "Enter")
     assert "age in (" in page.inner_text("#known")
-    page.click("text=shore")
+    if page.get_attribute("#names", "aria-pressed") == "true":
+        page.click("#names")
+    page.click(".state:has-text('shore')")
     assert page.locator("#why-table tbody tr").count() == 2
     assert "adds" in page.inner_text("#why-table")
     assert page.locator(".card.target .state:enabled").count() == 0
+    page.click("#variable summary >> nth=0")
     assert "predicts the target from" in page.inner_text(".card.target .note")
 
 
@@ -125,7 +128,7 @@ def test_counts_cannot_be_withheld_and_the_sentence_says_so() -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
-def test_axe_finds_nothing_serious(
+def test_axe_finds_nothing(
     scheme: str, width: int, open_page: Any, axe_script: str
 ) -> None:
     # The page's policy would keep axe's script out.
@@ -135,9 +138,8 @@ def test_axe_finds_nothing_serious(
         color_scheme=scheme,
         bypass_csp=True,
     )
-    page.click(".card:not(.target) .state >> nth=0")
+    page.evaluate("window.bayleaf.session.choose(0, 0)")
     page.evaluate(axe_script)
     found = page.evaluate("axe.run()")
     assert len(found["passes"]) > 20
-    serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
-    assert [(v["id"], v["nodes"][0]["html"]) for v in serious] == []
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []

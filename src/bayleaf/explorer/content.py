@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.explain.row_probability import row_log_probabilities
-from bayleaf.explorer.networks import compiled_network
+from bayleaf.cpds.table import TableCPD
+from bayleaf.explorer.map import informed_arcs, map_content
+from bayleaf.explorer.networks import compiled_network, compiled_tree, tree_content
 from bayleaf.explorer.packing import packed, packed_codes
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
@@ -18,27 +21,29 @@ from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
+from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.support.tree_sum import TreeSum
+from bayleaf.models.texts.picture import WeightedArc
 from bayleaf.wording import quoted
 
 Content = dict[str, Any]
 
 # Rules of a latent's state that are shown.
 _RULES_SHOWN = 12
-# Arcs beyond which a drawing tells nothing.
-_ARCS_SHOWN = 600
+# Lines of a tree of conditions that are shown.
+_LINES_SHOWN = 80
 
 _ONE_NETWORK_ONLY = (
-    "This model averages several networks and predicts the class alone, so the other "
-    "variables have no posterior of their own; what you set counts for the class."
+    "This model averages several networks and predicts the class alone, so the bars "
+    "of other variables are shares of the training rows, whatever is set."
 )
 _TARGET_ONLY = (
-    "This model predicts a number, its target, so the other variables have no "
-    "posterior of their own; what you set counts for the target."
+    "This model predicts a number, its target, so the bars of other variables are "
+    "shares of the training rows, whatever is set."
 )
 _CLASS_ONLY = (
-    "Numbers follow regressions here, so the other variables have no posterior of "
-    "their own; what you set counts for the class."
+    "Numbers follow regressions here and the class alone is predicted, so the bars of "
+    "other variables are shares of the training rows, whatever is set."
 )
 
 
@@ -50,15 +55,18 @@ def network_content(network: BayesianNetwork) -> Content:
     ValueError
         If the network is too large for a page, or a variable has no states.
     """
+    variables = [variable_content(v, "variable") for v in network.domain]
+    tree = compiled_tree(network)
+    _add_distributions(variables, network, None)
     return {
         "kind": "network",
-        "variables": [variable_content(v, "variable") for v in network.domain],
+        "variables": variables,
         "class": None,
         "question": len(network.domain) - 1,
-        "edges": [list(arc) for arc in network.dag.arcs],
+        "map": map_content(variables, informed_arcs(tree, None), None),
         "order": list(network.dag.order),
         "remarks": [],
-        "network": compiled_network(network),
+        "network": tree_content(tree),
     }
 
 
@@ -71,7 +79,7 @@ def predictor_content(predictor: Predictor) -> Content:
         If the model is too large for a page, or a variable has no states.
     """
     model = predictor.model
-    content = _model_content(model)
+    content = _model_content(model, predictor.support)
     shift, loss = predictor.prior_shift, predictor.loss
     content |= {
         "temperature": predictor.temperature,
@@ -99,6 +107,8 @@ def target_content(model: IntervalTargetModel) -> Content:
     """
     content = _average_content(model.intervals, model.intervals.shipped)
     content["variables"][-1]["role"] = "target"
+    for variable in content["variables"]:
+        variable.pop("shape", None)
     trees = model.trees
     points, shares = INTEGRATION
     return {
@@ -181,7 +191,7 @@ def _groups(variable: Variable) -> list[Content]:
     return found
 
 
-def _model_content(model: ClassModel) -> Content:
+def _model_content(model: ClassModel, support: SupportCounts | None) -> Content:
     """What the page needs of a model, whatever its kind."""
     shipped = model.shipped
     if isinstance(shipped, ShippedAverage):
@@ -191,24 +201,56 @@ def _model_content(model: ClassModel) -> Content:
     network = shipped.network
     class_index = len(network.domain) - 1
     pairs = zip(network.domain, shipped.roles, strict=True)
+    variables = [variable_content(variable, role) for variable, role in pairs]
+    tree = compiled_tree(network)
     content: Content = {
         "kind": "network",
-        "variables": [variable_content(variable, role) for variable, role in pairs],
+        "variables": variables,
         "class": class_index,
         "question": class_index,
-        "edges": [list(arc) for arc in network.dag.arcs],
+        "map": map_content(variables, informed_arcs(tree, class_index), class_index),
         "order": list(shipped.order),
         "remarks": list(model.remarks),
-        "network": compiled_network(network),
+        "network": tree_content(tree),
     }
     if shipped.class_weight is not None:
         content["class_weight"] = packed(shipped.class_weight)
+    own = support if len(model.cpds) == len(network.domain) else None
+    _add_distributions(variables, network, own)
     rules = {r.name: _rules(r) for r in model.latent_reports or ()}
     n_features = len(model.domain) - 1
-    for variable in content["variables"][n_features:-1]:
+    for variable in variables[n_features:-1]:
         if variable["name"] in rules:
             variable["rules"] = rules[variable["name"]]
+    _add_shapes(variables, model)
     return content
+
+
+def _add_distributions(
+    variables: list[Content], network: BayesianNetwork, support: SupportCounts | None
+) -> None:
+    """Rows behind the tables, and those distributions in words that are no tables."""
+    for place, (variable, cpd) in enumerate(zip(variables, network.cpds, strict=True)):
+        variable["parents"] = list(cpd.parents)
+        if not isinstance(cpd, TableCPD):
+            lines = network.describe(network.domain[place].name).splitlines()
+            variable["distribution"] = lines[:_LINES_SHOWN]
+        elif support is not None:
+            variable["rows"] = packed(support.rows[place])
+        elif cpd.experience is not None:
+            variable["rows"] = packed(cpd.experience)
+
+
+def _add_shapes(variables: list[Content], model: ClassModel) -> None:
+    """What each state of a feature says alone, nats for each class, and its rows."""
+    classes = tuple(range(model.domain.cards[-1]))
+    for feature in range(len(model.domain) - 1):
+        shape = model.feature_shape(feature, classes)
+        if shape is not None:
+            variables[feature]["shape"] = {
+                "nats": packed(shape.contributions),
+                "rows": packed(np.asarray(shape.row_counts, dtype=np.float64)),
+            }
 
 
 def _rules(report: LatentReport) -> list[list[str]]:
@@ -237,7 +279,7 @@ def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
     if shipped.network is not None:
         why, values["network"] = _CLASS_ONLY, compiled_network(shipped.network)
     return {
-        **_plain_content(model),
+        **_plain_content(model, list(model.picture.arcs)),
         "kind": shipped.engine,
         "remarks": [why, *model.remarks],
         "average": values,
@@ -247,8 +289,11 @@ def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
 def _networks_content(model: ClassModel, shipped: ShippedNetworks) -> Content:
     """A mean of joint distributions: every variable has a posterior."""
     last = len(model.domain) - 1
+    uses = Counter(arc for own in shipped.networks for arc in own.dag.arcs)
+    arcs = [(*arc, n / len(shipped.networks)) for arc, n in sorted(uses.items())]
+    content = _plain_content(model, arcs)
     return {
-        **_plain_content(model),
+        **content,
         "kind": "networks",
         "networks": [
             {
@@ -260,25 +305,20 @@ def _networks_content(model: ClassModel, shipped: ShippedNetworks) -> Content:
     }
 
 
-def _plain_content(model: ClassModel) -> Content:
-    """Variables, and those arcs that a drawing of many networks can show."""
+def _plain_content(model: ClassModel, arcs: list[WeightedArc]) -> Content:
+    """Variables, and the arcs of several networks together."""
     *features, class_variable = model.domain.variables
-    arcs = model.arcs if len(model.arcs) <= _ARCS_SHOWN else []
-    note = ""
-    between = [arc for arc in arcs if arc[0] != len(features)]
-    if model.picture.note or len(between) > 4 * len(features):
-        # Every feature is some network's parent of every other.
-        arcs = [(len(features), child) for child in range(len(features))]
-        note = "; arcs between features differ from network to network and are left out"
+    variables = [
+        *(variable_content(variable, "feature") for variable in features),
+        variable_content(class_variable, "class"),
+    ]
+    _add_shapes(variables, model)
     return {
-        "drawing_note": note,
-        "variables": [
-            *(variable_content(variable, "feature") for variable in features),
-            variable_content(class_variable, "class"),
-        ],
+        "drawing_note": model.picture.note,
+        "variables": variables,
         "class": len(features),
         "question": len(features),
-        "edges": [list(arc) for arc in arcs],
+        "map": map_content(variables, arcs, len(features)),
         "order": list(range(len(features))),
         "remarks": list(model.remarks),
     }

@@ -12,11 +12,8 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 MOST_CELLS = 5_000_000
 
 
-def compiled_network(network: BayesianNetwork) -> dict[str, Any]:
-    """The junction tree of a network as plain values.
-
-    Wide trees and grouped tables keep the auxiliary variables that take them apart,
-    numbered from the network's own on.
+def compiled_tree(network: BayesianNetwork) -> JunctionTree:
+    """The junction tree of a network that a page can hold.
 
     Raises
     ------
@@ -39,12 +36,39 @@ def compiled_network(network: BayesianNetwork) -> dict[str, Any]:
             f"exact inference in this network needs {cells} cells in all its cliques; "
             f"{advice}"
         )
+    return tree
+
+
+def tree_content(tree: JunctionTree) -> dict[str, Any]:
+    """A junction tree as plain values.
+
+    Wide trees and grouped tables keep the auxiliary variables that take them apart,
+    numbered from the network's own on. A term that is the whole table of a variable
+    names it as its child.
+    """
+    n_variables = len(tree.network.domain)
+    whole = [not tree.is_apart(node) for node in range(n_variables)]
     return {
-        "cards": list(cards),
+        "cards": list(tree.product.cards),
         "terms": [
-            {"family": list(term.family), "table": packed(term.make())}
-            for term in tree.product.terms
+            {
+                "family": list(term.family),
+                "table": packed(term.make()),
+                **({"child": place} if place < n_variables and whole[place] else {}),
+            }
+            for place, term in enumerate(tree.product.terms)
         ],
         "cliques": [list(clique) for clique in tree.cliques],
         "links": [list(edge) for edge in tree.forest.edges],
     }
+
+
+def compiled_network(network: BayesianNetwork) -> dict[str, Any]:
+    """The junction tree of a network as plain values.
+
+    Raises
+    ------
+    ValueError
+        If the cliques are too large for a page.
+    """
+    return tree_content(compiled_tree(network))

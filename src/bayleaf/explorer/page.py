@@ -40,21 +40,44 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 30_000_000
 # In the order in which they build on one another.
 SCRIPTS = (
-    "arithmetic.js",
-    "junction_tree.js",
-    "network_engine.js",
-    "number_terms.js",
-    "average_engines.js",
-    "hybrid_engine.js",
-    "target_engine.js",
-    "engines.js",
-    "counterfactuals.js",
-    "evidence.js",
-    "ranges.js",
-    "drawing.js",
-    "monitors.js",
-    "panels.js",
-    "page.js",
+    "engines/arithmetic.js",
+    "engines/evidence_sets.js",
+    "engines/junction_tree.js",
+    "engines/most_probable.js",
+    "engines/network_engine.js",
+    "engines/number_terms.js",
+    "engines/average_engine.js",
+    "engines/one_dependence_engine.js",
+    "engines/averaged_engine.js",
+    "engines/mixture_engine.js",
+    "engines/hybrid_engine.js",
+    "engines/target_engine.js",
+    "engines/engines.js",
+    "questions/session.js",
+    "questions/links.js",
+    "questions/ranges.js",
+    "questions/cases.js",
+    "questions/slices.js",
+    "questions/counterfactuals.js",
+    "questions/information.js",
+    "questions/conflicts.js",
+    "questions/sensitivity.js",
+    "views/elements.js",
+    "views/words.js",
+    "views/variable_card.js",
+    "views/graph.js",
+    "views/arcs.js",
+    "views/minimap.js",
+    "views/map_pointers.js",
+    "views/map.js",
+    "views/find.js",
+    "views/answer.js",
+    "views/why.js",
+    "views/what_if.js",
+    "views/consultation.js",
+    "views/chosen_variable.js",
+    "views/case_panel.js",
+    "views/page.js",
 )
 
 
@@ -104,15 +127,15 @@ def explorer_html(
             f"{MOST_CHARACTERS}; train on fewer rows, or with fewer networks, parents "
             "or states"
         )
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_resource, SCRIPTS)) + "})();"
+    script = '"use strict";\n(() => {\n' + "\n".join((_resource(f"web/{name}") for name in SCRIPTS)) + "})();"
     parts = {
         "{{script_hash}}": _hash(script),
         "{{title}}": html.escape(_without_surrogates(content["title"])),
-        "{{style}}": _resource("page.css"),
+        "{{style}}": _resource("web/page.css"),
         "{{model}}": model_text,
         "{{script}}": script,
     }
-    page = _resource("page.html")
+    page = _resource("web/page.html")
     pieces = []
     # Each piece is put in once, so that a name such as {{script}} stays a name.
     for mark, text in parts.items():
@@ -146,7 +169,7 @@ def _content(model: Any, min_count: int) -> tuple[dict[str, Any], str]:
     """What the page holds of a model, and what kind of model that is."""
     target, kind = _target_of(model)
     if target is None:
-        predictor, kind = _predictor_of(model, with_support=min_count > 1)
+        predictor, kind = _predictor_of(model)
         if predictor is not None:
             return published_content(predictor, min_count), kind
     if min_count != 1:
@@ -169,11 +192,8 @@ def _target_of(model: Any) -> tuple[IntervalTargetModel | None, str]:
     return (fitted if isinstance(fitted, IntervalTargetModel) else None), kind
 
 
-def _predictor_of(model: Any, with_support: bool) -> tuple[Predictor | None, str]:
-    """The predictor of a classifier, and what kind of model it is.
-
-    That of an estimator counts the rows behind its tables only if they are asked for.
-    """
+def _predictor_of(model: Any) -> tuple[Predictor | None, str]:
+    """The predictor of a classifier with the rows behind it, and what it is called."""
     if isinstance(model, BayesianNetwork):
         return None, "Bayesian network"
     if isinstance(model, SavedModel):
@@ -187,8 +207,7 @@ def _predictor_of(model: Any, with_support: bool) -> tuple[Predictor | None, str
 
     kind = type(model).__name__
     if isinstance(model, BayesianClassifier):
-        support = kept_support(model) if with_support else None
-        return replace(model._predictor(), support=support), kind
+        return replace(model._predictor(), support=kept_support(model)), kind
     if isinstance(model, BayesianNetworkEstimator):
         return None, kind
     raise TypeError(

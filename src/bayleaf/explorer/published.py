@@ -45,7 +45,8 @@ def published_content(predictor: Predictor, min_count: int) -> Content:
     content = predictor_content(published)
     # They tell of single values.
     for variable in content["variables"]:
-        variable.pop("rules", None)
+        for told in ("rules", "distribution", "shape"):
+            variable.pop(told, None)
     content["remarks"] = [
         f"Numbers are those of counts rounded to multiples of {base}; "
         "values that few training rows have are numbered, not named."

@@ -12,25 +12,31 @@ class HybridEngine extends AverageEngine {
   }
 
   /** What each number adds to the score of each class, nats; zeros for other features. */
-  #numberTerms(evidence) {
+  #numberTerms(codes) {
     const terms = this.cards.map(() => new Float64Array(this.nClasses));
-    this.linear.addTo(terms, this.states(evidence));
+    this.linear.addTo(terms, codes);
     return terms;
   }
 
-  scores(evidence) {
-    const prior = this.tables.prior;
-    const scores = this.tables.scores(evidence).map((score, label) =>
+  /** Known states as the network of tables takes them. */
+  #evidence(codes) {
+    return [...codes.map((state, feature) =>
+      (state < this.cards[feature] ? hardMask(this.cards[feature], state) : null)), null];
+  }
+
+  scoresOf(codes) {
+    const { prior } = this.tables;
+    const scores = this.tables.scores(this.#evidence(codes)).map((score, label) =>
       this.base[label] + this.tableWeight * (score - prior[label]));
-    for (const term of this.#numberTerms(evidence)) {
+    for (const term of this.#numberTerms(codes)) {
       term.forEach((nats, label) => { scores[label] += nats; });
     }
     return scores;
   }
 
-  contributions(evidence, target, against) {
-    const { terms } = this.tables.contributions(evidence, target, against);
-    const numbers = this.#numberTerms(evidence).map((term) => term[target] - term[against]);
+  contributionsOf(codes, target, against) {
+    const { terms } = this.tables.contributions(this.#evidence(codes), target, against);
+    const numbers = this.#numberTerms(codes).map((term) => term[target] - term[against]);
     return {
       prior: this.base[target] - this.base[against],
       terms: terms.map((term, v) => this.tableWeight * term + (numbers[v] ?? 0)),

@@ -8,8 +8,7 @@ function readBounds(text, variables) {
   const one = text.match(new RegExp(`^(.+?)\\s*(<=|>=|<|>|=)\\s*(${NUMBER})$`));
   const found = range ?? one;
   if (!found) return null;
-  const plain = (name) => name.trim().toLowerCase().replaceAll("_", " ");
-  const variable = variables.findIndex(({ name }) => plain(name) === plain(found[1]));
+  const variable = variables.findIndex(({ name }) => plainName(name) === plainName(found[1]));
   if (variable < 0) return null;
   if (range) return { variable, low: Number(range[2]), high: Number(range[3]), open: false };
   const bound = Number(one[3]);

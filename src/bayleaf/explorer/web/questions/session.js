@@ -12,7 +12,17 @@ class Session {
     this.shift = model.shift ? unpacked(model.shift) : null;
     this.loss = model.loss ? unpacked(model.loss) : null;
     this.evidence = new Array(model.variables.length).fill(null);
+    if (model.rows) {
+      // What is missing is written as the largest code.
+      const codes = model.rows.codes.map((own) => Int32Array.from(unpackedCodes(own), (code) =>
+        (code === 0xffff ? -1 : code)));
+      model.rows = { ...model.rows, codes };
+    }
     this.history = [];
+    this.future = [];
+    // Variables that a search for changes leaves as they are.
+    this.kept = new Set();
+    this.pinned = null;
     this.listeners = [];
   }
 
@@ -20,9 +30,17 @@ class Session {
 
   /** Why nothing can be set on a variable; empty if it can. */
   locked(variable) {
-    if (this.engine.canRuleOut || variable !== this.model.class) return "";
+    if (this.engine.canBeGiven || variable !== this.model.class) return "";
     const { role } = this.model.variables[variable];
     return `This model predicts the ${role} from the features alone.`;
+  }
+
+  /** Why evidence cannot be computed with; empty if it can. */
+  refusal(evidence) {
+    const many = this.engine.nCombinations?.(evidence) ?? 1;
+    if (many <= MOST_COMBINATIONS) return "";
+    return `What is left open can be combined in ${many} ways, and this page computes `
+      + `with at most ${MOST_COMBINATIONS}; set a single state somewhere.`;
   }
 
   /** Set a state, or take it back if it is what is set. */
@@ -37,23 +55,26 @@ class Session {
     const card = this.card(variable);
     const before = this.evidence[variable];
     // Where a state was set, what is ruled out takes its place.
-    const isFresh = !before || onlyState(before) >= 0;
+    const isFresh = !before || onlyState(before) >= 0 || isSoft(before);
     const mask = isFresh ? new Uint8Array(card).fill(1) : before.slice();
     mask[state] = mask[state] ? 0 : 1;
     if (!mask.includes(1)) return "At least one state must remain possible.";
-    if (!this.engine.canRuleOut && mask.includes(0) && onlyState(mask) < 0) {
-      return "This model averages several networks and knows single states only; "
-        + "a state can be ruled out where one other remains.";
-    }
-    this.put(variable, mask.includes(0) ? mask : null);
-    return "";
+    return this.put(variable, mask.includes(0) ? mask : null);
   }
 
   /** Let only some states remain, such as those of a group of values. */
   chooseSeveral(variable, states) {
     const mask = new Uint8Array(this.card(variable));
     for (const state of states) mask[state] = 1;
-    this.put(variable, mask.includes(0) ? mask : null);
+    return this.put(variable, mask.includes(0) ? mask : null);
+  }
+
+  /** Weigh the states by how likely what was seen is in each of them. */
+  weigh(variable, weights) {
+    const highest = Math.max(...weights);
+    if (!(highest > 0)) return "At least one state must remain possible.";
+    const scaled = Float64Array.from(weights, (weight) => weight / highest);
+    return this.put(variable, scaled.every((weight) => weight === 1) ? null : scaled);
   }
 
   /** Let the states within bounds remain. Returns a sentence for the reader. */
@@ -64,37 +85,53 @@ class Session {
     if (!states) return `The states of ${about.name} are no numbers.`;
     if (!states.length) return `No state of ${about.name} lies within these bounds.`;
     if (this.locked(variable)) return this.locked(variable);
-    if (!this.engine.canRuleOut && states.length > 1) {
-      return "This model averages several networks and knows single states only.";
-    }
-    this.chooseSeveral(variable, states);
+    const refused = this.chooseSeveral(variable, states);
+    if (refused) return refused;
     if (states.length === this.card(variable)) {
       return `Every state of ${about.name} holds values within these bounds; nothing is set.`;
     }
     return `Set: ${about.name} is ${states.map((state) => about.states[state]).join(" or ")}.`;
   }
 
-  /** Change the evidence on one variable. */
+  /** Change the evidence on one variable. Returns a sentence if that cannot be. */
   put(variable, mask) {
-    if (this.locked(variable)) return;
+    if (this.locked(variable)) return this.locked(variable);
     const changed = this.evidence.slice();
     changed[variable] = mask;
-    this.replace(changed);
+    const refused = this.refusal(changed);
+    if (!refused) this.replace(changed);
+    return refused;
   }
 
   /** Change all evidence in one step that can be undone. */
   replace(evidence) {
     this.history.push(this.evidence);
     if (this.history.length > MOST_STEPS) this.history.shift();
+    this.future = [];
     this.evidence = evidence;
-    this.#tell();
+    this.tell();
   }
 
   /** Go one step back. */
   undo() {
     if (!this.history.length) return;
+    this.future.push(this.evidence);
     this.evidence = this.history.pop();
-    this.#tell();
+    this.tell();
+  }
+
+  /** Take the step that was last undone again. */
+  redo() {
+    if (!this.future.length) return;
+    this.history.push(this.evidence);
+    this.evidence = this.future.pop();
+    this.tell();
+  }
+
+  /** Keep what is set now, to compare what is set later with it; or forget that. */
+  pin(evidence) {
+    this.pinned = evidence && { evidence, posteriors: this.posteriors(evidence) };
+    this.tell();
   }
 
   /** Forget all evidence. */
@@ -105,14 +142,15 @@ class Session {
   /** Ask for another variable, where the model has no class. */
   ask(variable) {
     this.engine.ask(variable);
-    this.#tell();
+    this.tell();
   }
 
   card(variable) {
     return this.model.variables[variable].states.length;
   }
 
-  #tell() {
+  /** Let everybody know that something has changed. */
+  tell() {
     for (const listener of this.listeners) listener();
   }
 
@@ -122,9 +160,9 @@ class Session {
   logPosterior(scores, mask = null) {
     const isClass = this.engine.question === this.model.class;
     const logs = Array.from(scores, (score, state) => {
-      if (mask && !mask[state]) return -Infinity;
-      if (!isClass) return score;
-      return score / this.temperature + (this.shift ? this.shift[state] : 0);
+      const seen = mask ? Math.log(mask[state]) : 0;
+      if (!isClass) return score + seen;
+      return score / this.temperature + (this.shift ? this.shift[state] : 0) + seen;
     });
     return logNormalized(logs);
   }
@@ -139,16 +177,23 @@ class Session {
   }
 
   /** Posterior of the question under the evidence. */
-  answer() {
-    const scores = this.engine.scores(this.evidence);
-    return { scores, logs: this.logPosterior(scores, this.evidence[this.engine.question]) };
+  answer(evidence = this.evidence) {
+    const scores = this.engine.scores(evidence);
+    return { scores, logs: this.logPosterior(scores, evidence[this.engine.question]) };
+  }
+
+  /** ln P(evidence), nats, the question's own included. */
+  logEvidence(evidence) {
+    const mask = evidence[this.engine.question];
+    const scores = this.engine.scores(evidence);
+    return logSumExp(mask ? scores.map((score, s) => score + Math.log(mask[s])) : scores);
   }
 
   /** Posteriors of all variables; null if the evidence is impossible. */
-  posteriors() {
-    const { logs } = this.answer();
+  posteriors(evidence = this.evidence) {
+    const { logs } = this.answer(evidence);
     if (!logs) return null;
-    const found = this.engine.posteriors(this.evidence);
+    const found = this.engine.posteriors(evidence);
     if (!found) return null;
     found[this.engine.question] = Float64Array.from(logs, Math.exp);
     return found;
@@ -174,61 +219,13 @@ class Session {
     };
   }
 
-  // ---- links
-
-  /** The evidence as the fragment of an address. */
-  fragment() {
-    const items = [];
-    this.evidence.forEach((mask, variable) => {
-      if (!mask) return;
-      const inside = [];
-      const outside = [];
-      mask.forEach((allowed, state) => (allowed ? inside : outside).push(state));
-      const short = inside.length === 1 || inside.length <= outside.length;
-      items.push(`${variable}${short ? "=" : "!"}${(short ? inside : outside).join(".")}`);
+  /** For averages: what each thing that is set says where nothing else is, by variable. */
+  alone({ target, against }) {
+    if (!(this.engine instanceof AverageEngine)) return null;
+    return this.evidence.map((mask, variable) => {
+      if (!mask) return 0;
+      const only = this.evidence.map((own, v) => (v === variable ? own : null));
+      return this.engine.contributions(only, target, against).terms[variable] / this.temperature;
     });
-    if (this.model.class === null && this.engine.question !== this.model.question) {
-      items.unshift(`ask=${this.engine.question}`);
-    }
-    return items.length ? `#${this.model.fingerprint}&${items.join("&")}` : "";
-  }
-
-  /**
-   * Take the evidence of a fragment over. Returns a sentence if it does not fit; parts
-   * that mean nothing are left out.
-   */
-  restore(fragment) {
-    const [fingerprint, ...items] = fragment.replace(/^#/, "").split("&");
-    if (fingerprint && fingerprint !== this.model.fingerprint) {
-      return "This link belongs to another model; its evidence was not taken over.";
-    }
-    const evidence = this.evidence.map(() => null);
-    let question = this.model.question;
-    for (const item of items) {
-      const found = /^(\d+)([=!])(\d+(?:\.\d+)*)$/.exec(item);
-      const asked = /^ask=(\d+)$/.exec(item);
-      if (asked && this.model.class === null && evidence.length > Number(asked[1])) {
-        question = Number(asked[1]);
-      }
-      if (found) this.#restoreItem(evidence, found);
-    }
-    if (question !== this.engine.question) this.engine.ask(question);
-    this.replace(evidence);
-    return "";
-  }
-
-  #restoreItem(evidence, [, name, sign, listed]) {
-    const variable = Number(name);
-    if (variable >= evidence.length || this.locked(variable)) return;
-    const mask = new Uint8Array(this.card(variable)).fill(sign === "!" ? 1 : 0);
-    for (const state of listed.split(".").map(Number)) {
-      if (state < mask.length) mask[state] = sign === "!" ? 0 : 1;
-    }
-    const single = onlyState(mask) >= 0;
-    if (mask.includes(1) && mask.includes(0) && (single || this.engine.canRuleOut)) {
-      evidence[variable] = mask;
-    } else if (mask.length === 1 && mask[0]) {
-      evidence[variable] = mask;
-    }
   }
 }

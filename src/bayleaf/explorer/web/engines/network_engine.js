@@ -10,8 +10,8 @@ class NetworkEngine {
   constructor(model) {
     this.model = model;
     this.tree = new JunctionTree(model.network);
-    this.canRuleOut = true;
-    this.hasPosteriors = true;
+    this.isJoint = true;
+    this.canBeGiven = true;
     this.order = model.order;
     this.nVariables = model.variables.length;
     this.classWeight = model.class_weight ? unpacked(model.class_weight) : null;
@@ -80,8 +80,8 @@ class NetworkEngine {
     return found && found.slice(0, this.nVariables);
   }
 
-  /** Posteriors given each state of the question, weighed by the state's own. */
-  #mixed(collection) {
+  /** For each state of the question ln P(state, evidence) and posteriors given it. */
+  #byState(collection) {
     const scores = [];
     const each = [];
     for (let state = 0; state < this.tree.cards[this.question]; state += 1) {
@@ -90,6 +90,69 @@ class NetworkEngine {
       each.push(collection.posteriors());
     }
     collection.restrict(-1);
+    return { scores, each };
+  }
+
+  /**
+   * ln P(question, state, evidence) for each state of every variable: one
+   * propagation for each state of the question.
+   */
+  jointScores(evidence) {
+    const { scores, each } = this.#byState(this.#enter(this.work, evidence));
+    return this.model.variables.map(({ states }, variable) =>
+      states.map((_, state) => scores.map((score, label) =>
+        (each[label] ? score + Math.log(each[label][variable][state]) : -Infinity))));
+  }
+
+  /**
+   * For each variable whose table stands in a clique as it is: P(family, question,
+   * evidence) / P(evidence), an array for each state of the question.
+   */
+  familySums(evidence) {
+    const { tree } = this;
+    const collection = this.#enter(this.work, evidence);
+    const whole = tree.terms.filter((term) => term.child !== undefined);
+    const homes = whole.map(({ family }) => tree.smallestHolding(family));
+    const maps = whole.map(({ family }, f) =>
+      cellMap(tree.cliques[homes[f]], tree.cards, family));
+    const ofClique = tree.cliques.map((_, c) =>
+      [...whole.keys()].filter((f) => homes[f] === c));
+    const total = collection.logEvidence;
+    const sums = whole.map(() => []);
+    for (let state = 0; state < tree.cards[this.question]; state += 1) {
+      collection.restrict(state);
+      const share = Math.exp(collection.logEvidence - total);
+      whole.forEach(({ values }, f) => { sums[f][state] = new Float64Array(values.length); });
+      if (!share) continue;
+      collection.visit((clique, cells) => {
+        if (!ofClique[clique].length) return;
+        const size = cells.reduce((sum, value) => sum + value, 0);
+        for (const f of ofClique[clique]) {
+          const own = sums[f][state];
+          for (let i = 0; i < cells.length; i += 1) {
+            own[maps[f][i]] += (share * cells[i]) / size;
+          }
+        }
+      });
+    }
+    collection.restrict(-1);
+    return whole.map((term, f) => ({ ...term, sums: sums[f] }));
+  }
+
+  /** The most probable states of all variables; null if the evidence is impossible. */
+  mostProbable(evidence) {
+    const collection = this.#enter(this.work, evidence);
+    const before = collection.evidence[this.question];
+    const mask = evidence[this.question];
+    collection.set(this.question, mask ? combined(before, mask) : before);
+    const found = mostProbable(collection);
+    collection.set(this.question, before);
+    return found && { ...found, states: found.states.slice(0, this.nVariables) };
+  }
+
+  /** Posteriors given each state of the question, weighed by the state's own. */
+  #mixed(collection) {
+    const { scores, each } = this.#byState(collection);
     const logs = logNormalized(scores);
     if (!logs) return null;
     return this.tree.cards.map((card, variable) => {
@@ -131,10 +194,17 @@ class NetworkEngine {
 class NetworksEngine {
   constructor(model) {
     this.members = model.networks.map((own) => new NetworkEngine({ ...model, ...own }));
-    this.canRuleOut = true;
-    this.hasPosteriors = true;
+    this.isJoint = true;
+    this.canBeGiven = true;
     this.question = model.class;
     this.order = model.order;
+  }
+
+  /** ln P(question, state, evidence) for each state of every variable. */
+  jointScores(evidence) {
+    const each = this.members.map((member) => member.jointScores(evidence));
+    return each[0].map((own, variable) => own.map((scores, state) => scores.map((_, label) =>
+      logSumExp(each.map((one) => one[variable][state][label])))));
   }
 
   /** Logarithm of the mean of ln P(class, evidence on the others) for each class. */

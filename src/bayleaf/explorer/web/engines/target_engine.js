@@ -53,9 +53,23 @@ class TargetEngine extends AveragedEngine {
     this.pointShares = unpacked(shares);
   }
 
+  /** The ways in which the states that are left can be combined: weight and parts. */
+  #ways(evidence) {
+    return this.combinations(evidence).map(({ logWeight, codes }) =>
+      ({ weight: Math.exp(logWeight), parts: this.#parts(codes) }));
+  }
+
+  /** Probabilities of all cells under the evidence. */
+  #shares(evidence) {
+    const sums = new Float64Array(this.intervalOf.length);
+    for (const { weight, parts } of this.#ways(evidence)) {
+      this.#cells(parts, 1).shares.forEach((share, cell) => { sums[cell] += weight * share; });
+    }
+    return sums;
+  }
+
   /** What each feature adds to the scores of intervals, to the mean and to the scale. */
-  #parts(evidence) {
-    const codes = this.states(evidence);
+  #parts(codes) {
     const none = new Float64Array(codes.length);
     return {
       intervals: this.terms(codes),
@@ -92,15 +106,14 @@ class TargetEngine extends AveragedEngine {
   }
 
   scores(evidence) {
-    const { shares } = this.#cells(this.#parts(evidence), 1);
     const found = new Float64Array(this.nClasses);
-    shares.forEach((share, cell) => { found[this.intervalOf[cell]] += share; });
+    this.#shares(evidence).forEach((share, cell) => { found[this.intervalOf[cell]] += share; });
     return found.map(Math.log);
   }
 
   /** Mean of the distribution, and its quantiles at some levels. */
   distribution(evidence, levels) {
-    const { shares } = this.#cells(this.#parts(evidence), 1);
+    const shares = this.#shares(evidence);
     const whole = shares.reduce((sum, share) => sum + share, 0);
     const quantiles = levels.map((level) => {
       let below = 0;
@@ -121,7 +134,17 @@ class TargetEngine extends AveragedEngine {
    * along the straight line from nothing to all that features say.
    */
   expectation(evidence) {
-    const parts = this.#parts(evidence);
+    const total = { mean: 0, baseline: 0, terms: new Float64Array(this.nFeatures) };
+    for (const { weight, parts } of this.#ways(evidence)) {
+      const own = this.#expectationOf(parts);
+      total.mean += weight * own.mean;
+      total.baseline += weight * own.baseline;
+      own.terms.forEach((term, feature) => { total.terms[feature] += weight * term; });
+    }
+    return { ...total, terms: Array.from(total.terms) };
+  }
+
+  #expectationOf(parts) {
     const terms = new Float64Array(this.nFeatures);
     this.points.forEach((point, k) => this.#addChanges(terms, parts, point, this.pointShares[k]));
     const mean = this.#mean(this.#cells(parts, 1).shares);

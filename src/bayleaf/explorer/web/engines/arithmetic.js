@@ -84,9 +84,8 @@ function logarithmicMeanWeights(logA, logB) {
   return logA.map((a, p) => Math.exp(logLogarithmicMean(a, logB[p]) - total));
 }
 
-/** The only state that evidence leaves, or -1. */
-function onlyState(mask) {
-  if (!mask) return -1;
-  const first = mask.indexOf(1);
-  return mask.indexOf(1, first + 1) < 0 ? first : -1;
+/** Weights as shares of their sum. */
+function normalized(weights) {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / total);
 }

@@ -32,9 +32,8 @@ class JunctionTree {
     this.sizes = this.cliques.map((clique) =>
       clique.reduce((size, variable) => size * this.cards[variable], 1));
     this.base = this.sizes.map((size) => new Float64Array(size).fill(1));
-    for (const { family, table } of network.terms) {
-      this.#multiply(family, unpacked(table));
-    }
+    this.terms = network.terms.map((term) => ({ ...term, values: unpacked(term.table) }));
+    for (const { family, values } of this.terms) this.#multiply(family, values);
     this.links = this.cliques.map(() => []);
     for (const [one, other] of network.links) this.#link(one, other);
     this.homes = this.cards.map((_, variable) => this.smallestHolding([variable]));
@@ -229,12 +228,22 @@ class Collection {
   /** Posterior of every variable, or null if the evidence is impossible. */
   posteriors() {
     if (this.logEvidence === -Infinity) return null;
-    const down = this.messages.map((message, c) =>
-      (this.up[c] ? new Float64Array(message.length) : null));
     const { tree } = this;
     const found = new Array(tree.cards.length);
     const homeOf = tree.cliques.map(() => []);
     tree.homes.forEach((home, variable) => homeOf[home].push(variable));
+    this.visit((clique, cells) => {
+      for (const variable of homeOf[clique]) {
+        found[variable] = shares(cells, tree.stateMaps[variable], tree.cards[variable]);
+      }
+    });
+    return found;
+  }
+
+  /** Call for every clique with its joint posterior, up to a factor, from the roots down. */
+  visit(tell) {
+    const down = this.messages.map((message, c) =>
+      (this.up[c] ? new Float64Array(message.length) : null));
     for (let k = this.order.length - 1; k >= 0; k -= 1) {
       const clique = this.order[k];
       const cells = this.table(clique);
@@ -243,11 +252,8 @@ class Collection {
         for (let i = 0; i < cells.length; i += 1) cells[i] *= down[clique][map[i]];
       }
       for (const child of this.children[clique]) this.#sendDown(cells, child, down);
-      for (const variable of homeOf[clique]) {
-        found[variable] = shares(cells, tree.stateMaps[variable], tree.cards[variable]);
-      }
+      tell(clique, cells);
     }
-    return found;
   }
 
   /** The clique's table without what the child said, summed to what both hold. */

@@ -1,0 +1,139 @@
+// The average of sampled KDB networks, weighted by what left-out rows say of them.
+
+// Joint states of a family whose evidence is kept.
+const MOST_KNOWN = 500;
+
+/** The weighted average of sampled KDB networks. */
+class AveragedEngine extends AverageEngine {
+  constructor(model) {
+    super(model);
+    const { base, weights, pseudo, codings, networks } = model.average;
+    this.base = unpacked(base);
+    this.weights = unpacked(weights);
+    this.nDepths = weights.shape[1];
+    this.pseudo = pseudo;
+    this.codings = codings.map((maps) => maps.map(unpackedCodes));
+    const { linear, curves, trees } = model.average;
+    this.besideTables = [
+      ...(linear ? [new LinearFamilies(linear, this.nClasses)] : []),
+      ...(curves ? [new Curves(curves, this.nClasses)] : []),
+      ...(trees ? [new ClassTrees(trees, this.cards)] : []),
+    ];
+    this.nNetworks = networks.length;
+    this.families = this.cards.map((_, feature) => networks
+      .filter(({ families }) => families[feature])
+      .map(({ coding, families }) => this.#family(families[feature], this.codings[coding])));
+  }
+
+  /**
+   * Counts by joint state and class, at each number of parents. Cells come as numbers
+   * whose digits are the states and the class, each as its distance from the last.
+   */
+  #family({ variables, radices, steps, totals }, coding) {
+    const maps = variables.map((variable) => coding[variable]);
+    const nStates = maps[0][maps[0].length - 1];
+    const marginal = new Float64Array(nStates + 1);
+    const levels = variables.map(() => ({ upper: new Map(), lower: new Map() }));
+    const states = new Array(radices.length);
+    let key = 0;
+    steps.forEach((step, cell) => {
+      key += step;
+      let rest = key;
+      for (let k = radices.length - 1; k >= 0; k -= 1) {
+        states[k] = rest % radices[k];
+        rest = Math.floor(rest / radices[k]);
+      }
+      const label = states[variables.length];
+      marginal[states[0]] += totals[cell];
+      let parents = 0;
+      levels.forEach(({ upper, lower }, depth) => {
+        if (depth) parents = parents * radices[depth] + states[depth];
+        this.#count(lower, parents, label, totals[cell]);
+        this.#count(upper, parents * radices[0] + states[0], label, totals[cell]);
+      });
+    });
+    const [each, together, shared] = this.pseudo;
+    const total = marginal.reduce((sum, weight) => sum + weight, 0);
+    const pseudo = marginal.map((own) =>
+      each + together / nStates + (shared * own) / total);
+    pseudo[nStates] = 0;
+    const strength = each * nStates + together + shared;
+    return { variables, maps, radices, pseudo, strength, levels, known: new Map() };
+  }
+
+  #count(table, key, label, weight) {
+    let counts = table.get(key);
+    if (!counts) table.set(key, (counts = new Float64Array(this.nClasses)));
+    counts[label] += weight;
+  }
+
+  /** What the tables of one feature add to the score of each class, nats. */
+  #evidence(feature, codes) {
+    const found = new Float64Array(this.nClasses);
+    // As a search for changes asks for the same states again and again, what they say is
+    // kept; this loop is its heart.
+    for (const family of this.families[feature]) {
+      const { variables, maps, radices, known } = family;
+      let key = 0;
+      for (let k = 0; k < variables.length; k += 1) {
+        key = key * radices[k] + maps[k][codes[variables[k]]];
+      }
+      let own = known.get(key);
+      if (!own) {
+        if (known.size >= MOST_KNOWN) known.clear();
+        const states = variables.map((variable, k) => maps[k][codes[variable]]);
+        known.set(key, (own = this.#ofFamily(feature, family, states)));
+      }
+      for (let label = 0; label < this.nClasses; label += 1) found[label] += own[label];
+    }
+    for (let label = 0; label < this.nClasses; label += 1) found[label] /= this.nNetworks;
+    return found;
+  }
+
+  /** What one family says of its child's state, weighted depth by depth. */
+  #ofFamily(feature, { variables, radices, pseudo, strength, levels }, states) {
+    const found = new Float64Array(this.nClasses);
+    // Without prior weight a state says nothing.
+    if (!(pseudo[states[0]] > 0)) return found;
+    let parents = 0;
+    const deepest = variables.length - 1;
+    levels.forEach(({ upper, lower }, depth) => {
+      if (depth) parents = parents * radices[depth] + states[depth];
+      let weight = this.weights[feature * this.nDepths + depth];
+      // Where a family has fewer parents than others, its deepest evidence repeats.
+      for (let d = depth + 1; depth === deepest && d < this.nDepths; d += 1) {
+        weight += this.weights[feature * this.nDepths + d];
+      }
+      if (!weight) return;
+      const counts = upper.get(parents * radices[0] + states[0]);
+      const totals = lower.get(parents);
+      for (let label = 0; label < this.nClasses; label += 1) {
+        const count = counts ? counts[label] : 0;
+        const total = totals ? totals[label] : 0;
+        found[label] += weight * Math.log((count + pseudo[states[0]]) / (total + strength));
+      }
+    });
+    return found;
+  }
+
+  /** What each feature adds to the score of each class, nats. */
+  terms(codes) {
+    const terms = codes.map((_, feature) => this.#evidence(feature, codes));
+    this.besideTables.forEach((more) => more.addTo(terms, codes));
+    return terms;
+  }
+
+  scoresOf(codes) {
+    const scores = Float64Array.from(this.base);
+    for (const term of this.terms(codes)) {
+      term.forEach((nats, label) => { scores[label] += nats; });
+    }
+    return scores;
+  }
+
+  contributionsOf(codes, target, against) {
+    const terms = this.terms(codes)
+      .map((term) => term[target] - term[against]);
+    return { prior: this.base[target] - this.base[against], terms: [...terms, 0] };
+  }
+}

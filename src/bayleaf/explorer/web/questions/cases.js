@@ -1,0 +1,93 @@
+// A case as a line of a table: pasted, or picked from the rows that came with the page.
+
+// What stands for a value that is missing.
+const MISSING = new Set(["", "?", "na", "n/a", "nan", "null", "none", "missing"]);
+
+/** Cells of lines of text whose delimiter is that which stands most often in the first. */
+function readCells(text) {
+  const first = text.split(/\r?\n/, 1)[0];
+  const [delimiter] = [",", ";", "\t"].sort((a, b) =>
+    first.split(b).length - first.split(a).length);
+  const lines = [[]];
+  let cell = "";
+  let isQuoted = false;
+  const endCell = () => { lines[lines.length - 1].push(cell.trim()); cell = ""; };
+  for (let i = 0; i < text.length; i += 1) {
+    const sign = text[i];
+    if (isQuoted && sign === '"' && text[i + 1] === '"') { cell += '"'; i += 1; }
+    else if (sign === '"' && (isQuoted || !cell.trim())) isQuoted = !isQuoted;
+    else if (!isQuoted && sign === delimiter) endCell();
+    else if (!isQuoted && sign === "\n") { endCell(); lines.push([]); }
+    else if (sign !== "\r" || isQuoted) cell += sign;
+  }
+  endCell();
+  return lines.filter((line) => line.length > 1 || line[0]);
+}
+
+/** Names as they are compared: no matter the case, and what stands between words. */
+function plainName(name) {
+  return name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/[\s_.-]+/g, " ").trim();
+}
+
+/** The state that a text means; -1 for none, null for a missing value. */
+function stateOf(variable, text) {
+  const exact = variable.states.indexOf(text);
+  if (exact >= 0) return exact;
+  if (MISSING.has(text.toLowerCase())) return null;
+  const number = Number(text);
+  if ((variable.cuts || variable.numbers) && text && Number.isFinite(number)) {
+    const [state] = statesWithin(variable, { low: number, high: number, open: false });
+    return state ?? -1;
+  }
+  return variable.states.findIndex((label) => plainName(label) === plainName(text));
+}
+
+/** The variables whose values a line without names may hold, in their order. */
+function tableVariables(session) {
+  const { variables } = session.model;
+  return [...variables.keys()].filter((v) => ["feature", "variable"].includes(variables[v].role));
+}
+
+/**
+ * The evidence that a pasted line means, with or without a line of names above it, and
+ * what could not be read. The class is left out: it is what is asked.
+ */
+function readCase(session, text) {
+  const { variables, class: label } = session.model;
+  const lines = readCells(text.trim());
+  if (!lines.length) return { problems: ["Paste a line of values, with or without names above it."] };
+  const named = new Map(variables.map(({ name, role }, v) => [role === "cells" ? "" : plainName(name), v]));
+  const hasNames = lines.length > 1 && lines[0].some((cell) => named.has(plainName(cell)));
+  const cells = lines[hasNames ? 1 : 0];
+  const order = hasNames ? lines[0].map((cell) => named.get(plainName(cell)) ?? -1)
+    : tableVariables(session);
+  const nExpected = order.length;
+  const mayHoldClass = !hasNames && label !== null && cells.length === nExpected + 1;
+  if (cells.length !== nExpected && !mayHoldClass) {
+    return { problems: [`The line has ${cells.length} values where ${nExpected} are expected.`] };
+  }
+  const evidence = session.evidence.map(() => null);
+  const problems = [];
+  order.forEach((variable, place) => {
+    if (variable < 0) problems.push(`No variable is called ${lines[0][place]}.`);
+    if (variable < 0 || variable === label) return;
+    const state = stateOf(variables[variable], cells[place]);
+    if (state === -1) problems.push(`${cells[place]} is no value of ${variables[variable].name}.`);
+    else if (state !== null) evidence[variable] = hardMask(session.card(variable), state);
+  });
+  return { evidence, problems };
+}
+
+/** The evidence of a row that came with the page, and the state of the class in it. */
+function shippedCase(session, row) {
+  const { variables, codes } = session.model.rows;
+  const evidence = session.evidence.map(() => null);
+  let label = -1;
+  variables.forEach((variable, column) => {
+    const state = codes[column][row];
+    if (state < 0) return;
+    if (variable === session.model.class) label = state;
+    else evidence[variable] = hardMask(session.card(variable), state);
+  });
+  return { evidence, label };
+}

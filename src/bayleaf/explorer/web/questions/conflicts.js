@@ -1,0 +1,52 @@
+// What does not fit together: items in conflict, and the least to take back.
+
+// Items that may have to be taken back together.
+const MOST_TAKEN_BACK = 4;
+
+/** Variables of which something is known. */
+function knownVariables(evidence) {
+  return [...evidence.keys()].filter((variable) => evidence[variable]);
+}
+
+/** Evidence without that on some variables. */
+function without(evidence, variables) {
+  return evidence.map((mask, variable) => (variables.includes(variable) ? null : mask));
+}
+
+/**
+ * Conflict of the evidence, nats: how much less probable it is than if its items had
+ * nothing to do with each other, altogether and for each item against the others
+ * (Jensen et al. 1991); null where there is no joint distribution or nothing to compare.
+ */
+function conflictOf(session) {
+  const { evidence } = session;
+  const known = knownVariables(evidence);
+  const together = session.logEvidence(evidence);
+  if (!session.engine.isJoint || known.length < 2 || together === -Infinity) return null;
+  // A given prior of the class makes sums of scores differ from one by a factor.
+  const nothing = session.logEvidence(evidence.map(() => null));
+  const alone = known.map((variable) =>
+    session.logEvidence(evidence.map((mask, v) => (v === variable ? mask : null))) - nothing);
+  const items = known.map((variable, i) => ({
+    variable,
+    nats: alone[i] + session.logEvidence(without(evidence, [variable])) - together,
+  }));
+  const total = alone.reduce((sum, log) => sum + log, 0) - (together - nothing);
+  return { total, items: items.sort((a, b) => b.nats - a.nats) };
+}
+
+/** The smallest sets of items without which the evidence is possible. */
+function leastToTakeBack(session) {
+  const { evidence } = session;
+  const known = knownVariables(evidence);
+  const found = [];
+  const extend = (chosen, first, size) => {
+    if (chosen.length === size) {
+      if (session.logEvidence(without(evidence, chosen)) > -Infinity) found.push(chosen);
+      return;
+    }
+    for (let i = first; i < known.length; i += 1) extend([...chosen, known[i]], i + 1, size);
+  };
+  for (let size = 1; size <= MOST_TAKEN_BACK && !found.length; size += 1) extend([], 0, size);
+  return found;
+}

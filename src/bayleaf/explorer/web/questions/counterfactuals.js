@@ -1,0 +1,87 @@
+// Which of the things that are set would have to be otherwise for another answer.
+
+// Counterfactuals that are kept, by falling probability.
+const MOST_KEPT = 200;
+
+/** Things that are set and may be otherwise, each with the states it could have. */
+function openItems(session, evidence) {
+  const { engine, kept, model } = session;
+  return [...evidence.keys()].flatMap((variable) => {
+    const from = onlyState(evidence[variable]);
+    const { missing, states } = model.variables[variable];
+    // A value that is missing stays so, and none becomes missing.
+    if (from < 0 || from === missing || variable === engine.question || kept.has(variable)) return [];
+    const others = [...Array(missing ?? states.length).keys()].filter((to) => to !== from);
+    return [{ variable, from, others }];
+  });
+}
+
+/**
+ * All single changes, then all pairs of changes none of which flips the answer alone;
+ * pairs of changes that each take most from the answer come first.
+ */
+function* changesOf(session, evidence, answer) {
+  const { engine } = session;
+  const tryOut = (changes) => {
+    const changed = evidence.slice();
+    for (const { variable, to } of changes) {
+      changed[variable] = hardMask(evidence[variable].length, to);
+    }
+    const scores = engine.scores(changed);
+    const logs = session.logPosterior(scores);
+    const found = logs ? session.decision(logs) : answer;
+    return {
+      changes,
+      answer: found,
+      probability: logs ? Math.exp(logs[found]) : 0,
+      left: logs ? logs[answer] - logs[argMax(logs, answer)] : Infinity,
+      logProbability: found === answer ? null : engine.logProbability(changed, scores),
+    };
+  };
+  const staying = [];
+  for (const { variable, from, others } of openItems(session, evidence)) {
+    for (const to of others) {
+      const change = { variable, from, to };
+      const found = tryOut([change]);
+      if (found.answer === answer) staying.push({ change, left: found.left });
+      yield found.answer === answer ? null : found;
+    }
+  }
+  const pairs = staying.flatMap((one, i) => staying.slice(i + 1)
+    .filter((other) => other.change.variable !== one.change.variable)
+    .map((other) => ({ changes: [one.change, other.change], left: one.left + other.left })));
+  pairs.sort((a, b) => a.left - b.left);
+  for (const { changes } of pairs) {
+    const found = tryOut(changes);
+    yield found.answer === answer ? null : found;
+  }
+}
+
+/** Fewest changes first, then the most probable. */
+function sortCounterfactuals(found) {
+  return found.sort((a, b) =>
+    a.changes.length - b.changes.length || b.logProbability - a.logProbability);
+}
+
+/** All counterfactuals at once: what tests ask for. */
+function allCounterfactuals(session) {
+  const { logs } = session.answer();
+  if (!logs) return [];
+  const all = [...changesOf(session, session.evidence.slice(), session.decision(logs))];
+  return sortCounterfactuals(all.filter((found) => found !== null));
+}
+
+/**
+ * Search in slices of time; `tell` gets what was found so far and whether that is all.
+ * Returns a function that stops the search.
+ */
+function searchCounterfactuals(session, tell) {
+  const { logs } = session.answer();
+  if (!logs) {
+    tell([], true);
+    return () => {};
+  }
+  const changes = changesOf(session, session.evidence.slice(), session.decision(logs));
+  return runInSlices(changes, (found, isDone) =>
+    tell(sortCounterfactuals(found.slice()).slice(0, MOST_KEPT), isDone));
+}

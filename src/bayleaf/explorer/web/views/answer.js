@@ -1,0 +1,137 @@
+// The answer, what it rests on, and what does not fit together.
+
+// States of the answer that are listed.
+const ANSWERS_SHOWN = 4;
+// Nats from which on a conflict is told: values half as probable together as alone.
+const TELLING_CONFLICT = LN2;
+// Ways to make impossible evidence possible that are offered.
+const WAYS_SHOWN = 5;
+
+/** The posterior of the question, in a sentence and in bars. */
+class AnswerPanel {
+  constructor(session) {
+    this.session = session;
+    this.verdict = byId("verdict");
+    this.bars = byId("answer-bars");
+    this.known = byId("known");
+    this.conflict = byId("conflict");
+  }
+
+  show(logs, before) {
+    this.#showKnown();
+    this.conflict.replaceChildren();
+    const { model, engine } = this.session;
+    const { name, states } = model.variables[engine.question];
+    this.bars.replaceChildren();
+    if (!logs) {
+      this.verdict.textContent = "This evidence is impossible in the model: take "
+        + "something back.";
+      return;
+    }
+    const p = logs.map(Math.exp);
+    const ranked = p.map((_, state) => state).sort((a, b) => p[b] - p[a] || a - b);
+    const [best] = ranked;
+    const said = (state) => `${short(states[state])} with ${percent(p[state])}`;
+    const decision = this.session.decision(logs);
+    const cheapest = decision === best ? ""
+      : ` The cheapest decision under the loss matrix is ${short(states[decision])}.`;
+    this.verdict.textContent = engine.distribution ? this.#range(name)
+      : `${stated(short(name), said(best))}`
+        + `${ranked.length > 1 ? `, then ${said(ranked[1])}` : ""}.${cheapest}`;
+    const pinned = this.session.pinned?.posteriors?.[engine.question];
+    for (const state of ranked.slice(0, ANSWERS_SHOWN)) {
+      this.bars.append(this.#bar(states[state], p[state], before?.[state], pinned?.[state]));
+    }
+  }
+
+  #bar(label, p, before, pinned) {
+    const fill = element("span", { className: "fill" });
+    fill.style.width = `${100 * p}%`;
+    const ghost = (className, at) => {
+      const made = element("span", { className });
+      made.style.left = `${100 * at}%`;
+      return made;
+    };
+    const wasElsewhere = before !== undefined && Math.abs(before - p) > 0.002;
+    return element("div", { className: "answer-bar", "aria-hidden": "true" }, [
+      fill,
+      ...(wasElsewhere ? [ghost("before", before)] : []),
+      ...(pinned === undefined ? [] : [ghost("pinned", pinned)]),
+      element("span", { text: visible(label), className: "label", dir: "auto" }),
+      element("span", { text: percent(p), className: "value" }),
+    ]);
+  }
+
+  /** Where a number is expected to lie. */
+  #range(name) {
+    const { mean, quantiles } = this.session.engine
+      .distribution(this.session.evidence, [0.05, 0.5, 0.95]);
+    const [low, median, high] = quantiles.map(brief);
+    return `${short(name)} is expected to be ${brief(mean)}; median ${median}, `
+      + `with 90\u00a0% between ${low} and ${high}.`;
+  }
+
+  /** What is set, each with a button that takes it back and one that keeps it. */
+  #showKnown() {
+    const { session } = this;
+    const chips = knownVariables(session.evidence).map((variable) => {
+      const text = knownText(session.model.variables[variable], session.evidence[variable]);
+      const back = pressing("", () => {
+        session.put(variable, null);
+        byId("undo").focus();
+      }, { className: "chip", "aria-label": `Take back ${text}` });
+      back.append(element("bdi", { text }), " ×");
+      return element("li", {}, [back, this.#keeper(variable, text)]);
+    });
+    this.known.replaceChildren(chips.length
+      ? element("ul", { className: "chips", "aria-label": "What is set" }, chips)
+      : element("p", { className: "note", text: "Nothing is set yet." }));
+  }
+
+  /** A button that locks a variable: What if leaves it as it is. */
+  #keeper(variable, text) {
+    const { kept } = this.session;
+    const isKept = kept.has(variable);
+    return pressing(isKept ? "locked" : "lock", () => {
+      if (isKept) kept.delete(variable);
+      else kept.add(variable);
+      this.session.tell();
+    }, {
+      className: "keep", "aria-pressed": String(isKept),
+      "aria-label": `${isKept ? "locked" : "lock"}: What if leaves ${text} as it is`, title: "What if leaves it as it is",
+    });
+  }
+
+  /** What of the evidence is in conflict, or what would make it possible. */
+  explain(logs) {
+    this.conflict.replaceChildren();
+    if (!logs) {
+      this.#offer();
+      return;
+    }
+    const found = conflictOf(this.session);
+    if (!found || found.total < TELLING_CONFLICT) return;
+    const { variables } = this.session.model;
+    const items = found.items.filter(({ nats }) => nats > 0).slice(0, 3).map(({ variable, nats }) =>
+      `${knownText(variables[variable], this.session.evidence[variable], 40)} (${(nats / LN2).toFixed(1)} bits)`);
+    this.conflict.append(element("p", { className: "warning", text: "What is set is in conflict: "
+      + `${(found.total / LN2).toFixed(1)} bits less probable together than alone; most at odds `
+      + `with the rest: ${items.join(", ")}.` }));
+  }
+
+  #offer() {
+    const { session } = this;
+    const sets = leastToTakeBack(session);
+    if (!sets.length) return;
+    const { variables } = session.model;
+    const buttons = sets.slice(0, WAYS_SHOWN).map((taken) => pressing(
+      taken.map((v) => knownText(variables[v], session.evidence[v], 30)).join(" and "),
+      () => session.replace(without(session.evidence, taken)),
+      { className: "chip" },
+    ));
+    this.conflict.append(
+      element("p", { className: "warning", text: "The least to take back, any of:" }),
+      element("div", { className: "chips" }, buttons),
+    );
+  }
+}

@@ -1,0 +1,177 @@
+// What to ask next, what is most probable altogether, and what the answer rests on.
+
+// Lines that are listed.
+const QUESTIONS_SHOWN = 12;
+const ENTRIES_SHOWN = 10;
+
+/** Questions by how much less uncertain the answer is expected to be, and their costs. */
+class AskNextPanel {
+  constructor(session, choose) {
+    this.session = session;
+    this.choose = choose;
+    this.line = byId("ask-next-line");
+    this.place = byId("ask-next-table");
+    this.costs = new Map();
+    this.stop = () => {};
+  }
+
+  show() {
+    this.stop();
+    this.found = [];
+    const { logs } = this.session.answer();
+    if (!logs || this.session.evidence[this.session.engine.question]) {
+      this.line.textContent = "There is nothing to find out.";
+      this.place.replaceChildren();
+      return;
+    }
+    this.line.textContent = `${(entropyOf(logs) / LN2).toFixed(3)} bits are open. By how many `
+      + "bits is that expected to fall, once the answer to a question is known? Computing …";
+    this.stop = runInSlices(expectedReductions(this.session), (found, isDone) => {
+      this.found = found;
+      if (isDone) {
+        this.line.textContent = this.line.textContent.replace(" Computing …", "");
+        this.#list();
+      }
+    });
+  }
+
+  #cost(variable) {
+    return this.costs.get(variable) ?? 1;
+  }
+
+  #list() {
+    const worth = ({ variable, nats }) => nats / this.#cost(variable);
+    const ranked = this.found.slice().sort((a, b) => worth(b) - worth(a) || a.variable - b.variable);
+    const shown = ranked.slice(0, QUESTIONS_SHOWN);
+    const largest = Math.max(...shown.map(worth), 1e-12);
+    const rows = shown.map((one) => this.#row(one, worth(one) / largest));
+    this.place.replaceChildren(element("table", { "aria-labelledby": "ask-next-heading" }, [
+      element("thead", {}, [element("tr", {}, [
+        ...["Question", "", "bits", "cost"].map((text, i) => (text
+          ? element("th", { scope: "col", text, className: i > 1 ? "number" : "" })
+          : element("td", { "aria-hidden": "true" }))),
+      ])]),
+      element("tbody", {}, rows),
+    ]));
+  }
+
+  #row({ variable, nats }, share) {
+    const { name } = this.session.model.variables[variable];
+    const bar = element("span", { className: "bar for" });
+    bar.style.left = "0";
+    bar.style.width = `${Math.max(0, 100 * share)}%`;
+    const cost = element("input", {
+      type: "number", min: "0.01", step: "any", value: this.#cost(variable),
+      className: "cost", "aria-label": `Cost of asking for ${short(name)}`,
+    });
+    cost.addEventListener("change", () => {
+      const value = Number(cost.value);
+      if (value > 0) this.costs.set(variable, value);
+      this.#list();
+    });
+    return element("tr", {}, [
+      element("th", { scope: "row" }, [
+        pressing(short(name, 40), () => this.choose(variable), { className: "link", dir: "auto" }),
+      ]),
+      element("td", { className: "gain", "aria-hidden": "true" }, [bar]),
+      element("td", { className: "number", text: (nats / LN2).toFixed(3) }),
+      element("td", { className: "number" }, [cost]),
+    ]);
+  }
+}
+
+/** The most probable states of everything that is open. */
+class MostProbablePanel {
+  constructor(session) {
+    this.session = session;
+    this.place = byId("most-probable-list");
+    this.line = byId("most-probable-line");
+  }
+
+  show() {
+    const { session } = this;
+    const found = session.engine.mostProbable(session.evidence);
+    this.place.replaceChildren();
+    if (!found) {
+      this.line.textContent = "The evidence is impossible.";
+      return;
+    }
+    const log = session.logEvidence(session.evidence);
+    const { variables } = session.model;
+    this.line.textContent = "The most probable states of all that is open, together: "
+      + `probability ${(Math.exp(found.logProbability - log)).toPrecision(3)} given what is set.`;
+    variables.forEach(({ name, states, role }, variable) => {
+      if (role === "cells" || onlyState(session.evidence[variable]) >= 0) return;
+      this.place.append(element("li", {
+        dir: "auto", text: stated(short(name, 40), short(states[found.states[variable]], 40)),
+      }));
+    });
+  }
+}
+
+/** Table entries by how far the answer moves as they do. */
+class SensitivityPanel {
+  constructor(session) {
+    this.session = session;
+    this.line = byId("sensitivity-line");
+    this.place = byId("sensitivity-table");
+  }
+
+  show() {
+    const { session } = this;
+    const { logs } = session.answer();
+    const state = logs ? argMax(logs) : -1;
+    const found = logs ? tornado(session, state) : null;
+    this.place.replaceChildren();
+    if (!found?.length) {
+      this.line.textContent = "There is no table entry that moves the answer.";
+      return;
+    }
+    const { name, states } = session.model.variables[session.engine.question];
+    const now = Math.exp(logs[state]);
+    this.line.textContent = `How far P(${stated(short(name, 30), short(states[state], 30))}), now `
+      + `${percent(now)}, moves if one number of one table is a tenth smaller or larger:`;
+    const shown = found.slice(0, ENTRIES_SHOWN);
+    const all = [now, ...shown.flatMap(({ ends }) => ends)];
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const place = (p) => (high > low ? (100 * (p - low)) / (high - low) : 50);
+    this.place.append(element("table", { "aria-labelledby": "sensitivity-heading" }, [
+      element("thead", {}, [element("tr", {}, [
+        element("th", { scope: "col", text: "Table entry" }),
+        element("td", { "aria-hidden": "true" }),
+        element("th", { scope: "col", className: "number", text: "from … to" }),
+      ])]),
+      element("tbody", {}, shown.map((one) => this.#row(one, place, now))),
+    ]));
+  }
+
+  #row(one, place, now) {
+    const { variables } = this.session.model;
+    const states = statesOfRow(one.family.slice(0, -1), variables, one.row);
+    const given = states.map(({ name, label }) => stated(short(name, 24), short(label, 20)));
+    const about = variables[one.child];
+    const event = stated(short(about.name, 30), short(about.states[one.entry], 24));
+    const [from, to] = one.ends.slice().sort((a, b) => a - b);
+    const bar = element("span", { className: "bar for" });
+    bar.style.left = `${place(from)}%`;
+    bar.style.width = `${place(to) - place(from)}%`;
+    const middle = element("span", { className: "before" });
+    middle.style.left = `${place(now)}%`;
+    return element("tr", {}, [
+      element("th", { scope: "row", dir: "auto", text: `P(${event}${given.length ? ` | ${given.join(", ")}` : ""}) = ${brief(one.p)}` }),
+      element("td", { className: "gain", "aria-hidden": "true" }, [bar, middle]),
+      element("td", { className: "number", text: `${percent(from)} … ${percent(to)}` }),
+    ]);
+  }
+}
+
+/** States of the parents in a row of a table, the last parent running fastest. */
+function statesOfRow(parents, variables, row) {
+  let rest = row;
+  return parents.slice().reverse().map((parent) => {
+    const { name, states } = variables[parent];
+    const state = rest % states.length;
+    rest = Math.floor(rest / states.length);
+    return { name, state, label: states[state], variable: parent };
+  }).reverse();
+}

@@ -1,0 +1,39 @@
+// Elements of the page, made from text that is never read as markup.
+
+/** An element with text, classes and attributes. */
+function element(tag, { text, className, ...attributes } = {}, children = []) {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** An element of a drawing. */
+function drawn(tag, attributes = {}, children = []) {
+  const made = document.createElementNS(byId("graph").namespaceURI, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** A button with a text and what a click does. */
+function pressing(text, onClick, attributes = {}) {
+  const made = element("button", { type: "button", text, ...attributes });
+  made.addEventListener("click", onClick);
+  return made;
+}
+
+/** The element with an id. */
+const byId = (id) => document.getElementById(id);
+
+/** Set an element's text, if it is another: what stays the same is not painted again. */
+function write(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+/** A name that may be broken after the signs that join its words. */
+function breakable(text) {
+  return text.split(/(?<=[_./-])/).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+}

@@ -1,0 +1,88 @@
+// Who is whose parent in the map, and what is near what.
+
+/** The graph over the variables that are drawn. */
+class Graph {
+  constructor({ nodes, arcs }) {
+    this.nodes = nodes;
+    this.parents = new Map(nodes.map((node) => [node, []]));
+    this.children = new Map(nodes.map((node) => [node, []]));
+    for (const [parent, child] of arcs) {
+      this.parents.get(child).push(parent);
+      this.children.get(parent).push(child);
+    }
+  }
+
+  /** Parents, children and the children's other parents of a node. */
+  relations(node) {
+    const parents = this.parents.get(node);
+    const children = this.children.get(node);
+    const others = children.flatMap((child) => this.parents.get(child))
+      .filter((other) => other !== node && !parents.includes(other) && !children.includes(other));
+    return { parents, children, others: [...new Set(others)] };
+  }
+
+  /** Distance of every node from one along arcs in either direction. */
+  distances(from) {
+    const found = new Map([[from, 0]]);
+    const waiting = [from];
+    for (const node of waiting) {
+      for (const next of [...this.parents.get(node), ...this.children.get(node)]) {
+        if (!found.has(next)) {
+          found.set(next, found.get(node) + 1);
+          waiting.push(next);
+        }
+      }
+    }
+    return found;
+  }
+}
+
+/** A map that narrows the gaps between spans to a width, and leaves the spans as they are. */
+function withoutGaps(spans, widest) {
+  const sorted = spans.slice().sort((a, b) => a[0] - b[0]);
+  const first = sorted[0]?.[0] ?? 0;
+  const gaps = [];
+  let end = first;
+  for (const [low, high] of sorted) {
+    if (low - end > widest) gaps.push([end, low]);
+    end = Math.max(end, high);
+  }
+  return (place) => gaps.reduce((now, [from, to]) => {
+    const share = Math.min(1, Math.max(0, (place - from) / (to - from)));
+    return now - share * (to - from - widest);
+  }, place - first);
+}
+
+/**
+ * Places of some nodes of a drawing and ways of the arcs among them, moved together
+ * where the others have left gaps: their order stays.
+ */
+function drawingOf(drawing, { nodes, arcs }, chosen) {
+  const boxes = new Map(nodes.map((node, i) => [node, drawing.boxes[i]]));
+  const shown = nodes.filter((node) => chosen.has(node));
+  const ways = arcs.flatMap(([parent, child], arc) =>
+    (chosen.has(parent) && chosen.has(child) && drawing.ways[arc]
+      ? [{ arc, parent, child, way: drawing.ways[arc] }] : []));
+  if (shown.length === nodes.length) {
+    return { boxes, ways, width: drawing.width, height: drawing.height };
+  }
+  // Arcs need no room of their own: where no box stands, their lanes only come nearer.
+  const spans = (axis, size) => shown.map((node) => {
+    const box = boxes.get(node);
+    return [box[axis], box[axis] + box[size]];
+  });
+  const across = withoutGaps(spans(0, 2), 26);
+  const down = withoutGaps(spans(1, 3), 44);
+  const moved = new Map(shown.map((node) => {
+    const [x, y, width, height] = boxes.get(node);
+    return [node, [across(x), down(y), width, height]];
+  }));
+  return {
+    boxes: moved,
+    ways: ways.map((one) => ({
+      ...one, way: one.way.map((place, k) => (k % 2 ? down(place) : across(place))),
+    })),
+    width: Math.max(...[...moved.values()].map(([x, , width]) => x + width)),
+    height: Math.max(...[...moved.values()].map(([, y, , height]) => y + height)),
+  };
+}

@@ -1,0 +1,338 @@
+// The map: boxes with bars and arcs between them, to be moved about; or a plain list.
+
+// Above this the map opens on what is near the question, with a slider for distance.
+const MOST_AT_ONCE = 150;
+// Boxes on the map when it opens so, about.
+const FIRST_BOXES = 40;
+// Scales below which bars cannot be read and a map opens in part, and their bounds.
+const LEAST_READABLE = 0.55;
+const LEAST_OPENED = 0.4;
+const SCALES = [0.03, 2.5];
+// Width and height of the map on paper, in pixels of its pages.
+const PAPER = [690, 480];
+
+/** Variables on a plane that is panned and zoomed, or below one another. */
+class NetworkMap {
+  constructor(session, handlers) {
+    this.session = session;
+    this.handlers = handlers;
+    const { model } = session;
+    this.about = model.map;
+    this.graph = new Graph(model.map);
+    this.frame = byId("drawing");
+    this.world = byId("world");
+    this.place = byId("monitors");
+    this.cards = new Map();
+    this.shown = [];
+    this.arcs = new Arcs(byId("graph"), model.map.arcs.map(([, , weight]) => weight));
+    this.minimap = new Minimap(byId("minimap"), (x, y) => this.#centreOn(x, y));
+    this.withClass = false;
+    this.centre = session.engine.question;
+    this.distance = this.#firstDistance();
+    this.moved = new Map();
+    this.at = { x: 0, y: 0, scale: 1 };
+    const isWide = window.matchMedia("(min-width: 900px)").matches;
+    this.isList = !isWide || !this.graph.nodes.length;
+    this.form = "bars";
+    this.#place();
+    if (!this.isList && this.#fitting() < LEAST_READABLE) {
+      this.form = "names";
+      this.#place();
+    }
+    new MapPointers(this);
+    this.#open();
+    new ResizeObserver(() => (this.isFitted ? this.fit() : this.#transform())).observe(this.frame);
+  }
+
+  // ---- what is on the map
+
+  get isLarge() {
+    return this.graph.nodes.length > MOST_AT_ONCE;
+  }
+
+  #firstDistance() {
+    if (!this.isLarge) return Infinity;
+    const found = [...this.graph.distances(this.centre).values()];
+    let distance = 1;
+    while (found.filter((d) => d <= distance + 1).length <= FIRST_BOXES
+      && distance < Math.max(...found)) distance += 1;
+    return distance;
+  }
+
+  /** The largest distance from the centre. */
+  get farthest() {
+    return Math.max(...this.graph.distances(this.centre).values());
+  }
+
+  #chosen() {
+    if (this.distance === Infinity) return new Set(this.graph.nodes);
+    const distances = this.graph.distances(this.centre);
+    return new Set(this.graph.nodes.filter((node) => distances.get(node) <= this.distance));
+  }
+
+  /** Put boxes and arcs to their places, for what is chosen of the map. */
+  #place() {
+    const { drawings } = this.about;
+    const drawing = drawings[this.form + (this.withClass ? "+class" : "")] ?? drawings[this.form];
+    this.drawing = drawingOf(drawing, this.about, this.#chosen());
+    for (const [node, [x, y]] of this.moved) {
+      const box = this.drawing.boxes.get(node);
+      if (box) this.drawing.boxes.set(node, [x, y, box[2], box[3]]);
+    }
+    const section = byId("network");
+    section.classList.toggle("list", this.isList);
+    section.classList.toggle("names", !this.isList && this.form === "names");
+    this.shown = this.isList ? this.#listed() : this.#inVisualOrder();
+    this.place.replaceChildren(...this.shown.map((node) => this.#card(node).card));
+    for (const node of this.shown) this.#put(node);
+    const marked = new Set(this.withClass ? [] : this.about.marked);
+    for (const [node, { card }] of this.cards) card.classList.toggle("marked", marked.has(node));
+    if (!this.isList) {
+      this.arcs.draw(this.drawing, this.session.model.class);
+      this.minimap.draw(this.drawing);
+      for (const node of this.moved.keys()) this.arcs.follow(node, this.drawing.boxes);
+    }
+    this.#note();
+  }
+
+  /** Move a box; its arcs follow. */
+  moveBox(node, dx, dy) {
+    const [x, y, width, height] = this.drawing.boxes.get(node);
+    const to = [x + dx / this.at.scale, y + dy / this.at.scale, width, height];
+    this.drawing.boxes.set(node, to);
+    this.moved.set(node, to);
+    this.#put(node);
+    this.arcs.follow(node, this.drawing.boxes);
+    byId("tidy").disabled = false;
+  }
+
+  /** The variable of a card; null for none. */
+  nodeOf(card) {
+    return this.shown.find((node) => this.cards.get(node).card === card) ?? null;
+  }
+
+  #put(node) {
+    const { style } = this.#card(node).card;
+    const box = this.isList ? null : this.drawing.boxes.get(node);
+    ["left", "top", "width", "height"].forEach((side, i) => {
+      style[side] = box ? `${box[i]}px` : "";
+    });
+  }
+
+  /** Every variable, the class and latent ones first. */
+  #listed() {
+    const { variables } = this.session.model;
+    const rank = { class: 0, target: 0, latent: 1, variable: 2, feature: 2 };
+    const chosen = this.isLarge ? this.#chosen() : new Set(this.graph.nodes);
+    return this.graph.nodes.filter((node) => chosen.has(node))
+      .sort((a, b) => rank[variables[a].role] - rank[variables[b].role] || a - b);
+  }
+
+  /** From the top to the bottom, and from the left to the right. */
+  #inVisualOrder() {
+    const { boxes } = this.drawing;
+    return [...boxes.keys()].sort((a, b) =>
+      boxes.get(a)[1] - boxes.get(b)[1] || boxes.get(a)[0] - boxes.get(b)[0]);
+  }
+
+  #card(node) {
+    let card = this.cards.get(node);
+    if (!card) {
+      const { isRulingOut, say, choose } = this.handlers;
+      const id = `variable-${node}`;
+      card = new VariableCard(this.session, node, { id, isBox: true, isRulingOut, say, choose });
+      card.card.addEventListener("mouseenter", () => this.#relate(node));
+      card.card.addEventListener("mouseleave", () => this.#relate(null));
+      card.card.addEventListener("focusin", () => {
+        this.#relate(node);
+        this.reveal(node);
+      });
+      card.card.addEventListener("focusout", () => this.#relate(null));
+      this.cards.set(node, card);
+    }
+    return card;
+  }
+
+  /** Let a variable's parents, children and Markov blanket stand out; none for null. */
+  #relate(node) {
+    const kinds = new Map();
+    if (node !== null) {
+      const { parents, children, others } = this.graph.relations(node);
+      others.forEach((other) => kinds.set(other, "is-blanket"));
+      children.forEach((child) => kinds.set(child, "is-child"));
+      parents.forEach((parent) => kinds.set(parent, "is-parent"));
+    }
+    for (const [other, { card }] of this.cards) {
+      for (const kind of ["is-parent", "is-child", "is-blanket"]) {
+        card.classList.toggle(kind, kinds.get(other) === kind);
+      }
+    }
+    this.arcs.mark(node);
+  }
+
+  #note() {
+    const { arcs, left_out: leftOut, marked } = this.about;
+    const { model } = this.session;
+    const told = [`${this.graph.nodes.length} variables, ${arcs.length} arcs`];
+    const nShown = this.drawing.boxes.size;
+    if (nShown < this.graph.nodes.length) told.push(`${nShown} of them shown`);
+    if (marked.length && !this.withClass) {
+      told.push(`thick edges mark the children of ${short(model.variables[model.class].name, 30)}, whose arcs are left out`);
+    }
+    if (leftOut) told.push(`${leftOut} light arcs left out`);
+    if (model.drawing_note) told.push(model.drawing_note);
+    byId("drawing-note").textContent = told.join("; ");
+  }
+
+  /** Bars of all that is shown. */
+  show(posteriors, before, pinned) {
+    this.posteriors = [posteriors, before, pinned];
+    const isShare = !this.session.engine.isJoint;
+    for (const node of this.shown) {
+      this.cards.get(node).show({
+        now: posteriors?.[node] ?? null,
+        before: before?.[node] ?? null,
+        pinned: pinned?.[node] ?? null,
+        isShare: isShare && node !== this.session.engine.question,
+      });
+    }
+  }
+
+  /** Lay the map out anew, and fill it. */
+  #again() {
+    this.#place();
+    this.show(...this.posteriors);
+    this.#open();
+    this.handlers.changed();
+  }
+
+  setForm(form) {
+    this.form = form;
+    this.moved.clear();
+    this.#again();
+  }
+
+  setList(isList) {
+    this.isList = isList;
+    this.#again();
+  }
+
+  setClassArcs(withClass) {
+    this.withClass = withClass;
+    this.moved.clear();
+    this.#again();
+  }
+
+  setDistance(distance) {
+    this.distance = distance;
+    this.moved.clear();
+    this.#again();
+  }
+
+  /** Boxes that were moved go back. */
+  tidy() {
+    this.moved.clear();
+    this.#again();
+  }
+
+  /** Bring a variable's card into view and into focus, on the map or in the list. */
+  focus(node) {
+    if (!this.cards.get(node)?.card.isConnected) {
+      this.centre = node;
+      this.#again();
+    }
+    const card = this.cards.get(node);
+    if (this.isList) card.card.scrollIntoView({ block: "center" });
+    card.focus();
+  }
+
+  /** Mark what was found; in the list the rest is hidden. */
+  markFound(found) {
+    byId("network").classList.toggle("finding", found !== null);
+    for (const [node, { card }] of this.cards) {
+      const isFound = found === null || found.includes(node);
+      card.classList.toggle("found", found !== null && isFound);
+      card.hidden = this.isList && !isFound;
+    }
+  }
+
+  // ---- where one looks
+
+  #fitting() {
+    const { clientWidth, clientHeight } = this.frame;
+    const { width, height } = this.drawing;
+    return Math.min((clientWidth - 24) / width, (clientHeight - 24) / height);
+  }
+
+  /** All of the map if it can be read so, else what is around the question. */
+  #open() {
+    this.fit();
+    if (this.isList || this.at.scale >= LEAST_OPENED) return;
+    this.zoom(LEAST_OPENED / this.at.scale);
+    const [x, y, width, height] = this.drawing.boxes.get(this.centre);
+    const isLow = this.drawing.height * this.at.scale < this.frame.clientHeight;
+    this.#centreOn(x + width / 2, isLow ? this.drawing.height / 2 : y + height / 2);
+  }
+
+  /** All of the map in its middle. */
+  fit() {
+    const scale = Math.min(1, Math.max(SCALES[0], this.#fitting()));
+    const { clientWidth, clientHeight } = this.frame;
+    this.at = {
+      scale,
+      x: (clientWidth - this.drawing.width * scale) / 2,
+      y: Math.max(12, (clientHeight - this.drawing.height * scale) / 2),
+    };
+    this.#transform();
+    this.isFitted = true;
+  }
+
+  #transform() {
+    this.isFitted = false;
+    const { x, y, scale } = this.at;
+    this.world.style.transform = this.isList ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
+    const { clientWidth, clientHeight } = this.frame;
+    // A sheet of paper shows all of it.
+    const paper = Math.min(1, PAPER[0] / this.drawing.width, PAPER[1] / this.drawing.height);
+    this.frame.style.setProperty("--print-scale", paper.toFixed(4));
+    this.frame.style.setProperty("--print-height", `${Math.ceil(this.drawing.height * paper)}px`);
+    this.minimap.show(-x / scale, -y / scale, clientWidth / scale, clientHeight / scale);
+  }
+
+  #centreOn(x, y) {
+    const { clientWidth, clientHeight } = this.frame;
+    this.at.x = clientWidth / 2 - x * this.at.scale;
+    this.at.y = clientHeight / 2 - y * this.at.scale;
+    this.#transform();
+  }
+
+  pan(dx, dy) {
+    this.at.x += dx;
+    this.at.y += dy;
+    this.#transform();
+  }
+
+  /** Zoom about a point of the frame, by default its middle. */
+  zoom(factor, x = this.frame.clientWidth / 2, y = this.frame.clientHeight / 2) {
+    const scale = Math.min(SCALES[1], Math.max(SCALES[0], this.at.scale * factor));
+    const real = scale / this.at.scale;
+    this.at = { scale, x: x - (x - this.at.x) * real, y: y - (y - this.at.y) * real };
+    this.#transform();
+  }
+
+  /** Move the map until a box can be seen. */
+  reveal(node) {
+    const box = this.drawing.boxes.get(node);
+    if (this.isList || !box) return;
+    const { clientWidth, clientHeight } = this.frame;
+    const { scale } = this.at;
+    const needed = (start, size, room) => {
+      if (start < 8) return 8 - start;
+      return start + size > room - 8 ? Math.max(8 - start, room - 8 - start - size) : 0;
+    };
+    this.pan(
+      needed(this.at.x + box[0] * scale, box[2] * scale, clientWidth),
+      needed(this.at.y + box[1] * scale, box[3] * scale, clientHeight),
+    );
+  }
+}

@@ -1,0 +1,47 @@
+// The whole map in small, with the part that is seen.
+
+// Maps of more boxes than this have one.
+const LEAST_FOR_MINIMAP = 60;
+// Width and height that it may have.
+const MOST_PIXELS = [200, 130];
+
+class Minimap {
+  constructor(svg, moveTo) {
+    this.svg = svg;
+    this.frame = drawn("rect", { class: "frame" });
+    this.boxes = drawn("g");
+    this.svg.append(this.boxes, this.frame);
+    const move = (event) => {
+      if (!(event.buttons & 1)) return;
+      const place = this.svg.getBoundingClientRect();
+      moveTo(
+        ((event.clientX - place.left) / place.width) * this.width,
+        ((event.clientY - place.top) / place.height) * this.height,
+      );
+    };
+    this.svg.addEventListener("pointerdown", (event) => {
+      this.svg.setPointerCapture(event.pointerId);
+      event.stopPropagation();
+      move(event);
+    });
+    this.svg.addEventListener("pointermove", move);
+  }
+
+  draw({ boxes, width, height }) {
+    this.width = width;
+    this.height = height;
+    this.svg.classList.toggle("unused", boxes.size <= LEAST_FOR_MINIMAP);
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const scale = Math.min(MOST_PIXELS[0] / width, MOST_PIXELS[1] / height);
+    this.svg.style.width = `${width * scale}px`;
+    this.svg.style.height = `${height * scale}px`;
+    this.boxes.replaceChildren(...[...boxes.values()].map(([x, y, w, h]) =>
+      drawn("rect", { x, y, width: w, height: h })));
+  }
+
+  /** The part of the map that is seen. */
+  show(x, y, width, height) {
+    const place = { x, y, width, height };
+    for (const [name, value] of Object.entries(place)) this.frame.setAttribute(name, value);
+  }
+}

@@ -1,0 +1,277 @@
+// The page: what is clicked, and what is shown then.
+
+// Inference that takes this long (ms) would make explanations a noticeable wait.
+const SLOW = 30;
+
+/** Everything on the page, around one session. */
+class Page {
+  constructor(model) {
+    this.model = model;
+    this.session = new Session(model);
+    this.message = byId("message");
+    byId("title").textContent = short(model.title, 200);
+    const say = (text) => { this.message.textContent = text; };
+    const choose = (variable) => this.choose(variable);
+    this.ruleOutButton = byId("rule-out");
+    const isRulingOut = () => this.ruleOutButton.getAttribute("aria-pressed") === "true";
+    this.map = new NetworkMap(this.session, {
+      isRulingOut, say, choose, changed: () => this.#mapButtons(),
+    });
+    this.answer = new AnswerPanel(this.session);
+    this.chosen = new ChosenVariable(this.session, {
+      isRulingOut, say, choose, graph: this.map.graph,
+    });
+    this.find = new Find(this.session, this.map, { say, choose });
+    this.cases = new CasePanel(this.session, say);
+    this.why = new WhyPanel(this.session);
+    this.panels = [
+      ["why", this.why],
+      ["what-if", new WhatIfPanel(this.session)],
+      ["ask-next", new AskNextPanel(this.session, choose)],
+      ["most-probable", new MostProbablePanel(this.session)],
+      ["sensitivity", new SensitivityPanel(this.session)],
+    ];
+    this.#remarks();
+    this.#buttons();
+    this.#mapTools();
+    this.#question();
+    this.session.listeners.push(() => this.update());
+    window.addEventListener("hashchange", () => this.#restore(window.location.hash));
+    // The first update writes the address anew.
+    const { hash } = window.location;
+    this.update();
+    this.#restore(hash);
+    this.session.history.length = 0;
+    this.#steps();
+    this.chosen.set(this.session.engine.question);
+  }
+
+  /** Look at a variable. */
+  choose(variable) {
+    byId("variable").open = true;
+    this.chosen.set(variable);
+  }
+
+  /** Compute and show everything; the time it took is kept for who measures it. */
+  update() {
+    const start = performance.now();
+    const { session } = this;
+    this.message.textContent = "";
+    const { logs } = session.answer();
+    const posteriors = session.posteriors();
+    this.inferenceMilliseconds = performance.now() - start;
+    const before = this.posteriors;
+    const pinned = session.pinned?.posteriors;
+    this.posteriors = posteriors;
+    this.map.show(posteriors, before, pinned);
+    this.answer.show(logs, before?.[session.engine.question]);
+    this.chosen.show(posteriors, before, pinned);
+    this.cases.show(posteriors);
+    this.#steps();
+    this.#writeFragment();
+    clearTimeout(this.later);
+    const explain = () => {
+      this.answer.explain(logs);
+      this.#explain();
+    };
+    // Where inference takes long, the bars are painted before anything is explained.
+    if (this.inferenceMilliseconds < SLOW) explain();
+    else this.later = setTimeout(explain, 0);
+    this.updateMilliseconds = performance.now() - start;
+  }
+
+  /** Panels that are open; the others wait until they are. */
+  #explain() {
+    for (const [id, panel] of this.panels) {
+      const details = byId(id);
+      if (!details.hidden && details.open) panel.show();
+    }
+  }
+
+  #steps() {
+    byId("undo").disabled = !this.session.history.length;
+    byId("redo").disabled = !this.session.future.length;
+  }
+
+  #remarks() {
+    const { remarks } = this.model;
+    byId("remarks").replaceChildren(
+      ...remarks.map((text) => element("li", { text, dir: "auto" })),
+    );
+    byId("about").hidden = !remarks.length;
+    const { engine } = this.session;
+    // A number has no other answer to lead to.
+    const isNumber = Boolean(engine.distribution);
+    byId("what-if").hidden = isNumber;
+    byId("ask-next").hidden = isNumber;
+    byId("most-probable").hidden = !engine.mostProbable;
+    byId("sensitivity").hidden = !engine.familySums;
+    if (!engine.isJoint) {
+      byId("variables-note").textContent += " Pale bars are shares of the training rows.";
+    }
+    for (const button of document.querySelectorAll("#jumps button")) {
+      button.hidden = byId(button.dataset.to)?.hidden ?? true;
+    }
+  }
+
+  #buttons() {
+    byId("undo").addEventListener("click", () => this.session.undo());
+    byId("redo").addEventListener("click", () => this.session.redo());
+    byId("reset").addEventListener("click", () => this.session.reset());
+    byId("print").addEventListener("click", () => window.print());
+    this.ruleOutButton.addEventListener("click", () => toggled(this.ruleOutButton));
+    byId("copy-link").addEventListener("click", () => this.#copyLink());
+    for (const [id, panel] of this.panels) {
+      byId(id).addEventListener("toggle", () => {
+        if (byId(id).open && !byId(id).hidden) panel.show();
+      });
+    }
+    // An address with another fragment would lose the evidence, so these are no links.
+    for (const button of document.querySelectorAll("#jumps button")) {
+      button.addEventListener("click", () => {
+        const part = byId(button.dataset.to);
+        if (part.tagName === "DETAILS") part.open = true;
+        part.scrollIntoView();
+        (part.querySelector("summary, h2") ?? part).focus({ preventScroll: true });
+      });
+    }
+    document.addEventListener("keydown", (event) => {
+      const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey);
+      // In a text field the browser has an undo of its own.
+      if (!isUndo || event.target.matches("input, select, textarea")) return;
+      event.preventDefault();
+      if (event.shiftKey) this.session.redo();
+      else this.session.undo();
+    });
+    this.#theme(byId("theme"));
+    // What sticks below the answer, or is scrolled to, must not lie under it.
+    const answer = byId("answer");
+    new ResizeObserver(() => {
+      const height = `${answer.offsetHeight}px`;
+      document.documentElement.style.setProperty("--answer", height);
+    }).observe(answer);
+  }
+
+  /** Buttons that change how the map is drawn. */
+  #mapTools() {
+    const { map } = this;
+    byId("list").addEventListener("click", () => map.setList(!map.isList));
+    byId("names").addEventListener("click", () =>
+      map.setForm(map.form === "names" ? "bars" : "names"));
+    byId("class-arcs").addEventListener("click", () => map.setClassArcs(!map.withClass));
+    byId("zoom-in").addEventListener("click", () => map.zoom(1.25));
+    byId("zoom-out").addEventListener("click", () => map.zoom(0.8));
+    byId("fit").addEventListener("click", () => map.fit());
+    byId("tidy").addEventListener("click", () => map.tidy());
+    const slider = byId("distance");
+    slider.addEventListener("input", () => {
+      const distance = Number(slider.value);
+      map.setDistance(distance > map.farthest ? Infinity : distance);
+    });
+    this.#mapButtons();
+  }
+
+  #mapButtons() {
+    const { map } = this;
+    const press = (id, isOn) => byId(id).setAttribute("aria-pressed", String(isOn));
+    press("list", map.isList);
+    press("names", map.form === "names");
+    press("class-arcs", map.withClass);
+    const isBare = map.isList;
+    for (const id of ["names", "zoom-in", "zoom-out", "fit", "tidy"]) byId(id).hidden = isBare;
+    byId("tidy").disabled = !map.moved.size;
+    byId("class-arcs").hidden = isBare || !map.about.drawings["bars+class"];
+    byId("distance-line").hidden = !map.isLarge;
+    const slider = byId("distance");
+    slider.max = String(map.farthest + 1);
+    slider.value = String(Math.min(map.distance, map.farthest + 1));
+    const isAll = map.distance > map.farthest;
+    byId("distance-said").textContent = isAll ? "all variables" : `${map.distance} arcs around`;
+    slider.setAttribute("aria-valuetext", byId("distance-said").textContent);
+  }
+
+  /** Light or dark: the system's choice until the button says otherwise. */
+  #theme(button) {
+    const system = window.matchMedia("(prefers-color-scheme: dark)");
+    const root = document.documentElement;
+    const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+    const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+    button.addEventListener("click", () => {
+      root.dataset.theme = isDark() ? "light" : "dark";
+      name();
+    });
+    system.addEventListener("change", name);
+    name();
+  }
+
+  /** A choice of the variable asked for, where the model has no class. */
+  #question() {
+    if (this.model.class !== null) return;
+    byId("answer-heading").textContent = "Answer";
+    byId("ask-line").hidden = false;
+    this.select = byId("ask");
+    this.model.variables.forEach(({ name, role }, variable) => {
+      if (role === "cells") return;
+      this.select.append(element("option", { value: variable, text: short(name, 80) }));
+    });
+    this.select.value = String(this.session.engine.question);
+    this.select.addEventListener("change", () => {
+      this.session.ask(Number(this.select.value));
+      this.choose(Number(this.select.value));
+    });
+  }
+
+  #copyLink() {
+    const link = window.location.href;
+    const said = (text) => { this.message.textContent = text; };
+    const copied = navigator.clipboard
+      ? navigator.clipboard.writeText(link) : Promise.reject(new Error("no clipboard"));
+    copied.then(
+      () => said("The link with what is set was copied."),
+      () => said(`Copy the link from the address line: ${short(link, 300)}`),
+    );
+  }
+
+  #writeFragment() {
+    const fragment = fragmentOf(this.session);
+    if (fragment === window.location.hash) return;
+    const bare = window.location.href.split("#")[0];
+    try {
+      window.history.replaceState(null, "", bare + fragment);
+    } catch {
+      // A page without an address of its own, such as one in a frame, has no links.
+    }
+  }
+
+  /** Take the evidence of an address over. */
+  #restore(hash) {
+    if (hash === fragmentOf(this.session)) return;
+    const said = restoreFragment(this.session, hash);
+    if (this.select) this.select.value = String(this.session.engine.question);
+    this.message.textContent = said;
+  }
+}
+
+/** Press a button that stays pressed, or release it. */
+function toggled(button) {
+  const isOn = button.getAttribute("aria-pressed") === "true";
+  button.setAttribute("aria-pressed", String(!isOn));
+}
+
+readDocument(byId("model").textContent).then((model) => {
+  const page = new Page(model);
+  // For tests and for those who like to look behind.
+  window.bayleaf = {
+    page,
+    session: page.session,
+    allCounterfactuals: () => allCounterfactuals(page.session),
+    ask: (name) => ({
+      information: () => [...expectedReductions(page.session)],
+      conflict: () => conflictOf(page.session),
+      leastToTakeBack: () => leastToTakeBack(page.session),
+      mostProbable: () => page.session.engine.mostProbable(page.session.evidence),
+      tornado: () => tornado(page.session, argMax(page.session.answer().logs)),
+    })[name](),
+  };
+  document.documentElement.dataset.ready = "yes";
+});

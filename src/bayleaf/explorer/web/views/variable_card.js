@@ -1,0 +1,233 @@
+// One variable: its states as buttons with bars.
+
+// States of a variable beyond this are folded away.
+const STATES_SHOWN = 12;
+// States with bars in a box of the map; Python left room for as many.
+const STATES_IN_BOX = 6;
+// A state less probable than this is not named in a small box.
+const LEAST_TOLD = 0.2;
+// A press as long as this (ms) rules a state out where there is no shift key.
+const LONG_PRESS = 500;
+
+/** A card of a variable, in a box of the map or whole. */
+class VariableCard {
+  constructor(session, variable, { id, isBox, isRulingOut, say, choose }) {
+    Object.assign(this, { session, variable, id, isBox, isRulingOut, say });
+    this.about = session.model.variables[variable];
+    const { name, role, states } = this.about;
+    this.name = element("button", {
+      type: "button", className: "name", tabindex: "-1",
+    }, breakable(visible(name)));
+    this.name.addEventListener("click", () => choose(variable));
+    const heading = element("h3", { id, dir: "auto", title: name }, [this.name]);
+    if (role === "class" || role === "target" || role === "latent") {
+      heading.append(" ", element("span", { text: role, className: "tag", dir: "ltr" }));
+    }
+    this.locked = session.locked(variable);
+    this.rows = states.map((label, state) => this.#row(label, state));
+    this.list = element("div", {
+      className: "states", role: "group", "aria-labelledby": id,
+    }, this.rows.map(({ button }) => button));
+    this.summary = element("p", { className: "summary" });
+    this.card = element("article", {
+      className: `card ${role}${isBox ? " node" : ""}`, "aria-labelledby": id,
+    }, [heading, this.list, this.summary]);
+    if (isBox) this.#box(choose);
+    else this.#whole();
+    this.#moveByKeys();
+  }
+
+  /** What is special to a box of the map. */
+  #box(choose) {
+    const { states } = this.about;
+    if (states.length <= STATES_IN_BOX) return;
+    this.more = pressing("", () => choose(this.variable), { className: "more" });
+    this.card.append(this.more);
+  }
+
+  /** What only a whole card has: all states, groups of values, rules. */
+  #whole() {
+    const { states, groups, rules, name } = this.about;
+    if (this.locked) this.card.append(element("p", { text: this.locked, className: "note" }));
+    if (states.length > STATES_SHOWN) this.card.append(this.#unfolding(states.length));
+    this.groupButtons = (groups ?? []).map((group) => this.#groupButton(group));
+    if (this.groupButtons.length) {
+      this.card.append(element("div", {
+        className: "groups", role: "group", "aria-label": `Groups of values of ${short(name)}`,
+      }, ["Groups: ", ...this.groupButtons]));
+    }
+    if (rules) this.card.append(this.#rules(states, rules));
+  }
+
+  #row(label, state) {
+    const parts = {
+      fill: element("span", { className: "fill", "aria-hidden": "true" }),
+      before: element("span", { className: "before", "aria-hidden": "true" }),
+      pinned: element("span", { className: "pinned", "aria-hidden": "true" }),
+      value: element("span", { className: "value" }),
+      mark: element("span", { className: "mark" }),
+    };
+    const button = element("button", {
+      type: "button", className: "state", tabindex: state ? "-1" : "0", title: label,
+    }, [
+      parts.fill, parts.before, parts.pinned,
+      element("span", { text: visible(label), className: "label", dir: "auto" }),
+      " ", parts.value, parts.mark,
+    ]);
+    button.disabled = Boolean(this.locked);
+    if (!this.locked) this.#listen(button, state);
+    return { button, ...parts };
+  }
+
+  #listen(button, state) {
+    let held = 0;
+    let wasLong = false;
+    button.addEventListener("pointerdown", (event) => {
+      wasLong = false;
+      if (event.pointerType === "mouse") return;
+      held = setTimeout(() => {
+        wasLong = true;
+        this.#ruleOut(state);
+      }, LONG_PRESS);
+    });
+    for (const kind of ["pointerup", "pointerleave", "pointercancel"]) {
+      button.addEventListener(kind, () => clearTimeout(held));
+    }
+    button.addEventListener("contextmenu", (event) => {
+      // A long press must not open a menu over what it did.
+      if (wasLong) event.preventDefault();
+    });
+    button.addEventListener("click", (event) => {
+      if (wasLong) {
+        wasLong = false;
+      } else if (event.shiftKey || this.isRulingOut()) {
+        this.#ruleOut(state);
+      } else {
+        this.#tell(this.session.choose(this.variable, state));
+      }
+    });
+  }
+
+  #ruleOut(state) {
+    this.#tell(this.session.ruleOut(this.variable, state));
+  }
+
+  /** What could not be done; the page has emptied the message of what was done. */
+  #tell(refusal) {
+    if (refusal) this.say(refusal);
+  }
+
+  /** Arrow keys within a card, so that Tab goes from variable to variable. */
+  #moveByKeys() {
+    const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+    const buttons = this.rows.map(({ button }) => button);
+    this.list.addEventListener("keydown", (event) => {
+      const at = buttons.indexOf(event.target);
+      if (at < 0) return;
+      if (event.key === "Delete") {
+        this.#ruleOut(at);
+      } else if (event.key in steps || event.key === "Home" || event.key === "End") {
+        const shown = buttons.filter((button) => button.offsetParent);
+        const ends = { Home: 0, End: shown.length - 1 };
+        const to = ends[event.key] ?? shown.indexOf(event.target) + steps[event.key];
+        shown[(to + shown.length) % shown.length].focus();
+      } else {
+        return;
+      }
+      event.preventDefault();
+      // The map has arrow keys of its own.
+      event.stopPropagation();
+    });
+    this.list.addEventListener("focusin", (event) => {
+      for (const button of buttons) button.tabIndex = button === event.target ? 0 : -1;
+    });
+  }
+
+  #unfolding(nStates) {
+    this.card.classList.add("folded");
+    const button = pressing(`Show all ${nStates} states`, () => {
+      const isFolded = this.card.classList.toggle("folded");
+      button.setAttribute("aria-expanded", String(!isFolded));
+      button.textContent = isFolded ? `Show all ${nStates} states` : "Show fewer states";
+    }, { className: "more", "aria-expanded": "false" });
+    return button;
+  }
+
+  /** A group of a value hierarchy; choosing it rules out all other states. */
+  #groupButton({ name, states }) {
+    const button = pressing(visible(name), () => {
+      const isSet = button.getAttribute("aria-pressed") === "true";
+      this.#tell(isSet ? this.session.put(this.variable, null)
+        : this.session.chooseSeveral(this.variable, states));
+    }, { className: "group", dir: "auto" });
+    return button;
+  }
+
+  /** What the states of a latent variable mean. */
+  #rules(states, rules) {
+    const items = states.map((label, state) => element("li", {}, [
+      element("strong", { text: label, dir: "auto" }),
+      element("ul", {}, rules[state].map((rule) => element("li", { text: rule, dir: "auto" }))),
+    ]));
+    return element("details", {}, [
+      element("summary", { text: "Rules" }),
+      element("ul", { className: "rules" }, items),
+    ]);
+  }
+
+  /**
+   * Bars and marks: posteriors now, before the last change, and in the case that is
+   * pinned; each an array by state or null.
+   */
+  show({ now, before, pinned, isShare }) {
+    const mask = this.session.evidence[this.variable];
+    const only = onlyState(mask);
+    const isWeighed = isSoft(mask);
+    this.card.classList.toggle("known", Boolean(mask));
+    this.card.classList.toggle("share", Boolean(isShare) && !mask);
+    this.rows.forEach(({ button, fill, value, mark, ...ghosts }, state) => {
+      const p = now ? now[state] : null;
+      fill.style.width = p === null ? "0" : `${100 * p}%`;
+      write(value, p === null ? "" : percent(p));
+      this.#ghost(ghosts.before, before && Math.abs(before[state] - p) > 0.002 ? before[state] : null);
+      this.#ghost(ghosts.pinned, pinned ? pinned[state] : null);
+      const isOut = Boolean(mask) && !mask[state] && only < 0;
+      button.setAttribute("aria-pressed", String(only === state));
+      button.classList.toggle("out", isOut);
+      const seen = isWeighed && mask[state] ? `× ${Number(mask[state].toPrecision(2))}` : "";
+      write(mark, isOut ? "ruled out" : seen);
+    });
+    this.#summarize(now, only);
+    for (const [g, button] of (this.groupButtons ?? []).entries()) {
+      const inside = new Set(this.about.groups[g].states);
+      const isSet = Boolean(mask)
+        && mask.every((allowed, state) => Boolean(allowed) === inside.has(state));
+      button.setAttribute("aria-pressed", String(isSet));
+    }
+  }
+
+  #ghost(place, p) {
+    place.hidden = p === null;
+    if (p !== null) place.style.left = `${100 * p}%`;
+  }
+
+  /** What stands in a box of a name alone, and below the states that found no room. */
+  #summarize(now, only) {
+    const { states } = this.about;
+    const best = now ? argMax(now) : -1;
+    // The likeliest of many intervals is not worth a word.
+    const likely = best < 0 || now[best] < LEAST_TOLD ? "" : `${short(states[best], 18)} ${Math.round(100 * now[best])} %`;
+    write(this.summary, only >= 0 ? `= ${short(states[only], 20)}` : likely);
+    if (this.more) {
+      write(this.more, only >= STATES_IN_BOX ? `= ${short(states[only], 18)}`
+        : `${states.length - STATES_IN_BOX} more states`);
+    }
+  }
+
+  /** Where the keyboard goes in this card. */
+  focus() {
+    const buttons = this.rows.map(({ button }) => button).filter((button) => button.offsetParent);
+    const open = buttons.filter((button) => !button.disabled);
+    (open.find((button) => button.tabIndex === 0) ?? open[0] ?? this.name).focus({ preventScroll: true });
+  }
+}

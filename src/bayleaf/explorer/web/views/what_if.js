@@ -1,0 +1,88 @@
+// What would change the answer.
+
+// Counterfactuals that are listed.
+const WHAT_IFS_SHOWN = 8;
+// Of those, most that change the same variables.
+const ALIKE_SHOWN = 3;
+
+/** Changes that would flip the answer, as they are found. */
+class WhatIfPanel {
+  constructor(session) {
+    this.session = session;
+    this.line = byId("what-if-line");
+    this.list = byId("what-if-list");
+    this.stop = () => {};
+  }
+
+  show() {
+    this.stop();
+    this.list.replaceChildren();
+    const { session } = this;
+    if (session.engine.distribution) return;
+    const { question } = session.engine;
+    if (session.evidence[question] || !session.evidence.some((m) => onlyState(m) >= 0)) {
+      this.line.textContent = "Set states of some variables: here stand the smallest "
+        + "changes that would give another answer.";
+      return;
+    }
+    this.line.textContent = "Searching …";
+    this.stop = searchCounterfactuals(session, (found, isDone) => this.#tell(found, isDone));
+  }
+
+  /** What a change would flip. */
+  #noun() {
+    return this.session.loss ? "decision under the loss matrix" : "answer";
+  }
+
+  #tell(found, isDone) {
+    const nShown = this.#varied(found).length;
+    const many = found.length > nShown ? `, ${nShown} of ${found.length}` : "";
+    const searching = isDone ? "" : " Searching on …";
+    if (found.length) {
+      this.line.textContent = `Smallest changes that give another ${this.#noun()}${many}:${searching}`;
+    } else {
+      this.line.textContent = isDone
+        ? "No change of one or two of the states that are set gives another "
+          + `${this.#noun()}.`
+        : "Searching …";
+    }
+    const items = this.#varied(found).map((one) => this.#item(one));
+    this.list.replaceChildren(...items);
+  }
+
+  /** The first ones, not all of them of the same variables. */
+  #varied(found) {
+    const seen = new Map();
+    return found.filter(({ changes }) => {
+      const key = changes.map(({ variable }) => variable).join();
+      seen.set(key, (seen.get(key) ?? 0) + 1);
+      return seen.get(key) <= ALIKE_SHOWN;
+    }).slice(0, WHAT_IFS_SHOWN);
+  }
+
+  #item({ changes, answer, probability }) {
+    const { session } = this;
+    const { variables } = session.model;
+    const words = changes.map(({ variable, from, to }) => {
+      const { name, states } = variables[variable];
+      return `${stated(short(name, 40), short(states[to], 40))} (not ${short(states[from], 40)})`;
+    }).join(" and ");
+    const { states } = variables[session.engine.question];
+    const button = element("button", {
+      type: "button", text: "Try", "aria-label": `Try ${words}`,
+    });
+    button.addEventListener("click", () => {
+      const changed = session.evidence.slice();
+      for (const { variable, to } of changes) {
+        changed[variable] = hardMask(session.card(variable), to);
+      }
+      session.replace(changed);
+      byId("undo").focus();
+    });
+    return element("li", {}, [
+      button,
+      element("span", { dir: "auto", text: `${words}: ${short(states[answer])} with `
+        + `${percent(probability)}` }),
+    ]);
+  }
+}

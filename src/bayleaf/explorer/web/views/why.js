@@ -1,0 +1,94 @@
+// What speaks for the answer.
+
+/** The terms of the log-odds, as a table with bars. */
+class WhyPanel {
+  constructor(session) {
+    this.session = session;
+    this.line = byId("why-line");
+    this.place = byId("why-table");
+  }
+
+  show() {
+    const { session } = this;
+    const { model, engine } = session;
+    const question = model.variables[engine.question];
+    this.place.replaceChildren();
+    if (engine.expectation) {
+      this.#showExpectation(short(question.name));
+      return;
+    }
+    const found = session.explanation();
+    const byItself = found && session.alone(found);
+    if (!found) {
+      this.line.textContent = session.evidence[engine.question]
+        ? `${short(question.name)} itself is set; take that back to see what speaks `
+          + "for its states."
+        : "There are no two states to compare.";
+      return;
+    }
+    const [target, against] = [found.target, found.against].map((state) =>
+      short(question.states[state]));
+    this.line.textContent = `Log-odds of ${target} against ${against}: `
+      + `${signed(found.logOdds)} nats = ${signed(found.logOdds / LN2)} bits, the sum of`;
+    const prior = { text: "before anything is set", value: found.prior };
+    const items = this.#items(found.terms);
+    const alone = byItself && this.#items(found.terms, byItself);
+    // What a feature says alone, and what it adds because of the others that are set.
+    const columns = alone
+      ? [["nats", signed], ["alone", (_, i) => (i ? signed(alone[i - 1].alone) : "")],
+        ["with others", (value, i) => (i ? signed(value - alone[i - 1].alone) : "")]]
+      : [["nats", signed], ["bits", (value) => signed(value / LN2)]];
+    this.place.append(this.#table([prior, ...items], [against, target], columns));
+  }
+
+  /** What moves the expectation of a number. */
+  #showExpectation(name) {
+    const { mean, baseline, terms } = this.session.engine.expectation(this.session.evidence);
+    this.line.textContent = `${name} is expected to be ${brief(mean)}: ${brief(baseline)} `
+      + "before anything is set, and";
+    const items = this.#items(terms);
+    const plus = (value) => `${value < 0 ? "" : "+"}${brief(value)}`;
+    if (items.length) this.place.append(this.#table(items, ["less", "more"], [["adds", plus]]));
+    else this.line.textContent = `${name} is expected to be ${brief(mean)} before anything is set.`;
+  }
+
+  /** Terms of what is set, the strongest first. */
+  #items(terms, alone = []) {
+    const { model, evidence } = this.session;
+    const items = [];
+    evidence.forEach((mask, variable) => {
+      if (!mask) return;
+      items.push({ text: knownText(model.variables[variable], mask), value: terms[variable], alone: alone[variable] });
+    });
+    return items.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  }
+
+  /** Items with bars to either end, and columns of a title and how values are written. */
+  #table(items, [left, right], columns) {
+    const finite = items.map(({ value }) => Math.abs(value)).filter(Number.isFinite);
+    const largest = Math.max(...finite, 1e-300);
+    const rows = items.map(({ text, value }, i) => {
+      const bar = element("span", { className: value < 0 ? "bar against" : "bar for" });
+      const length = Math.min(1, Math.abs(value) / largest) * 50;
+      bar.style.width = `${length}%`;
+      bar.style.left = value < 0 ? `${50 - length}%` : "50%";
+      return element("tr", {}, [
+        element("th", { scope: "row", dir: "auto", text }),
+        element("td", { className: "odds", "aria-hidden": "true" }, [bar]),
+        ...columns.map(([, say]) =>
+          element("td", { className: "number", text: say(value, i) })),
+      ]);
+    });
+    const head = element("tr", {}, [
+      element("th", { scope: "col", text: "Evidence" }),
+      element("td", { className: "odds-head", "aria-hidden": "true" }, [
+        element("span", { text: `‹ ${short(left, 14)}` }),
+        element("span", { text: `${short(right, 14)} ›` }),
+      ]),
+      ...columns.map(([text]) => element("th", { scope: "col", className: "number", text })),
+    ]);
+    return element("table", { "aria-labelledby": "why-heading" }, [
+      element("thead", {}, [head]), element("tbody", {}, rows),
+    ]);
+  }
+}

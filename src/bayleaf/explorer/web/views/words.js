@@ -1,0 +1,64 @@
+// Names, numbers and evidence in words.
+
+// Letters written from right to left, and signs that turn the direction.
+const OTHER_DIRECTION = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
+const LN2 = Math.log(2);
+
+/** A name as it is; in quotes if it would not be seen without. */
+function visible(text) {
+  return text.trim() ? text : `'${text}'`;
+}
+
+/** A name short enough for a sentence, whose direction it leaves alone. */
+function short(text, longest = 60) {
+  const characters = Array.from(visible(text));
+  const isLong = characters.length > longest;
+  const cut = isLong ? `${characters.slice(0, longest - 1).join("")}…` : visible(text);
+  return OTHER_DIRECTION.test(cut) ? `\u2068${cut}\u2069` : cut;
+}
+
+/** A probability as a percentage. */
+function percent(p) {
+  // The spaces do not break, so that no line begins with the sign.
+  if (p > 0 && p < 0.0005) return "<\u00a00.1\u00a0%";
+  if (p < 1 && p > 0.9995) return ">\u00a099.9\u00a0%";
+  return `${(100 * p).toFixed(1)}\u00a0%`;
+}
+
+/** A number with its sign. */
+function signed(value) {
+  if (value === Infinity) return "+∞";
+  if (value === -Infinity) return "−∞";
+  const text = Math.abs(value).toFixed(3);
+  return Number(text) === 0 ? "0.000" : `${value < 0 ? "−" : "+"}${text}`;
+}
+
+/** A number in few digits. */
+function brief(value) {
+  return String(Number(value.toPrecision(5))).replace("-", "−");
+}
+
+/** That a variable has a state, as a reader would say it. */
+function stated(name, label) {
+  if (label.startsWith("<= ") || label.startsWith("> ")) return `${name} ${label}`;
+  return label.startsWith("(") && label.endsWith("]") ? `${name} in ${label}`
+    : `${name} = ${label}`;
+}
+
+/** What is known of a variable, in words. */
+function knownText(variable, mask, longest = 60) {
+  const name = short(variable.name, longest);
+  const labels = (states) => states.map((state) => short(variable.states[state], longest));
+  if (isSoft(mask)) {
+    const most = statesLeft(mask).sort((a, b) => mask[b] - mask[a]).slice(0, 3);
+    const weights = most.map((state) =>
+      `${short(variable.states[state], longest)} ${Number(mask[state].toPrecision(2))}`);
+    return `${name} likely ${weights.join(", ")}`;
+  }
+  const inside = labels(statesLeft(mask));
+  const outside = labels([...mask.keys()].filter((state) => !mask[state]));
+  if (inside.length === 1) return stated(name, inside[0]);
+  if (outside.length === 1) return `${name} ≠ ${outside[0]}`;
+  return outside.length < inside.length
+    ? `${name} not in {${outside.join(", ")}}` : `${name} in {${inside.join(", ")}}`;
+}

@@ -1,0 +1,384 @@
+"""What the page answers beside posteriors is what Python answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import bayleaf
+from bayleaf.explorer import explorer_html
+from bayleaf.inference.evidence import ImpossibleEvidenceError
+from bayleaf.models.bayesian_network import BayesianNetwork
+from explorer.cases import Case, classifier_case, file_case, table
+
+pytestmark = pytest.mark.slow
+
+SET = """evidence => {
+  const { session } = window.bayleaf;
+  session.replace(evidence.map((mask) => mask && Float64Array.from(mask)));
+}"""
+ASK = "name => window.bayleaf.ask(name)"
+
+
+def put(page: Any, n: int, masks: dict[int, Any]) -> None:
+    """Set evidence on a page of n variables."""
+    page.evaluate(SET, [list(map(float, masks[v])) if v in masks else None for v in range(n)])
+
+
+def networks(folder: Path) -> list[BayesianNetwork]:
+    """One with loops and zeros, and one whose tables are all positive."""
+    rng = np.random.default_rng(3)
+    parents = {"b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}
+    cards = {"a": 2, "b": 3, "c": 2, "d": 3, "e": 4}
+    tables = {
+        name: rng.dirichlet(
+            np.ones(card), size=[cards[p] for p in parents.get(name, [])]
+        )
+        for name, card in cards.items()
+    }
+    positive = BayesianNetwork.from_tables(
+        {name: [f"{name}{s}" for s in range(card)] for name, card in cards.items()},
+        tables,
+        parents,
+    )
+    read = file_case(folder).network
+    assert read is not None
+    return [positive, read]
+
+
+def masks_of(network: BayesianNetwork, rng: np.random.Generator) -> dict[int, Any]:
+    """Single states, several states and likelihoods of some variables, not the last."""
+    masks = {}
+    for variable, card in enumerate(network.domain.cards[:-1]):
+        kind = rng.integers(6)
+        if kind == 0:
+            masks[variable] = np.eye(card)[rng.integers(card)]
+        elif kind == 1:
+            masks[variable] = rng.random(card)
+        elif kind == 2:
+            mask = np.ones(card)
+            mask[rng.permutation(card)[: rng.integers(1, card)]] = 0.0
+            masks[variable] = mask
+    return masks
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_answers_about_a_network_are_those_of_python(
+    which: int, open_page: Any, tmp_path: Path
+) -> None:
+    network = networks(tmp_path)[which]
+    names = network.domain.names
+    n = len(names)
+    page = open_page(explorer_html(network))
+    rng = np.random.default_rng(which)
+    n_checked = 0
+    for _ in range(25):
+        masks = masks_of(network, rng)
+        put(page, n, masks)
+        known = {names[v]: mask for v, mask in masks.items()}
+        try:
+            posteriors = network.query(known)
+        except ImpossibleEvidenceError:
+            check_impossible(page, network, known)
+            continue
+        n_checked += 1
+        found = page.evaluate("window.bayleaf.session.posteriors().map((p) => Array.from(p))")
+        for name, own in zip(names, found, strict=True):
+            np.testing.assert_allclose(own, posteriors[name].probabilities, atol=1e-9)
+        check_information(page, network, known)
+        check_explanation(page, network, known)
+        check_conflict(page, network, known)
+        check_sensitivity(page, network, known)
+    assert n_checked >= 15
+
+
+def check_impossible(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+    """Each set that is offered makes the rest possible, and no smaller one does."""
+    names = network.domain.names
+    offered = page.evaluate(ASK, "leastToTakeBack")
+    assert offered
+    for taken in offered:
+        rest = {k: v for k, v in known.items() if k not in {names[t] for t in taken}}
+        assert network.probability_of_evidence(rest) > 0
+        assert len(taken) == len(offered[0])
+    if len(offered[0]) == 2:
+        for name in known:
+            rest = {k: v for k, v in known.items() if k != name}
+            assert network.probability_of_evidence(rest) == 0
+
+
+def check_information(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+    names = network.domain.names
+    expected = network.value_of_information(names[-1], known)
+    found = {names[one["variable"]]: one["nats"] for one in page.evaluate(ASK, "information")}
+    single = {k for k, mask in known.items() if np.count_nonzero(mask) == 1}
+    assert found.keys() == expected.keys() - single
+    for name, nats in found.items():
+        assert nats == pytest.approx(expected[name], abs=1e-9)
+
+
+def check_explanation(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+    states, log_probability = network.most_probable_explanation(known)
+    found = page.evaluate(ASK, "mostProbable")
+    # Likelihoods count as they were given.
+    assert found["logProbability"] == pytest.approx(log_probability, abs=1e-9)
+    named = [v.states[s] for v, s in zip(network.domain, found["states"], strict=True)]
+    assert named == list(states.values())
+
+
+def check_conflict(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+    found = page.evaluate(ASK, "conflict")
+    if len(known) < 2:
+        assert found is None
+        return
+    assert found["total"] == pytest.approx(network.conflict(known), abs=1e-9)
+    by_item = network.conflict_by_item(known)
+    names = network.domain.names
+    for item in found["items"]:
+        assert item["nats"] == pytest.approx(by_item[names[item["variable"]]], abs=1e-9)
+
+
+def check_sensitivity(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+    domain = network.domain
+    target = domain[-1]
+    probabilities = network.query(known)[target.name].probabilities
+    event = {target.name: target.states[int(np.argmax(probabilities))]}
+    found = page.evaluate(ASK, "tornado")
+    assert found
+    for one in found[:6] + found[-3:]:
+        *parents, child = one["family"]
+        given, rest = {}, one["row"]
+        for parent in reversed(parents):
+            variable = domain[parent]
+            given[variable.name] = variable.states[rest % variable.n_states]
+            rest //= variable.n_states
+        state = domain[child].states[one["entry"]]
+        line = network.sensitivity(event, domain[child].name, state, given, known)
+        assert one["p"] == pytest.approx(line.entry, abs=1e-12)
+        ends = [line(one["p"] * 0.9), line(min(1.0, one["p"] * 1.1))]
+        assert one["ends"] == pytest.approx(ends, abs=1e-9)
+
+
+def test_posteriors_of_a_mixture_of_networks_are_exact(open_page: Any) -> None:
+    """Each state's probability is what all classes together give it."""
+    case = classifier_case("AODE")
+    page = open_page(explorer_html(case.model))
+    assert case.predictor is not None
+    model = case.predictor.model
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        states = {v: int(rng.integers(case.cards[v])) for v in range(6) if rng.random() < 0.5}
+        put(page, 7, {v: np.eye(case.cards[v])[s] for v, s in states.items()})
+        found = page.evaluate("window.bayleaf.session.posteriors().map((p) => Array.from(p))")
+        for feature in range(6):
+            if feature in states:
+                assert found[feature][states[feature]] == pytest.approx(1.0)
+                continue
+            rows = [case.codes({**states, feature: s}) for s in range(case.cards[feature])]
+            joint = [np.exp(model.class_log_scores(row)).sum() for row in rows]
+            np.testing.assert_allclose(found[feature], joint / np.sum(joint), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kind", ["averaged KDB with missing states", "mixture", "KDB with a number"]
+)
+def test_states_left_open_give_the_mean_of_their_predictions(
+    kind: str, open_page: Any
+) -> None:
+    case = classifier_case(kind)
+    assert case.predictor is not None
+    shares = case.predictor.model.feature_marginals
+    assert shares is not None
+    page = open_page(explorer_html(case.model))
+    n = len(case.cards)
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        first, second, third = rng.permutation(case.n_features)[:3]
+        masks = {first: rng.random(case.cards[first]), second: np.ones(case.cards[second])}
+        masks[second][rng.integers(case.cards[second])] = 0.0
+        known = int(rng.integers(case.cards[third]))
+        masks[third] = np.eye(case.cards[third])[known]
+        put(page, n, masks)
+        expected, total = np.zeros(case.cards[-1]), 0.0
+        for one, seen in enumerate(masks[first]):
+            for two in np.flatnonzero(masks[second]):
+                weight = seen * shares[first][one] * shares[second][two]
+                states = {int(first): one, int(second): int(two), int(third): known}
+                expected += weight * case.class_proba(states)
+                total += weight
+        found = page.evaluate("Array.from(window.bayleaf.session.answer().logs, Math.exp)")
+        np.testing.assert_allclose(found, expected / total, atol=1e-9)
+        told = page.evaluate("window.bayleaf.session.explanation()")
+        assert told["prior"] + sum(told["terms"]) == pytest.approx(told["logOdds"], abs=1e-9)
+
+
+def test_too_many_combinations_are_refused_in_a_sentence(open_page: Any) -> None:
+    X, y = table(n_features=12)
+    model = bayleaf.AveragedKDBClassifier(n_networks=2, random_state=0).fit(X, y)
+    page = open_page(explorer_html(model))
+    told = page.evaluate(
+        """() => { const { session } = window.bayleaf; let told = "";
+          for (let v = 0; v < 12 && !told; v += 1) told = session.ruleOut(v, 0);
+          return told; }"""
+    )
+    assert "can be combined in" in told
+    assert "set a single state" in told
+
+
+def test_shares_are_said_to_be_shares(open_page: Any) -> None:
+    case = classifier_case("averaged KDB")
+    page = open_page(explorer_html(case.model))
+    assert "Pale bars are shares" in page.inner_text("#variables-note")
+    assert case.predictor is not None
+    shares = case.predictor.model.feature_marginals
+    found = page.evaluate("window.bayleaf.session.posteriors().map((p) => Array.from(p))")
+    assert shares is not None
+    for own, share in zip(found[:-1], shares, strict=True):
+        np.testing.assert_allclose(own, share, atol=1e-9)
+
+
+def test_terms_are_split_into_alone_and_together(open_page: Any) -> None:
+    case = classifier_case("averaged KDB")
+    page = open_page(explorer_html(case.model))
+    put(page, 7, {v: np.eye(case.cards[v])[1] for v in (0, 1, 3)})
+    found = page.evaluate("window.bayleaf.session.alone(window.bayleaf.session.explanation())")
+    told = page.evaluate("window.bayleaf.session.explanation()")
+    for variable in (0, 1, 3):
+        own = case.explanation({variable: 1})
+        labels = case.predictor.model.domain[-1].states  # type: ignore[union-attr]
+        logs = np.log(case.class_proba({variable: 1}))
+        prior = np.log(case.class_proba({}))
+        odds = logs[told["target"]] - logs[told["against"]]
+        base = prior[told["target"]] - prior[told["against"]]
+        assert found[variable] == pytest.approx(odds - base, abs=1e-9), (own, labels)
+    heads = page.locator("#why-table thead th").all_inner_texts()
+    assert heads[-2:] == ["alone", "with others"]
+
+
+def test_soft_evidence_travels_in_the_address(open_page: Any) -> None:
+    model = bayleaf.NaiveBayesClassifier().fit(*table())
+    html = explorer_html(model)
+    page = open_page(html)
+    put(page, 7, {0: [1.0, 0.25, 0.5]})
+    want = page.inner_text("#verdict")
+    assert "~1_0.25_0.5" in page.url
+    again = open_page(html, "#" + page.url.split("#")[1])
+    assert again.inner_text("#verdict") == want
+    expected = model.network_.query({"x0": np.array([1.0, 0.25, 0.5])}, ["class"])["class"]
+    found = again.evaluate("Array.from(window.bayleaf.session.answer().logs, Math.exp)")
+    np.testing.assert_allclose(found, expected.probabilities, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "chips"),
+    [
+        ("colour,size,class\nred,12.5,a", ["colour = red ×", "size"]),
+        ("SIZE;Colour\n12,5;blue", None),
+        ("red,12.5", ["colour = red ×", "size"]),
+        ("red\t?\ta", ["colour = red ×"]),
+        ('"red",NA', ["colour = red ×"]),
+        ("green,12", None),
+        ("red", None),
+        ("", None),
+    ],
+)
+def test_a_pasted_line_becomes_a_case(
+    text: str, chips: list[str] | None, open_page: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = pa.table(
+        {
+            "colour": [("red", "blue")[int(c)] for c in (rng.random(300) < 0.3 + 0.4 * y)],
+            "size": rng.normal(10, 2, 300) + 3 * y,
+        }
+    )
+    page = open_page(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, [f"{'ab'[c]}" for c in y])))
+    page.locator("#case summary").click()
+    page.fill("#case-text", text)
+    page.click("#case-take")
+    found = page.locator(".chip").all_inner_texts()
+    if chips is None:
+        assert page.inner_text("#message") not in ("", "The case was set.")
+    else:
+        assert len(found) == len(chips)
+        assert all(own.startswith(chip) for own, chip in zip(found, chips, strict=True))
+
+
+def test_a_case_is_pinned_compared_and_swapped(open_page: Any) -> None:
+    case = classifier_case("TAN")
+    page = open_page(explorer_html(case.model))
+    put(page, 7, {0: [0, 1, 0], 1: [1, 0, 0]})
+    page.locator("#case summary").click()
+    page.click("#pin")
+    before = page.inner_text("#verdict")
+    put(page, 7, {0: [0, 0, 1], 1: [1, 0, 0]})
+    text = page.inner_text("#compared")
+    assert "x0 = s2" in text
+    assert "x0 = s1" in text
+    assert "x1" not in text
+    assert page.locator(".state .pinned:not([hidden])").count() > 6
+    page.click("#swap")
+    assert page.inner_text("#verdict") == before
+    page.click("#pin")
+    assert page.inner_text("#compared") == ""
+
+
+def test_a_locked_variable_is_left_alone_by_what_if(open_page: Any) -> None:
+    case = classifier_case("TAN")
+    page = open_page(explorer_html(case.model))
+    put(page, 7, {v: np.eye(3)[0] for v in (0, 1, 3)})
+    all_found = page.evaluate("window.bayleaf.allCounterfactuals()")
+    assert any(c["variable"] == 0 for one in all_found for c in one["changes"])
+    page.locator(".keep").first.click()
+    kept = page.evaluate("window.bayleaf.allCounterfactuals()")
+    assert kept
+    assert all(c["variable"] != 0 for one in kept for c in one["changes"])
+    assert len(kept) == sum(
+        all(c["variable"] != 0 for c in one["changes"]) for one in all_found
+    )
+
+
+def test_redo_takes_an_undone_step_again(open_page: Any) -> None:
+    case = classifier_case("TAN")
+    page = open_page(explorer_html(case.model))
+    assert page.locator("#redo").is_disabled()
+    put(page, 7, {0: [0, 1, 0]})
+    put(page, 7, {0: [0, 1, 0], 1: [1, 0, 0]})
+    want = page.inner_text("#verdict")
+    page.keyboard.press("Control+z")
+    assert page.inner_text("#verdict") != want
+    page.keyboard.press("Control+Shift+z")
+    assert page.inner_text("#verdict") == want
+    page.click("#undo")
+    put(page, 7, {2: [1, 0, 0]})
+    assert page.locator("#redo").is_disabled()
+
+
+def test_ask_next_ranks_by_what_a_cost_is_worth(open_page: Any, tmp_path: Path) -> None:
+    network = networks(tmp_path)[0]
+    page = open_page(explorer_html(network))
+    page.locator("#ask-next summary").click()
+    page.wait_for_selector("#ask-next-table tbody tr")
+    order = page.locator("#ask-next-table tbody th").all_inner_texts()
+    assert order == list(network.value_of_information("e"))
+    page.locator("#ask-next-table .cost").first.fill("1000")
+    page.locator("#ask-next-table .cost").first.press("Tab")
+    assert page.locator("#ask-next-table tbody th").all_inner_texts()[-1] == order[0]
+
+
+def test_case_types(open_page: Any, tmp_path: Path) -> None:
+    """Panels that a model cannot fill are not there."""
+    page = open_page(explorer_html(classifier_case("averaged KDB").model))
+    assert not page.is_visible("#most-probable")
+    assert not page.is_visible("#sensitivity")
+    again = open_page(explorer_html(Case("n", networks(tmp_path)[0], None).model))
+    assert again.is_visible("#most-probable")
+    again.locator("#most-probable summary").click()
+    states, _ = networks(tmp_path)[0].most_probable_explanation()
+    listed = again.locator("#most-probable-list li").all_inner_texts()
+    assert listed == [f"{name} = {state}" for name, state in states.items()]
