@@ -26,7 +26,9 @@ ASK = "name => window.bayleaf.ask(name)"
 
 def put(page: Any, n: int, masks: dict[int, Any]) -> None:
     """Set evidence on a page of n variables."""
-    page.evaluate(SET, [list(map(float, masks[v])) if v in masks else None for v in range(n)])
+    page.evaluate(
+        SET, [list(map(float, masks[v])) if v in masks else None for v in range(n)]
+    )
 
 
 def networks(folder: Path) -> list[BayesianNetwork]:
@@ -86,7 +88,9 @@ def test_answers_about_a_network_are_those_of_python(
             check_impossible(page, network, known)
             continue
         n_checked += 1
-        found = page.evaluate("window.bayleaf.session.posteriors().map((p) => Array.from(p))")
+        found = page.evaluate(
+            "window.bayleaf.session.posteriors().map((p) => Array.from(p))"
+        )
         for name, own in zip(names, found, strict=True):
             np.testing.assert_allclose(own, posteriors[name].probabilities, atol=1e-9)
         check_information(page, network, known)
@@ -96,7 +100,9 @@ def test_answers_about_a_network_are_those_of_python(
     assert n_checked >= 15
 
 
-def check_impossible(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+def check_impossible(
+    page: Any, network: BayesianNetwork, known: dict[Any, Any]
+) -> None:
     """Each set that is offered makes the rest possible, and no smaller one does."""
     names = network.domain.names
     offered = page.evaluate(ASK, "leastToTakeBack")
@@ -111,17 +117,23 @@ def check_impossible(page: Any, network: BayesianNetwork, known: dict[Any, Any])
             assert network.probability_of_evidence(rest) == 0
 
 
-def check_information(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+def check_information(
+    page: Any, network: BayesianNetwork, known: dict[Any, Any]
+) -> None:
     names = network.domain.names
     expected = network.value_of_information(names[-1], known)
-    found = {names[one["variable"]]: one["nats"] for one in page.evaluate(ASK, "information")}
+    found = {
+        names[one["variable"]]: one["nats"] for one in page.evaluate(ASK, "information")
+    }
     single = {k for k, mask in known.items() if np.count_nonzero(mask) == 1}
     assert found.keys() == expected.keys() - single
     for name, nats in found.items():
         assert nats == pytest.approx(expected[name], abs=1e-9)
 
 
-def check_explanation(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+def check_explanation(
+    page: Any, network: BayesianNetwork, known: dict[Any, Any]
+) -> None:
     states, log_probability = network.most_probable_explanation(known)
     found = page.evaluate(ASK, "mostProbable")
     # Likelihoods count as they were given.
@@ -142,7 +154,9 @@ def check_conflict(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -
         assert item["nats"] == pytest.approx(by_item[names[item["variable"]]], abs=1e-9)
 
 
-def check_sensitivity(page: Any, network: BayesianNetwork, known: dict[Any, Any]) -> None:
+def check_sensitivity(
+    page: Any, network: BayesianNetwork, known: dict[Any, Any]
+) -> None:
     domain = network.domain
     target = domain[-1]
     probabilities = network.query(known)[target.name].probabilities
@@ -171,14 +185,20 @@ def test_posteriors_of_a_mixture_of_networks_are_exact(open_page: Any) -> None:
     model = case.predictor.model
     rng = np.random.default_rng(0)
     for _ in range(20):
-        states = {v: int(rng.integers(case.cards[v])) for v in range(6) if rng.random() < 0.5}
+        states = {
+            v: int(rng.integers(case.cards[v])) for v in range(6) if rng.random() < 0.5
+        }
         put(page, 7, {v: np.eye(case.cards[v])[s] for v, s in states.items()})
-        found = page.evaluate("window.bayleaf.session.posteriors().map((p) => Array.from(p))")
+        found = page.evaluate(
+            "window.bayleaf.session.posteriors().map((p) => Array.from(p))"
+        )
         for feature in range(6):
             if feature in states:
                 assert found[feature][states[feature]] == pytest.approx(1.0)
                 continue
-            rows = [case.codes({**states, feature: s}) for s in range(case.cards[feature])]
+            rows = [
+                case.codes({**states, feature: s}) for s in range(case.cards[feature])
+            ]
             joint = [np.exp(model.class_log_scores(row)).sum() for row in rows]
             np.testing.assert_allclose(found[feature], joint / np.sum(joint), atol=1e-9)
 
@@ -198,7 +218,10 @@ def test_states_left_open_give_the_mean_of_their_predictions(
     rng = np.random.default_rng(1)
     for _ in range(10):
         first, second, third = rng.permutation(case.n_features)[:3]
-        masks = {first: rng.random(case.cards[first]), second: np.ones(case.cards[second])}
+        masks = {
+            first: rng.random(case.cards[first]),
+            second: np.ones(case.cards[second]),
+        }
         masks[second][rng.integers(case.cards[second])] = 0.0
         known = int(rng.integers(case.cards[third]))
         masks[third] = np.eye(case.cards[third])[known]
@@ -210,10 +233,14 @@ def test_states_left_open_give_the_mean_of_their_predictions(
                 states = {int(first): one, int(second): int(two), int(third): known}
                 expected += weight * case.class_proba(states)
                 total += weight
-        found = page.evaluate("Array.from(window.bayleaf.session.answer().logs, Math.exp)")
+        found = page.evaluate(
+            "Array.from(window.bayleaf.session.answer().logs, Math.exp)"
+        )
         np.testing.assert_allclose(found, expected / total, atol=1e-9)
         told = page.evaluate("window.bayleaf.session.explanation()")
-        assert told["prior"] + sum(told["terms"]) == pytest.approx(told["logOdds"], abs=1e-9)
+        assert told["prior"] + sum(told["terms"]) == pytest.approx(
+            told["logOdds"], abs=1e-9
+        )
 
 
 def test_too_many_combinations_are_refused_in_a_sentence(open_page: Any) -> None:
@@ -235,7 +262,9 @@ def test_shares_are_said_to_be_shares(open_page: Any) -> None:
     assert "Pale bars are shares" in page.inner_text("#variables-note")
     assert case.predictor is not None
     shares = case.predictor.model.feature_marginals
-    found = page.evaluate("window.bayleaf.session.posteriors().map((p) => Array.from(p))")
+    found = page.evaluate(
+        "window.bayleaf.session.posteriors().map((p) => Array.from(p))"
+    )
     assert shares is not None
     for own, share in zip(found[:-1], shares, strict=True):
         np.testing.assert_allclose(own, share, atol=1e-9)
@@ -245,7 +274,9 @@ def test_terms_are_split_into_alone_and_together(open_page: Any) -> None:
     case = classifier_case("averaged KDB")
     page = open_page(explorer_html(case.model))
     put(page, 7, {v: np.eye(case.cards[v])[1] for v in (0, 1, 3)})
-    found = page.evaluate("window.bayleaf.session.alone(window.bayleaf.session.explanation())")
+    found = page.evaluate(
+        "window.bayleaf.session.alone(window.bayleaf.session.explanation())"
+    )
     told = page.evaluate("window.bayleaf.session.explanation()")
     for variable in (0, 1, 3):
         own = case.explanation({variable: 1})
@@ -268,7 +299,9 @@ def test_soft_evidence_travels_in_the_address(open_page: Any) -> None:
     assert "~1_0.25_0.5" in page.url
     again = open_page(html, "#" + page.url.split("#")[1])
     assert again.inner_text("#verdict") == want
-    expected = model.network_.query({"x0": np.array([1.0, 0.25, 0.5])}, ["class"])["class"]
+    expected = model.network_.query({"x0": np.array([1.0, 0.25, 0.5])}, ["class"])[
+        "class"
+    ]
     found = again.evaluate("Array.from(window.bayleaf.session.answer().logs, Math.exp)")
     np.testing.assert_allclose(found, expected.probabilities, atol=1e-9)
 
@@ -293,11 +326,15 @@ def test_a_pasted_line_becomes_a_case(
     y = rng.integers(0, 2, 300)
     X = pa.table(
         {
-            "colour": [("red", "blue")[int(c)] for c in (rng.random(300) < 0.3 + 0.4 * y)],
+            "colour": [
+                ("red", "blue")[int(c)] for c in (rng.random(300) < 0.3 + 0.4 * y)
+            ],
             "size": rng.normal(10, 2, 300) + 3 * y,
         }
     )
-    page = open_page(explorer_html(bayleaf.NaiveBayesClassifier().fit(X, [f"{'ab'[c]}" for c in y])))
+    page = open_page(
+        explorer_html(bayleaf.NaiveBayesClassifier().fit(X, [f"{'ab'[c]}" for c in y]))
+    )
     page.locator("#case summary").click()
     page.fill("#case-text", text)
     page.click("#case-take")
@@ -371,8 +408,9 @@ def test_ask_next_ranks_by_what_a_cost_is_worth(open_page: Any, tmp_path: Path) 
     assert page.locator("#ask-next-table tbody th").all_inner_texts()[-1] == order[0]
 
 
-def test_case_types(open_page: Any, tmp_path: Path) -> None:
-    """Panels that a model cannot fill are not there."""
+def test_panels_that_a_model_cannot_fill_are_not_there(
+    open_page: Any, tmp_path: Path
+) -> None:
     page = open_page(explorer_html(classifier_case("averaged KDB").model))
     assert not page.is_visible("#most-probable")
     assert not page.is_visible("#sensitivity")
@@ -380,5 +418,53 @@ def test_case_types(open_page: Any, tmp_path: Path) -> None:
     assert again.is_visible("#most-probable")
     again.locator("#most-probable summary").click()
     states, _ = networks(tmp_path)[0].most_probable_explanation()
+    again.wait_for_selector("#most-probable-list li")
     listed = again.locator("#most-probable-list li").all_inner_texts()
     assert listed == [f"{name} = {state}" for name, state in states.items()]
+
+
+def table_with_answers() -> pa.Table:
+    """Text, a number with a hole, and the class in the middle."""
+    X, y = table()
+    return X.append_column("class", [y]).select(["x5", "class", *X.column_names[:5]])
+
+
+@pytest.mark.parametrize("kind", ["classifier", "network", "regressor"])
+def test_rows_of_the_page_are_cases_to_pick(kind: str, open_page: Any) -> None:
+    rows = table_with_answers()
+    model: Any
+    if kind == "classifier":
+        model = bayleaf.TANClassifier().fit(rows.drop_columns(["class"]), rows["class"])
+    elif kind == "network":
+        model = bayleaf.BayesianNetworkEstimator().fit(rows).network_
+        rows = rows.drop_columns(["x2"])
+    else:
+        target = np.linspace(0.0, 1.0, len(rows))
+        model = bayleaf.AveragedKDBRegressor(n_networks=2, trees=False)
+        model.fit(rows.drop_columns(["class"]), target)
+    page = open_page(explorer_html(model, rows=rows))
+    page.locator("#case summary").click()
+    assert page.inner_text("#case-row-count") == f"of {len(rows)}"
+    page.click("#case-next")
+    page.click("#case-next")
+    assert page.input_value("#case-row") == "2"
+    chips = "\n".join(page.locator(".chip").all_inner_texts())
+    for name in ("x0", "x1", "x5"):
+        value = rows[name][1].as_py()
+        assert (f"{name} = {value} ×" in chips) == (value is not None)
+    if kind == "classifier":
+        assert rows["class"][1].as_py() in page.inner_text("#message")
+    page.fill("#case-row", "100000")
+    page.press("#case-row", "Enter")
+    assert page.input_value("#case-row") == str(len(rows))
+
+
+def test_rows_and_withheld_counts_exclude_each_other() -> None:
+    rows = table_with_answers()
+    model = bayleaf.TANClassifier().fit(rows.drop_columns(["class"]), rows["class"])
+    with pytest.raises(ValueError, match="what min_count hides"):
+        explorer_html(model, min_count=5, rows=rows)
+    with pytest.raises(ValueError, match="have no column 'x5'"):
+        explorer_html(model, rows=rows.drop_columns(["x5"]))
+    with pytest.raises(ValueError, match="must be a data frame"):
+        explorer_html(model, rows=[[1, 2]])

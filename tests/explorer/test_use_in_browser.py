@@ -24,7 +24,10 @@ WIDTHS = {"narrow": 400, "wide": 1280}
 def state(page: Any, variable: int, code: int) -> Any:
     """The button of one state, on the map or, beyond its first six, beside it."""
     where = page.evaluate(
-        "() => { const { isList, form } = window.bayleaf.page.map; return [isList, form]; }"
+        """() => {
+          const { isList, form } = window.bayleaf.page.map;
+          return [isList, form];
+        }"""
     )
     if where == [False, "names"]:
         page.locator("#names").click()

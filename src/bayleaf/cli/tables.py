@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +26,7 @@ from bayleaf.cli.csv_errors import (
     wrong_encoding,
 )
 from bayleaf.cli.file_format import SAMPLE_BYTES, FileFormat, as_utf8, encoding_of
+from bayleaf.data.domain import Variable
 from bayleaf.data.reading.texts import TRUTHS
 from bayleaf.wording import name_list, near_names, quoted, shown_name
 
@@ -229,6 +230,24 @@ def select_columns(
         hint = near_names(absent[0], present)
         raise ValueError(f"{called(source)} has no column {name_list(absent)}; {hint}")
     return table.select(list(names))
+
+
+def as_learned(table: pa.Table, domain: Iterable[Variable]) -> pa.Table:
+    """A table in which columns that were text in training are text again.
+
+    Another file of the same columns may hold nothing but numbers in one of them.
+    """
+    for variable in domain:
+        place = table.schema.get_field_index(str(variable.name))
+        known = variable.known_states
+        is_text = bool(known) and all(isinstance(state, str) for state in known)
+        if place < 0 or variable.kind != "nominal" or not is_text:
+            continue
+        column = table.column(place)
+        if pa.types.is_primitive(column.type):
+            text = column.cast(pa.string())
+            table = table.set_column(place, str(variable.name), text)
+    return table
 
 
 def check_columns(schema: pa.Schema, source: str) -> None:

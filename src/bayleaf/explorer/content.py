@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.explain.row_probability import row_log_probabilities
-from bayleaf.cpds.table import TableCPD
 from bayleaf.explorer.map import informed_arcs, map_content
 from bayleaf.explorer.networks import compiled_network, compiled_tree, tree_content
 from bayleaf.explorer.packing import packed, packed_codes
@@ -305,7 +305,7 @@ def _networks_content(model: ClassModel, shipped: ShippedNetworks) -> Content:
     }
 
 
-def _plain_content(model: ClassModel, arcs: list[WeightedArc]) -> Content:
+def _plain_content(model: ClassModel, arcs: Sequence[WeightedArc]) -> Content:
     """Variables, and the arcs of several networks together."""
     *features, class_variable = model.domain.variables
     variables = [

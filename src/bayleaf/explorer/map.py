@@ -25,7 +25,7 @@ _ARCS_A_VARIABLE = 1.5
 # Width of a box, and heights (CSS pixels) of its edges, a line of its name and a state.
 _WIDTH, _EDGES, _LINE, _STATE = 176, 14, 19, 21
 # A box that holds a name and a state; letters of a name in a line.
-_NAME_WIDTH, _NAME_EDGES, _LETTERS = 148, 31, {"bars": 20, "names": 16}
+_NAME_WIDTH, _NAME_EDGES, _LETTERS = 148, 31, {"bars": 17, "names": 14}
 _GAP = (26.0, 44.0)
 # A class with more arcs than this is a mark on its children, not a bundle of arcs.
 _MOST_CLASS_ARCS = 3
@@ -183,7 +183,9 @@ def informed_arcs(tree: JunctionTree, class_index: int | None) -> list[WeightedA
 def _shared(table: Floats, parent: int, child: int, within: int | None) -> float:
     """Information that two axes of a joint table share, within a third's states."""
     kept = [parent, child] if within is None else [parent, child, within]
-    sums = np.einsum(table, list(range(table.ndim)), kept)
+    others = [axis for axis in range(table.ndim) if axis not in kept]
+    rest = table.transpose([*kept, *others])
+    sums = rest.reshape(*rest.shape[: len(kept)], -1).sum(axis=-1)
     if within is None:
         return mutual_information_of_table(sums)
     return conditional_mutual_information(sums)

@@ -11,9 +11,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayleaf.data.domain import Domain
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.explorer.content import network_content, target_content
 from bayleaf.explorer.packing import script_json
 from bayleaf.explorer.published import published_content
+from bayleaf.explorer.rows import rows_content
 from bayleaf.io.atomic import replacing
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.io.native.regression import SavedRegression
@@ -82,7 +85,11 @@ SCRIPTS = (
 
 
 def explorer_html(
-    model: Explorable, title: str | None = None, *, min_count: int = 1
+    model: Explorable,
+    title: str | None = None,
+    *,
+    min_count: int = 1,
+    rows: Any = None,
 ) -> str:
     """One self-contained page on which a model can be explored.
 
@@ -99,6 +106,8 @@ def explorer_html(
     min_count : int, default=1
         Above 1, numbers of training rows below it cannot be found out from the page:
         it holds a classifier of rounded counts, and values of few rows have no names.
+    rows : data frame, optional
+        Rows that the page holds, the first 1 000 of them, to pick cases from.
 
     Returns
     -------
@@ -109,13 +118,20 @@ def explorer_html(
     ------
     ValueError
         If the model is too large for a page, a variable has no states, or `min_count`
-        is below 1 or asked for a model that does not know the rows behind it.
+        is below 1 or asked for a model that does not know the rows behind it, or with
+        rows; or the rows lack a column of training.
     TypeError
         If it is no model.
     AttributeError
         If it is not fitted.
     """
     content, kind = _content(model, min_count)
+    if rows is not None:
+        if min_count != 1:
+            raise ValueError(
+                "rows would show what min_count hides; give one of the two"
+            )
+        content["rows"] = rows_content(rows, *columns_of(model))
     content["title"] = kind if title is None else title
     # Links hold evidence by number, which means nothing to another model.
     about = [[v["name"], v["states"]] for v in content["variables"]]
@@ -127,7 +143,11 @@ def explorer_html(
             f"{MOST_CHARACTERS}; train on fewer rows, or with fewer networks, parents "
             "or states"
         )
-    script = '"use strict";\n(() => {\n' + "\n".join((_resource(f"web/{name}") for name in SCRIPTS)) + "})();"
+    script = (
+        '"use strict";\n(() => {\n'
+        + "\n".join(_resource(f"web/{name}") for name in SCRIPTS)
+        + "})();"
+    )
     parts = {
         "{{script_hash}}": _hash(script),
         "{{title}}": html.escape(_without_surrogates(content["title"])),
@@ -150,6 +170,7 @@ def write_explorer(
     title: str | None = None,
     *,
     min_count: int = 1,
+    rows: Any = None,
 ) -> None:
     """Write the page of `explorer_html` to a file.
 
@@ -160,7 +181,7 @@ def write_explorer(
     OSError
         If the file cannot be written.
     """
-    page = explorer_html(model, title, min_count=min_count)
+    page = explorer_html(model, title, min_count=min_count, rows=rows)
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")
 
@@ -181,6 +202,19 @@ def _content(model: Any, min_count: int) -> tuple[dict[str, Any], str]:
         return target_content(target), kind
     network = model if isinstance(model, BayesianNetwork) else model.network_
     return network_content(network), kind
+
+
+def columns_of(model: Any) -> tuple[TableEncoder | None, Domain]:
+    """How a model reads tables, and its variables that are columns."""
+    target, _ = _target_of(model)
+    if target is not None:
+        encoder = getattr(model, "encoder_", None) or model.encoder
+        return encoder, target.intervals.domain
+    predictor, _ = _predictor_of(model)
+    if predictor is not None:
+        return predictor.encoder, predictor.model.domain
+    network = model if isinstance(model, BayesianNetwork) else model.network_
+    return None, network.domain
 
 
 def _target_of(model: Any) -> tuple[IntervalTargetModel | None, str]:

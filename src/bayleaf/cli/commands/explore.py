@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import Source
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ def explore(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     title: str | None = None,
     min_count: int = 1,
+    rows: Source | None = None,
+    form: FileFormat | None = None,
 ) -> int:
     """Write one page that shows a model and computes what it says, and open it.
 
@@ -35,15 +39,24 @@ def explore(
     min_count
         Show a classifier of counts rounded to multiples of this number, and no names of
         values that few training rows have.
+    rows
+        CSV or Parquet file; its first 1 000 rows go into the page, to pick cases from.
     """
+    from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.explorer import explorer_html
+    from bayleaf.explorer.page import columns_of
     from bayleaf.io.atomic import check_writable, replacing
 
     if output is not None:
         check_writable(output)
     found, kind = _read(model)
     heading = f"{model.stem}: {kind}" if title is None else title
-    page = explorer_html(found, heading, min_count=min_count)
+    table = None
+    if rows is not None:
+        encoder, domain = columns_of(found)
+        known = domain if encoder is None else encoder.domain
+        table = as_learned(read_table(rows, form), known)
+    page = explorer_html(found, heading, min_count=min_count, rows=table)
     written = _temporary(model.stem) if output is None else output
     with replacing(written) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")

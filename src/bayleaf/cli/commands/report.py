@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import Source, print_json
 from bayleaf.wording import visible
+
+if TYPE_CHECKING:
+    from bayleaf.data.domain import Variable
 
 DEFAULT_OUTPUT = Path("report.html")
 
@@ -70,7 +74,7 @@ def report(
         Print the summary as JSON.
     """
     from bayleaf.cli.progress import progress
-    from bayleaf.cli.tables import read_table
+    from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.report import summarize
 
@@ -79,7 +83,7 @@ def report(
         _check_page(output)
     costs = None if loss is None else read_loss(loss)
     learned = open_model(model)
-    table = _as_learned(read_table(data, form), learned)
+    table = as_learned(read_table(data, form), _domain(learned))
     with progress():
         summary = summarize(
             learned,
@@ -121,25 +125,10 @@ def open_model(path: Path) -> Any:
             raise error from None
 
 
-def _as_learned(table: Any, model: Any) -> Any:
-    """A table in which columns that were text in training are text again.
-
-    Another file of the same columns may hold nothing but numbers in one of them.
-    """
-    import pyarrow as pa
-
+def _domain(model: Any) -> Iterable[Variable]:
+    """The variables that a model reads from a table; none for a network."""
     encoder = getattr(model, "encoder_", None)
-    for variable in () if encoder is None else encoder.domain:
-        place = table.schema.get_field_index(str(variable.name))
-        known = variable.known_states
-        is_text = bool(known) and all(isinstance(state, str) for state in known)
-        if place < 0 or variable.kind != "nominal" or not is_text:
-            continue
-        column = table.column(place)
-        if pa.types.is_primitive(column.type):
-            text = column.cast(pa.string())
-            table = table.set_column(place, str(variable.name), text)
-    return table
+    return () if encoder is None else encoder.domain
 
 
 def _check_page(output: Path) -> None:

@@ -74,6 +74,23 @@ class AverageEngine {
     return (logs ?? scores).map((log) => log + logWeight);
   }
 
+  /**
+   * A function that scores the evidence with some of its states changed; null where
+   * several states are left open, so that there is no one row to change.
+   */
+  scorer(evidence) {
+    if (this.nCombinations(evidence) > 1) return null;
+    const codes = this.states(evidence);
+    return (changes) => this.scoresNear(codes, changes);
+  }
+
+  /** Scores of a row with some of its states changed. */
+  scoresNear(codes, changes) {
+    const changed = codes.slice();
+    for (const { variable, to } of changes) changed[variable] = to;
+    return this.scoresOf(changed);
+  }
+
   contributions(evidence, target, against) {
     const ways = this.combinations(evidence);
     if (ways.length === 1) return this.contributionsOf(ways[0].codes, target, against);

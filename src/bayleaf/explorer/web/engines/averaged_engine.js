@@ -1,7 +1,7 @@
 // The average of sampled KDB networks, weighted by what left-out rows say of them.
 
 // Joint states of a family whose evidence is kept.
-const MOST_KNOWN = 500;
+const MOST_KNOWN = 4000;
 
 /** The weighted average of sampled KDB networks. */
 class AveragedEngine extends AverageEngine {
@@ -23,6 +23,11 @@ class AveragedEngine extends AverageEngine {
     this.families = this.cards.map((_, feature) => networks
       .filter(({ families }) => families[feature])
       .map(({ coding, families }) => this.#family(families[feature], this.codings[coding])));
+    // For each variable the families in which it stands.
+    this.everyFamily = this.families.flat();
+    this.touched = this.cards.map((_, variable) => [...this.everyFamily.keys()]
+      .filter((place) => this.everyFamily[place].variables.includes(variable)));
+    this.near = null;
   }
 
   /**
@@ -70,24 +75,31 @@ class AveragedEngine extends AverageEngine {
   /** What the tables of one feature add to the score of each class, nats. */
   #evidence(feature, codes) {
     const found = new Float64Array(this.nClasses);
-    // As a search for changes asks for the same states again and again, what they say is
-    // kept; this loop is its heart.
     for (const family of this.families[feature]) {
-      const { variables, maps, radices, known } = family;
-      let key = 0;
-      for (let k = 0; k < variables.length; k += 1) {
-        key = key * radices[k] + maps[k][codes[variables[k]]];
-      }
-      let own = known.get(key);
-      if (!own) {
-        if (known.size >= MOST_KNOWN) known.clear();
-        const states = variables.map((variable, k) => maps[k][codes[variable]]);
-        known.set(key, (own = this.#ofFamily(feature, family, states)));
-      }
+      const own = this.#known(family, codes);
       for (let label = 0; label < this.nClasses; label += 1) found[label] += own[label];
     }
     for (let label = 0; label < this.nClasses; label += 1) found[label] /= this.nNetworks;
     return found;
+  }
+
+  /**
+   * What one family says of a row. A search for changes asks for the same states again
+   * and again, so this is kept; it is the heart of that search.
+   */
+  #known(family, codes) {
+    const { variables, maps, radices, known } = family;
+    let key = 0;
+    for (let k = 0; k < variables.length; k += 1) {
+      key = key * radices[k] + maps[k][codes[variables[k]]];
+    }
+    let own = known.get(key);
+    if (!own) {
+      if (known.size >= MOST_KNOWN) known.clear();
+      const states = variables.map((variable, k) => maps[k][codes[variable]]);
+      known.set(key, (own = this.#ofFamily(variables[0], family, states)));
+    }
+    return own;
   }
 
   /** What one family says of its child's state, weighted depth by depth. */
@@ -129,6 +141,38 @@ class AveragedEngine extends AverageEngine {
       term.forEach((nats, label) => { scores[label] += nats; });
     }
     return scores;
+  }
+
+  /** Only families in which something has changed are looked up again. */
+  scoresNear(codes, changes) {
+    if (this.near?.codes !== codes) {
+      const said = this.everyFamily.map((family) => this.#known(family, codes));
+      const scores = this.base.map((base, label) =>
+        said.reduce((sum, own) => sum + own[label] / this.nNetworks, base));
+      this.near = { codes, said, scores, seen: new Int32Array(said.length), round: 0 };
+    }
+    const { near } = this;
+    near.round += 1;
+    const changed = codes.slice();
+    for (const { variable, to } of changes) changed[variable] = to;
+    const found = near.scores.slice();
+    for (const { variable } of changes) {
+      for (const place of this.touched[variable]) {
+        if (near.seen[place] === near.round) continue;
+        near.seen[place] = near.round;
+        const now = this.#known(this.everyFamily[place], changed);
+        const before = near.said[place];
+        for (let label = 0; label < this.nClasses; label += 1) {
+          found[label] += (now[label] - before[label]) / this.nNetworks;
+        }
+      }
+    }
+    const beside = codes.map(() => new Float64Array(this.nClasses));
+    this.besideTables.forEach((more) => more.addTo(beside, changed));
+    for (const term of beside) {
+      for (let label = 0; label < this.nClasses; label += 1) found[label] += term[label];
+    }
+    return found;
   }
 
   contributionsOf(codes, target, against) {

@@ -22,20 +22,26 @@ function openItems(session, evidence) {
  */
 function* changesOf(session, evidence, answer) {
   const { engine } = session;
-  const tryOut = (changes) => {
+  const withChanges = (changes) => {
     const changed = evidence.slice();
     for (const { variable, to } of changes) {
       changed[variable] = hardMask(evidence[variable].length, to);
     }
-    const scores = engine.scores(changed);
+    return changed;
+  };
+  const scoresWith = engine.scorer?.(evidence) ?? ((changes) => engine.scores(withChanges(changes)));
+  const tryOut = (changes) => {
+    const scores = scoresWith(changes);
     const logs = session.logPosterior(scores);
     const found = logs ? session.decision(logs) : answer;
+    if (found === answer) {
+      return { answer, left: logs ? logs[answer] - logs[argMax(logs, answer)] : Infinity };
+    }
     return {
       changes,
       answer: found,
-      probability: logs ? Math.exp(logs[found]) : 0,
-      left: logs ? logs[answer] - logs[argMax(logs, answer)] : Infinity,
-      logProbability: found === answer ? null : engine.logProbability(changed, scores),
+      probability: Math.exp(logs[found]),
+      logProbability: engine.logProbability(withChanges(changes), scores),
     };
   };
   const staying = [];
@@ -72,7 +78,8 @@ function allCounterfactuals(session) {
 }
 
 /**
- * Search in slices of time; `tell` gets what was found so far and whether that is all.
+ * Search in slices of time; `tell` gets what was found so far, whether that is all, and
+ * how many changes were tried.
  * Returns a function that stops the search.
  */
 function searchCounterfactuals(session, tell) {
@@ -82,6 +89,6 @@ function searchCounterfactuals(session, tell) {
     return () => {};
   }
   const changes = changesOf(session, session.evidence.slice(), session.decision(logs));
-  return runInSlices(changes, (found, isDone) =>
-    tell(sortCounterfactuals(found.slice()).slice(0, MOST_KEPT), isDone));
+  return runInSlices(changes, (found, isDone, nTried) =>
+    tell(sortCounterfactuals(found.slice()).slice(0, MOST_KEPT), isDone, nTried));
 }

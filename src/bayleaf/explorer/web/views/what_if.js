@@ -26,7 +26,7 @@ class WhatIfPanel {
       return;
     }
     this.line.textContent = "Searching …";
-    this.stop = searchCounterfactuals(session, (found, isDone) => this.#tell(found, isDone));
+    this.stop = searchCounterfactuals(session, (...told) => this.#tell(...told));
   }
 
   /** What a change would flip. */
@@ -34,20 +34,23 @@ class WhatIfPanel {
     return this.session.loss ? "decision under the loss matrix" : "answer";
   }
 
-  #tell(found, isDone) {
-    const nShown = this.#varied(found).length;
-    const many = found.length > nShown ? `, ${nShown} of ${found.length}` : "";
-    const searching = isDone ? "" : " Searching on …";
+  #tell(found, isDone, nTried = 0) {
+    const shown = this.#varied(found);
+    const many = found.length > shown.length ? `, ${shown.length} of ${found.length}` : "";
+    const searching = isDone ? "" : ` Searching on, ${nTried} tried …`;
     if (found.length) {
       this.line.textContent = `Smallest changes that give another ${this.#noun()}${many}:${searching}`;
     } else {
       this.line.textContent = isDone
         ? "No change of one or two of the states that are set gives another "
           + `${this.#noun()}.`
-        : "Searching …";
+        : `Searching, ${nTried} tried …`;
     }
-    const items = this.#varied(found).map((one) => this.#item(one));
-    this.list.replaceChildren(...items);
+    // What stays the same keeps its focus.
+    const key = JSON.stringify(shown.map(({ changes }) => changes));
+    if (key === this.key && this.list.childElementCount) return;
+    this.key = key;
+    this.list.replaceChildren(...shown.map((one) => this.#item(one)));
   }
 
   /** The first ones, not all of them of the same variables. */
