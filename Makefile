@@ -19,7 +19,7 @@ test: $(VENV)/installed-test
 
 # Other programs' packages are held against ours in these tests, and the explorer is
 # used in a browser: the program chromium, where there is one.
-slow: $(VENV)/installed-test $(VENV)/installed-peers $(VENV)/installed-browser
+slow: $(VENV)/installed-test $(VENV)/installed-peers $(VENV)/installed-browser $(VENV)/installed-notebook
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m slow
 
 lint: $(VENV)/installed-lint

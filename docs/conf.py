@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import bayleaf
 
 project = "bayleaf"
@@ -15,6 +18,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -37,8 +41,29 @@ sphinx_gallery_conf = {
 }
 html_theme = "pydata_sphinx_theme"
 html_title = "bayleaf"
+html_logo = "_static/logo.svg"
+html_favicon = "_static/logo.svg"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+# The explorer of the first page is written when the documentation is built.
+html_extra_path = ["_build/extra"]
+html_sidebars = {"index": []}
+html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
 }
+
+
+def setup(app: Any) -> None:
+    """Write the explorer that the first page shows."""
+    from bayleaf import TANClassifier
+    from bayleaf.datasets import load_heart
+    from bayleaf.explorer import write_explorer
+
+    folder = Path(app.confdir) / "_build" / "extra"
+    folder.mkdir(parents=True, exist_ok=True)
+    X, y = load_heart(return_X_y=True)
+    model = TANClassifier(calibration="leave_one_out").fit(X, y)
+    write_explorer(model, folder / "heart.html", "Heart disease", rows=X)

@@ -16,6 +16,7 @@ ORDER = [
     ("wording", "native"),
     ("progress",),
     ("data", "graph", "layout"),
+    ("pictures",),
     ("counts",),
     ("cpds",),
     ("scores",),

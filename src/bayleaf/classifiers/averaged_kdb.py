@@ -32,7 +32,6 @@ from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.rules.tree_rules import TreeRule, tree_rules
 from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
-from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.progress import Work
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
@@ -52,7 +51,6 @@ from bayleaf.search.left_out.piece_weights import (
 from bayleaf.search.left_out.selection import choose_rule
 from bayleaf.search.left_out.temperature import best_temperature
 from bayleaf.search.left_out.weights import LogProbabilities
-from bayleaf.wording import name_list, quoted
 
 # Left-out log-probabilities that are held at most: 0.8 GB.
 _MAX_EVIDENCE = 200_000_000
@@ -276,35 +274,6 @@ class AveragedKDBClassifier(BayesianClassifier):
         """The fitted model."""
         check_is_fitted(self, "model_")
         return cast(AveragedKDBModel, self.model_)
-
-    def shape(self, feature: str | int) -> FeatureShape:
-        """What one feature says of the classes alone, state by state.
-
-        Parameters
-        ----------
-        feature : str or int
-            Name of the feature.
-
-        Returns
-        -------
-        FeatureShape
-            A step curve for a numeric feature, bars for a nominal one, with the number
-            of training rows behind each step.
-
-        Raises
-        ------
-        ValueError
-            If there is no such feature.
-        """
-        model = self._averaged_model
-        names = model.domain.names[:-1]
-        if feature not in names:
-            raise ValueError(
-                f"there is no feature {quoted(feature)}; the features are "
-                f"{name_list(names)}"
-            )
-        labels = tuple(self.classes_.tolist())
-        return model.feature_shape(names.index(feature), labels)
 
     def rules(self, n: int | None = 10) -> list[TreeRule]:
         """Conjunctions by which trees correct the sum, those that matter most first.

@@ -15,14 +15,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
-from bayleaf.classifiers.shared.mixture_parameters import (
+from bayleaf.classifiers.shared.mixtures import (
     BATCH,
     ONLINE,
+    Reports,
     check_mixture,
     checked_architecture,
     is_to_grow,
 )
-from bayleaf.classifiers.shared.mixture_progress import Reports
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks, thread_count
 from bayleaf.data.codes import Codes

@@ -63,6 +63,9 @@ class Comparison(ComparedScores):
         """What the marks in the tables mean, and what is missing from means."""
         return result_table.legend(self)
 
+    def _repr_html_(self) -> str:
+        return result_table.html(self)
+
     def __repr__(self) -> str:
         best = self.best("log_loss")
         loss = f"{self[best].mean('log_loss'):.4f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from rich.text import Text
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.operating_points import class_names
 from bayleaf.io.atomic import replacing
+from bayleaf.pictures.notebook import picture_html, table_html
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
@@ -240,6 +242,22 @@ def points_table(
         table.caption = "< the threshold that the loss implies"
         table.caption_justify = "left"
     return table
+
+
+def html(comparison: ComparedScores) -> str:
+    """All scores with their spread and marks as a table for notebooks."""
+    columns = [column for group in _columns(comparison) for column in group]
+    rows = [
+        (
+            result.name,
+            *(_marked(comparison, result, column) for column in columns),
+            *_figures(result),
+        )
+        for result in comparison.results
+    ]
+    heads = ["model", *(column.heading for column in columns), *_FIGURES]
+    notes = "".join(f"<p>{escape(line)}</p>" for line in legend(comparison))
+    return picture_html(table_html(title_of(comparison), heads, rows), notes)
 
 
 def markdown(comparison: ComparedScores) -> str:

@@ -22,11 +22,14 @@ from bayleaf.explain.row_probability import (
 from bayleaf.explain.single_changes import Direction, single_changes
 from bayleaf.explain.subject import predictor_of, row_of
 from bayleaf.models.predictor import Predictor
+from bayleaf.pictures.notebook import picture_html, table_html
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name, stated
 
 # Changed rows that are scored before the search is refused.
 MAX_CANDIDATES = 20_000_000
 _WIDTH = 80
+# Sets of changes that a notebook shows.
+_LINES = 20
 
 Indices = NDArray[np.intp]
 
@@ -136,6 +139,25 @@ class Counterfactuals:
                 str(item), _WIDTH, initial_indent="  - ", subsequent_indent="    "
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        wanted = "another class" if self.target is None else str(self.target)
+        title = f"What would make it {wanted} rather than {self.prediction}"
+        if not self.items:
+            within = counted(self.max_changes, "change")
+            return picture_html(table_html(title, [f"nothing within {within}"], []))
+        rows = [
+            (
+                "; ".join(
+                    f"{stated(shown_name(name), new)} (not {old})"
+                    for name, (old, new) in item.changes.items()
+                ),
+                item.prediction,
+                f"{item.probabilities[str(item.prediction)]:.3f}",
+            )
+            for item in self.items[:_LINES]
+        ]
+        return picture_html(table_html(title, ["if", "then", "probability"], rows))
 
     def __repr__(self) -> str:
         wanted = "another class" if self.target is None else str(self.target)

@@ -16,6 +16,7 @@ from bayleaf.explain.evidence_conflict import with_column
 from bayleaf.explain.left_out_features import left_out_losses
 from bayleaf.explain.subject import is_absent, predictor_of, rows_of
 from bayleaf.models.predictor import Predictor
+from bayleaf.pictures.notebook import Bar, bars_html, picture_html
 from bayleaf.search.left_out.leave_one_out import loss_sums
 from bayleaf.wording import brief, brief_names, counted, name_list, quoted, shown_name
 
@@ -111,6 +112,21 @@ class Importance:
             for one in self.ranked()
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        bars = [
+            Bar(
+                shown_name(one.feature),
+                one.loss_increase,
+                f"{one.loss_increase:+.4f} ({one.information:.3f} bits)",
+            )
+            for one in self.ranked()
+        ]
+        title = (
+            f"What the log-loss, {self.log_loss:.4f} nats a row, rises by without each "
+            "feature, and I(feature; class)"
+        )
+        return picture_html(bars_html(title, bars))
 
     def __repr__(self) -> str:
         worth = [f"{one.feature} {one.loss_increase:+.4f}" for one in self.ranked()]

@@ -246,11 +246,10 @@ def _add_shapes(variables: list[Content], model: ClassModel) -> None:
     classes = tuple(range(model.domain.cards[-1]))
     for feature in range(len(model.domain) - 1):
         shape = model.feature_shape(feature, classes)
-        if shape is not None:
-            variables[feature]["shape"] = {
-                "nats": packed(shape.contributions),
-                "rows": packed(np.asarray(shape.row_counts, dtype=np.float64)),
-            }
+        variables[feature]["shape"] = {
+            "nats": packed(shape.contributions),
+            "rows": packed(np.asarray(shape.row_counts, dtype=np.float64)),
+        }
 
 
 def _rules(report: LatentReport) -> list[list[str]]:

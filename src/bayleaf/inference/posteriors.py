@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.state_numbers import mean_number, number_quantiles
 from bayleaf.inference.states import StateReader, distinct_labels
+from bayleaf.pictures.notebook import Bar, bars_html, picture_html
 from bayleaf.wording import (
     brief,
     counted,
@@ -28,6 +29,8 @@ from bayleaf.wording import (
 _BAR = 30
 # Posteriors that a representation shows.
 _SHOWN = 3
+# Variables whose tables a notebook shows.
+_TABLES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +113,14 @@ class Posterior:
 
     def __repr__(self) -> str:
         return brief(self, _likeliest(self), counted(len(self), "state"))
+
+    def _repr_html_(self) -> str:
+        return picture_html(self._table_html())
+
+    def _table_html(self) -> str:
+        """A bar a state."""
+        bars = [Bar(label, p, f"{p:.4f}") for label, p in self.to_dict().items()]
+        return bars_html(self.variable.name, bars, whole=1.0)
 
     def __str__(self) -> str:
         labels = [visible(label) for label in self.to_dict()]
@@ -213,6 +224,13 @@ class Posteriors(Mapping[str | int, Posterior]):
         texts = {str(name) for name in self}
         text = str if len(texts) == len(self) else repr
         return {text(name): posterior.to_dict() for name, posterior in self.items()}
+
+    def _repr_html_(self) -> str:
+        shown = [
+            posterior._table_html() for posterior in islice(self.values(), _TABLES)
+        ]
+        more = len(self) - len(shown)
+        return picture_html(*shown, f"<p>and {more} more variables</p>" * (more > 0))
 
     def __str__(self) -> str:
         parts = [str(posterior) for posterior in self.values()]

@@ -23,7 +23,7 @@ from bayleaf.graph.separation import d_separated, markov_blanket
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
-from bayleaf.models.texts.html_summary import arc_text, facts_html
+from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.wording import (
     brief,
@@ -310,7 +310,7 @@ class BayesianNetwork(Factorisation, Inference):
         ]
         arcs = [arc_text(*arc) for arc in self.edges]
         lists = [("variables", states), ("arcs", arcs)]
-        return facts_html("Bayesian network", facts, lists)
+        return facts_html("Bayesian network", facts, lists, drawing_of(self))
 
     def __repr__(self) -> str:
         names = brief_names(self.domain.names)

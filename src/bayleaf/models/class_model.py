@@ -117,10 +117,8 @@ class ClassModel(Protocol):
         """
         ...
 
-    def feature_shape(
-        self, feature: int, classes: tuple[Any, ...]
-    ) -> FeatureShape | None:
-        """What the states of a feature say alone; None where they say nothing alone.
+    def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
+        """What the states of a feature say where nothing else is known.
 
         Parameters
         ----------

@@ -17,6 +17,7 @@ from bayleaf.models.class_model import (
     IncrementalContributions,
     calibrated_log_proba,
 )
+from bayleaf.models.texts.html_summary import explanation_html
 from bayleaf.wording import (
     brief,
     brief_names,
@@ -201,6 +202,8 @@ class Explanation:
             f"{counted(len(largest), 'term')} ({brief_names(largest)})",
         )
 
+    _repr_html_ = explanation_html
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -234,11 +237,8 @@ class Explanation:
         rest = ranked[limit:]
         if rest:
             total = math.fsum(term.contribution for term in rest)
-            others = (
-                "1 other feature"
-                if len(rest) == 1
-                else f"{len(rest)} other features together"
-            )
+            n = len(rest)
+            others = f"{n} other features together" if n > 1 else "1 other feature"
             lines += _weighed(total, others)
         return "\n".join(lines)
 

@@ -22,7 +22,11 @@ from bayleaf.models.support.shipped import (
     ShippedNetworks,
 )
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
-from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.models.texts.feature_shape import (
+    FeatureShape,
+    feature_shape,
+    states_alone,
+)
 from bayleaf.models.texts.html_summary import NotebookModel
 from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, PicturedGraph
 from bayleaf.wording import quoted
@@ -125,10 +129,11 @@ class ModelKind(NotebookModel):
         raise ValueError(f"{quoted(self.domain[variable].name)} {place}")
 
     def feature_shape(
-        self, feature: int, classes: tuple[Any, ...]
-    ) -> FeatureShape | None:
-        """None."""
-        return None
+        self: ClassModel, feature: int, classes: tuple[Any, ...]
+    ) -> FeatureShape:
+        """What the states say where nothing else is known."""
+        alone = states_alone(self.class_log_scores, self.domain, feature)
+        return feature_shape(self.domain[feature], alone, np.array([]), classes)
 
     # ---- what stands behind it
 

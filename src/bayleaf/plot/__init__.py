@@ -4,6 +4,7 @@ Every function draws on the axes that it gets, or on a new figure that pyplot do
 manage, and returns the axes: ``network(model).figure.savefig("network.svg")``.
 """
 
+from bayleaf.plot.bars import importance, posterior_bars
 from bayleaf.plot.comparisons import error_scatter, learning_curve, rank_bars
 from bayleaf.plot.contribution_bars import contributions
 from bayleaf.plot.critical import critical_difference
@@ -11,6 +12,7 @@ from bayleaf.plot.distributions import cpt
 from bayleaf.plot.held_out import calibration, roc
 from bayleaf.plot.latents import latent_partition
 from bayleaf.plot.networks import network
+from bayleaf.plot.shapes import shape
 from bayleaf.plot.trees import tree_cpd
 
 __all__ = [
@@ -19,10 +21,13 @@ __all__ = [
     "cpt",
     "critical_difference",
     "error_scatter",
+    "importance",
     "latent_partition",
     "learning_curve",
     "rank_bars",
     "network",
+    "posterior_bars",
     "roc",
+    "shape",
     "tree_cpd",
 ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bayleaf.describe.drawing import printable
@@ -31,6 +33,8 @@ INK, FAINT, PAPER = "#222222", "#999999", "#FFFFFF"
 _MOST_INSIDE, _LEGEND_ROWS = 8, 14
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 FONT_SIZE = 8.0
+# Dots an inch of a notebook's pictures.
+_SCREEN = 96
 
 
 def axes_for(
@@ -62,15 +66,36 @@ def axes_for(
             "plots need matplotlib; install it with pip install 'bayleaf[plot]'"
         ) from error
     if ax is None and bare:
-        return Figure(figsize=(width, height)).add_axes((0.0, 0.0, 1.0, 1.0))
+        bare_figure = Figure(figsize=(width, height))
+        return _shown_inline(bare_figure.add_axes((0.0, 0.0, 1.0, 1.0)))
     if ax is None:
-        return Figure(figsize=(width, height), layout="constrained").add_subplot()
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return _shown_inline(figure.add_subplot())
     if not isinstance(ax, AxesType):
         raise TypeError(
             f"ax must be axes of matplotlib or None, got {type(ax).__name__}; a "
             "figure's axes are in its attribute axes"
         )
     return ax
+
+
+def _shown_inline(ax: Axes) -> Axes:
+    """Axes that a notebook shows as the picture of their figure.
+
+    Pyplot does not manage the figure, so nothing else would show it, nor show it twice.
+    """
+    ax._repr_png_ = partial(_png, ax)  # type: ignore[attr-defined]
+    return ax
+
+
+def _png(ax: Axes) -> tuple[bytes, dict[str, int]]:
+    """A figure at twice the resolution of a screen, and its size on the screen."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    with io.BytesIO() as file:
+        figure.savefig(file, format="png", dpi=2 * _SCREEN)
+        width, height = (round(_SCREEN * inches) for inches in figure.get_size_inches())
+        return file.getvalue(), {"width": width, "height": height}
 
 
 def clean(label: object) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf.io.atomic import replacing
-from bayleaf.report.pictures import calibration_svg, network_svg, observed_svg, roc_svg
+from bayleaf.pictures.networks import network_svg
+from bayleaf.report.pictures import calibration_svg, observed_svg, roc_svg
 from bayleaf.report.summary import SCHEMA, summarize
 from bayleaf.report.wording import count, number, percent, plain, probability
 

@@ -1,151 +1,21 @@
-"""Pictures of a report as SVG, drawn from its summary in the colours of the page."""
+"""Charts of a report as SVG, drawn from its summary in the colours of the page."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bayleaf.layout.layered import with_tops
+from bayleaf.pictures.svg import image
 from bayleaf.report.wording import plain
 
 Values = dict[str, Any]
 Place = tuple[float, float]
 
-# Half a node's width and height, gaps beside and below it, and room around the network.
-_HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
-_GAP, _EDGE = (14.0, 36.0), 4.0
-_LETTERS, _LETTER_WIDTH = 16, 6.4
-# A picture of more nodes has no room for names, one of more arcs shows nothing.
-_MOST_NODES, _MOST_ARCS = 150, 220
-# Of arcs with weights, three are drawn for two nodes, or this many.
-_LEAST_ARCS = 12
-# A class above more features than this stands over them without arcs.
-_MOST_CLASS_ARCS, _FEW_CLASS_ARCS = 16, 6
 # Frame of the charts: its left, top, and the length of both sides.
 _LEFT, _TOP, _SIDE = 46.0, 12.0, 240.0
 _MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-def network_svg(structure: Values) -> tuple[str, str]:
-    """Draw nodes and arcs, parents above their children.
-
-    Parameters
-    ----------
-    structure : dict
-        The section on structure of a summary.
-
-    Returns
-    -------
-    svg : str
-        The picture; empty where there are too many nodes.
-    note : str
-        What it does not show.
-    """
-    nodes, arcs = structure["nodes"], structure["arcs"]
-    if not 0 < len(nodes) <= _MOST_NODES:
-        return "", f"A picture of {len(nodes)} variables could not be read."
-    n_arcs = len(arcs) + structure["n_arcs_left_out"]
-    kept, note = _kept_arcs(nodes, arcs, n_arcs)
-    children = {arc["child"] for arc in arcs}
-    tops = [
-        place
-        for place, node in enumerate(nodes)
-        if node["kind"] == "class" and place not in children
-    ]
-    pairs = [(arc["parent"], arc["child"]) for arc in kept]
-    sizes = [(2 * _HALF_WIDTH, 2 * _HALF_HEIGHT)] * len(nodes)
-    drawing = with_tops(sizes, pairs, tops if len(nodes) > 1 else [], gap=_GAP)
-    places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
-    width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
-    above = set(tops)
-    body = [
-        _arc(curve + _EDGE, arc, arc["parent"] in above)
-        for arc, curve in zip(kept, drawing.curves, strict=True)
-    ]
-    body += [_node(node, place) for node, place in zip(nodes, places, strict=True)]
-    head = (
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
-        '<path d="M0 0 8 4 0 8z"/></marker></defs>'
-    )
-    label = f"Network of {len(nodes)} variables and {n_arcs} arcs"
-    return _svg("network", width, height, label, [head, *body]), note
-
-
-def _kept_arcs(
-    nodes: Sequence[Values], arcs: Sequence[Values], n_arcs: int
-) -> tuple[list[Values], str]:
-    """The arcs to draw, and what is left out."""
-    heavy = list(arcs)
-    classes = {i for i, node in enumerate(nodes) if node["kind"] == "class"}
-    from_class = [arc for arc in heavy if arc["parent"] in classes]
-    notes = []
-    # Where features depend on one another too, arcs from the class hide theirs.
-    hides = len(heavy) > len(from_class) and not any(
-        node["kind"] == "latent" for node in nodes
-    )
-    if len(from_class) > (_FEW_CLASS_ARCS if hides else _MOST_CLASS_ARCS):
-        heavy = [arc for arc in heavy if arc["parent"] not in classes]
-        notes.append(
-            f"The filled box is a parent of {len(from_class)} of the variables below "
-            "it; these arcs are not drawn."
-        )
-    has_weights = any(arc["weight"] is not None for arc in heavy)
-    most = max(_LEAST_ARCS, 3 * len(nodes) // 2) if has_weights else _MOST_ARCS
-    if len(heavy) > most:
-        what = "heaviest" if has_weights else "first"
-        notes.append(f"The {what} {most} of {n_arcs} arcs are drawn.")
-    return heavy[:most], " ".join(notes)
-
-
-def _arc(curve: NDArray[np.float64], arc: Values, light: bool) -> str:
-    """An arrow along a curve; the class's are light."""
-    first, *others = [f"{x:.1f} {y:.1f}" for x, y in curve.tolist()]
-    weight = arc["weight"]
-    look = "" if weight is None else f' stroke-width="{0.5 + 3 * weight:.2f}"'
-    return (
-        f'<path class="arc{" light" * light}" d="M{first}C{" ".join(others)}"{look} '
-        'marker-end="url(#tip)"/>'
-    )
-
-
-def _node(node: Values, place: Place) -> str:
-    """A box with a name on one or two lines; the whole name as its title."""
-    x, y = place
-    lines = _lines(node["name"])
-    first = y + 4 - 6.5 * (len(lines) - 1)
-    texts = "".join(
-        f'<text x="{x:.1f}" y="{first + 13 * i:.1f}"{_squeezed(line)}>'
-        f"{escape(line)}</text>"
-        for i, line in enumerate(lines)
-    )
-    return (
-        f'<g class="node {node["kind"]}"><title>{escape(plain(node["name"]))}</title>'
-        f'<rect x="{x - _HALF_WIDTH:.1f}" y="{y - _HALF_HEIGHT:.1f}" '
-        f'width="{2 * _HALF_WIDTH}" height="{2 * _HALF_HEIGHT}" rx="4"/>{texts}</g>'
-    )
-
-
-def _lines(name: Any) -> list[str]:
-    """A name broken into at most two short lines."""
-    text = plain(name, 200).replace("_", " ")
-    lines = textwrap.wrap(text, _LETTERS) or [text]
-    if len(lines) > 2:
-        lines = [lines[0], f"{lines[1][: _LETTERS - 1]}…"]
-    return lines
-
-
-def _squeezed(line: str) -> str:
-    """What keeps a line of wide letters inside its box."""
-    if len(line) * _LETTER_WIDTH < 2 * _HALF_WIDTH - 18 and line.isascii():
-        return ""
-    return f' textLength="{2 * _HALF_WIDTH - 10:.0f}" lengthAdjust="spacingAndGlyphs"'
 
 
 def calibration_svg(calibration: Values) -> str:
@@ -228,15 +98,4 @@ def _axes(below: str, beside: str, marks: Sequence[str] = ()) -> list[str]:
 
 def _chart(label: str, parts: Sequence[str]) -> str:
     """A chart of two shares as an image."""
-    return _svg("chart", _LEFT + _SIDE + 14, _TOP + _SIDE + 40, label, parts)
-
-
-def _svg(
-    kind: str, width: float, height: float, label: str, parts: Sequence[str]
-) -> str:
-    """An image with a name for those who do not see it."""
-    return (
-        f'<svg class="{kind}" role="img" aria-label="{escape(label)}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}">{"".join(parts)}</svg>'
-    )
+    return image("chart", _LEFT + _SIDE + 14, _TOP + _SIDE + 40, label, parts)

@@ -27,6 +27,7 @@ from bayleaf.classifiers.shared.parameters import (
     encoder_rules,
 )
 from bayleaf.classifiers.shared.saving import readable_model
+from bayleaf.classifiers.shared.shapes import ShapesOfFeatures
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
 from bayleaf.classifiers.shared.training import TrainingTable, class_variable
 from bayleaf.counts.source import CountSource
@@ -58,13 +59,13 @@ class Learned(NamedTuple):
 
 class BayesianClassifier(
     LeavingOut,
+    ShapesOfFeatures,
     ClassifierMixin,  # type: ignore[misc]
     TableEstimator,
 ):
     """Base of the classifiers: checks, encoding, prediction, explanation.
 
-    A subclass defines `_learn` and, where it has parameters of its own, an `__init__`
-    that takes them before ``**shared``.
+    A subclass defines `_learn`, and takes its own parameters before ``**shared``.
 
     Parameters
     ----------

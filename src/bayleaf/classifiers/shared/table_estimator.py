@@ -32,6 +32,7 @@ from bayleaf.data.reading.rules import (
 )
 from bayleaf.data.tables.columns import Column, Matrix, Name
 from bayleaf.data.tables.frames import take_apart
+from bayleaf.models.texts.html_summary import drawing_of, picture_of
 from bayleaf.progress import Work, displayed
 
 _LOGGER = logging.getLogger("bayleaf")
@@ -120,7 +121,17 @@ class TableEstimator(
         if not hasattr(self, "encoder_"):
             return str(super()._html_repr())
         fitted: Any = self
-        return str(fitted.summary()._repr_html_())
+        return str(fitted.summary()._repr_html_()) + self._drawing_html()
+
+    def _drawing_html(self) -> str:
+        """The drawing of what was learned; empty where there is none."""
+        fitted: Any = self
+        model = getattr(fitted, "model_", None)
+        model = getattr(model, "intervals", model)
+        if hasattr(model, "picture"):
+            return picture_of(model)
+        network = getattr(fitted, "network_", None)
+        return "" if network is None else drawing_of(network)
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range; subclasses add their own."""

@@ -221,8 +221,6 @@ def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
             f"there is no feature {quoted(name)}; {near_names(name, by_text)}"
         )
     found = model.feature_shape(by_text[name], tuple(predictor.classes.tolist()))
-    if found is None:
-        raise ValueError("--shape belongs to the auto model; use --table for this one")
     if as_json:
         print_json(found.to_dict())
     else:

@@ -192,12 +192,11 @@ class HybridNetworkModel(ModelKind):
         cpd: CPD = self.tables.cpds[variable]
         return cpd.parents, cpd.probabilities
 
-    def feature_shape(
-        self, feature: int, classes: tuple[Any, ...]
-    ) -> FeatureShape | None:
-        """What a number says without its parents; None for a nominal feature."""
+    def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
+        """What a number says without its parents, or a state where nothing is known."""
         if feature not in self._numbers:
-            return None
+            found = super().feature_shape(feature, classes)
+            return replace(found, row_counts=self.state_counts[feature])
         variable = self.domain[feature]
         columns = [np.zeros(variable.n_states, np.uint16)] * (len(self.domain) - 1)
         columns[feature] = np.arange(variable.n_states, dtype=np.uint16)

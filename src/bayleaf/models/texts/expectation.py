@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from bayleaf.pictures.notebook import terms_html
 from bayleaf.wording import brief, plain, shown_name, stated
 
 _WIDTH = 80
@@ -99,6 +100,13 @@ class ExpectationExplanation:
             total = sum(term.contribution for term in rest)
             lines.append(f"{total:+12.5g}  {len(rest)} other features")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        title = (
+            f"row {self.row}: {self.target} is expected to be {self.expectation:.5g}"
+        )
+        first = ("before any feature is seen", self.baseline)
+        return terms_html(title, first, self.ranked, "{:+.5g}")
 
     def __str__(self) -> str:
         return self.to_text()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.domain import Variable
 from bayleaf.models.texts.feature_shape import interval_edges
+from bayleaf.pictures.notebook import picture_html, states_html
 from bayleaf.wording import brief_fields, format_number, shown_name, visible
 
 Floats = NDArray[np.float64]
@@ -86,6 +87,15 @@ class ExpectationShape:
                 for state, rows, value in zip(*columns, strict=True)
             ],
         }
+
+    def _repr_html_(self) -> str:
+        moved = (self.expectations - self.baseline).tolist()
+        title = (
+            f"{self.feature}: what its states add to {self.target}, "
+            f"{self.baseline:.5g} as rows are"
+        )
+        rows = self.row_counts.tolist()
+        return picture_html(states_html(title, self.states, moved, rows))
 
     def __str__(self) -> str:
         states = [visible(state) for state in self.states]

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.domain import Variable
+from bayleaf.data.codes import Codes
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.pictures.notebook import picture_html, states_html
 from bayleaf.wording import brief_fields, format_number, shown_name, visible
+
+Floats = NDArray[np.float64]
+
+# What a state says at most, in favour of one class against another.
+_MOST_NATS = 50.0
+# Classes whose pictures a notebook shows.
+_CLASSES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +41,7 @@ class FeatureShape:
     contributions : ndarray of shape (n_states, n_classes)
         Nats, centred over the classes: positive speaks for a class.
     row_counts : ndarray of shape (n_states,)
-        Weight of the training rows in each state.
+        Weight of the training rows in each state; empty where it is not known.
     """
 
     feature: str | int
@@ -54,13 +64,32 @@ class FeatureShape:
             "states": [
                 {"state": state, "rows": rows, "contributions": values}
                 for state, rows, values in zip(
-                    self.states,
-                    self.row_counts.tolist(),
-                    self.contributions.tolist(),
-                    strict=True,
+                    self.states, self._rows, self.contributions.tolist(), strict=True
                 )
             ],
         }
+
+    @property
+    def _rows(self) -> list[float | None]:
+        """Weight of the rows in each state, None where it is not known."""
+        known: list[float] = self.row_counts.tolist()
+        return [*known] if known else [None] * len(self.states)
+
+    def _repr_html_(self) -> str:
+        # Of two classes, what speaks for one speaks against the other.
+        n_classes = len(self.classes)
+        shown = [1] if n_classes == 2 else range(min(n_classes, _CLASSES))
+        parts = [
+            states_html(
+                f"{self.feature}: nats for {self.classes[label]}",
+                self.states,
+                self.contributions[:, label].tolist(),
+                self.row_counts.tolist(),
+            )
+            for label in shown
+        ]
+        more = n_classes - _CLASSES
+        return picture_html(*parts, f"<p>and {more} more classes</p>" * (more > 0))
 
     def __str__(self) -> str:
         states = [visible(state) for state in self.states]
@@ -71,10 +100,11 @@ class FeatureShape:
             f"  {'':{width}} {'rows':>8} {' '.join(heads)}",
         ]
         for state, rows, values in zip(
-            states, self.row_counts, self.contributions, strict=True
+            states, self._rows, self.contributions, strict=True
         ):
             cells = " ".join(f"{value:+9.3f}" for value in values)
-            lines.append(f"  {state:{width}} {format_number(float(rows)):>8} {cells}")
+            count = "-" if rows is None else format_number(rows)
+            lines.append(f"  {state:{width}} {count:>8} {cells}")
         return "\n".join(lines)
 
 
@@ -83,6 +113,38 @@ def interval_edges(variable: Variable) -> NDArray[np.float64]:
     if variable.kind != "numeric" or variable.categories is not None:
         return np.array([])
     return np.array([-np.inf, *variable.cut_points, np.inf])
+
+
+def states_alone(
+    scores: Callable[[Codes], Floats], domain: Domain, feature: int
+) -> Floats:
+    """What each state adds to the scores of the classes where nothing else is known.
+
+    Parameters
+    ----------
+    scores : callable
+        Log scores of the classes (nats) of encoded rows.
+    domain : Domain
+        Features, then the class.
+    feature : int
+        Index of the feature.
+
+    Returns
+    -------
+    ndarray of shape (n_states, n_classes)
+        Nats; a class that a state rules out has 50 less than the best one.
+    """
+    cards = domain.cards[:-1]
+    n_states = cards[feature]
+    columns = [np.full(n_states + 1, card) for card in cards]
+    columns[feature] = np.arange(n_states + 1)
+    *found, nothing = scores(Codes.from_columns(columns, cards))
+    alone = np.array(found) - nothing
+    best = alone.max(axis=1, keepdims=True)
+    # A state that no class can have says nothing.
+    possible = np.isfinite(best)
+    least = np.where(possible, best, 0.0) - _MOST_NATS
+    return np.where(possible, np.maximum(alone, least), 0.0)
 
 
 def feature_shape(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from bayleaf.models.texts.picture import FEATURE
+from bayleaf.pictures.notebook import network_html, terms_html
 from bayleaf.wording import brief, brief_names, counted, plain
 
 _NAME = 60
@@ -17,6 +19,7 @@ def facts_html(
     title: str,
     facts: Iterable[tuple[str, Any]],
     lists: Iterable[tuple[str, Sequence[Any]]] = (),
+    drawing: str = "",
 ) -> str:
     """Write facts as a table, and lists that open below it.
 
@@ -28,6 +31,8 @@ def facts_html(
         Name and value of each fact.
     lists : iterable of (str, sequence)
         Heading and items of each list; empty ones are left out.
+    drawing : str, default=""
+        HTML between the facts and the lists.
 
     Returns
     -------
@@ -44,8 +49,31 @@ def facts_html(
     return (
         '<div class="bayleaf-summary"><table><caption style="text-align:left;'
         f'font-weight:bold">{escape(plain(title))}</caption><tbody>{rows}</tbody>'
-        f"</table>{below}</div>"
+        f"</table>{drawing}{below}</div>"
     )
+
+
+def picture_of(model: Any) -> str:
+    """The drawing of a class model as HTML; empty if it has too many variables."""
+    graph = model.picture
+    return network_html(graph.names, graph.kinds, graph.arcs, graph.note)
+
+
+def drawing_of(network: Any) -> str:
+    """The drawing of a Bayesian network as HTML; empty if it has too many variables."""
+    names = network.domain.names
+    arcs = [(parent, child, None) for parent, child in network.dag.arcs]
+    return network_html(names, [FEATURE] * len(names), arcs)
+
+
+def explanation_html(explanation: Any) -> str:
+    """An explanation of log-odds as a waterfall of bars."""
+    title = (
+        f"{explanation.row_name}: {explanation.target} with probability "
+        f"{explanation.probability:.3f}; nats for it against {explanation.against}"
+    )
+    first = ("prior", explanation.prior)
+    return terms_html(title, first, explanation.ranked(), "{:+.3f}")
 
 
 def _list(heading: str, items: Sequence[Any]) -> str:
@@ -109,4 +137,4 @@ class NotebookModel:
             ("arcs", [arc_text(names[p], names[c]) for p, c in arcs]),
             ("remarks", list(model.remarks)),
         ]
-        return facts_html(type(self).__name__, facts, lists)
+        return facts_html(type(self).__name__, facts, lists, picture_of(self))

@@ -173,7 +173,7 @@ class ChosenVariable {
         element("th", { scope: "row", dir: "auto", text: short(label, 40) }),
         element("td", { className: "odds", "aria-hidden": "true" }, [bar]),
         element("td", { className: "number", text: signed(values[state]) }),
-        element("td", { className: "number", text: `${brief(rows[state])} rows` }),
+        element("td", { className: "number", text: rows.length ? `${brief(rows[state])} rows` : "" }),
       ]);
     }))]);
   }

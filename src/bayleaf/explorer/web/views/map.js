@@ -31,7 +31,7 @@ class NetworkMap {
     this.distance = this.#firstDistance();
     this.moved = new Map();
     this.at = { x: 0, y: 0, scale: 1 };
-    const isWide = window.matchMedia("(min-width: 900px)").matches;
+    const isWide = window.matchMedia("(min-width: 600px)").matches;
     this.isList = !isWide || !this.graph.nodes.length;
     this.form = "bars";
     this.#place();

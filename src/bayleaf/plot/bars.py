@@ -1,0 +1,169 @@
+"""Posteriors and importances as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.explain.importance import Importance
+from bayleaf.inference.posteriors import Posterior
+from bayleaf.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Lines of a name, and their width in points.
+_LINES, _NAME = 2, 150.0
+# Posteriors that one picture holds, and states of all of them.
+MAX_POSTERIORS, MAX_STATES = 20, 120
+
+
+def posterior_bars(posteriors: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw posterior distributions, a bar a state, variable below variable.
+
+    Parameters
+    ----------
+    posteriors : Posterior, Posteriors or mapping of name to Posterior
+        What a network's ``query`` returns.
+    ax : Axes, optional
+        Where to draw; by default on a new figure that pyplot does not manage.
+
+    Returns
+    -------
+    Axes
+        Bars from 0 to 1, the most probable state of each variable dark.
+
+    Raises
+    ------
+    TypeError
+        If they are no posteriors.
+    ValueError
+        If there are none, more than 20, or more than 120 states altogether.
+    ImportError
+        If matplotlib is not installed.
+    """
+    found = _listed(posteriors)
+    n_states = sum(len(one) for one in found)
+    if not 0 < len(found) <= MAX_POSTERIORS or n_states > MAX_STATES:
+        raise ValueError(
+            f"a picture shows 1 to {MAX_POSTERIORS} variables with up to {MAX_STATES} "
+            f"states, but there are {len(found)} with {n_states}; query fewer targets"
+        )
+    ax = style.axes_for(ax, 5.0, 0.6 + 0.22 * (n_states + 1.3 * len(found)))
+    place, names, places = 0.0, [], []
+    for one in found:
+        style.write(
+            ax,
+            0.0,
+            place,
+            style.fitted(one.variable.name, 72 * 3.2),
+            fontweight="bold",
+            va="center",
+        )
+        best = int(np.argmax(one.probabilities))
+        for state, p in enumerate(one.probabilities.tolist()):
+            place += 1.0
+            places.append(place)
+            names.append(style.fitted(one.variable.label(state), _NAME))
+            ax.barh(place, p, 0.72, color=style.FOR if state == best else style.FAINT)
+            inside = p > 0.85
+            style.write(
+                ax,
+                p + (-0.01 if inside else 0.01),
+                place,
+                f"{p:.3f}",
+                ha="right" if inside else "left",
+                va="center",
+                color=style.PAPER if inside and state == best else style.INK,
+            )
+        place += 1.4
+    ax.set_yticks(places)
+    ax.set_yticklabels(names, fontsize=style.FONT_SIZE, parse_math=False)
+    ax.set_ylim(place - 0.6, -0.8)
+    ax.set_xlim(0.0, 1.0)
+    ax.tick_params(axis="y", length=0)
+    style.label_axes(ax, x="probability")
+    style.plain_frame(ax)
+    return ax
+
+
+def _listed(posteriors: Any) -> list[Posterior]:
+    """Posteriors one by one."""
+    found: Sequence[Any] = [posteriors]
+    if isinstance(posteriors, Mapping):
+        found = list(posteriors.values())
+    if not all(isinstance(one, Posterior) for one in found):
+        raise TypeError(
+            "posteriors must be what a network's query returns, got "
+            f"{type(posteriors).__name__}"
+        )
+    return list(found)
+
+
+def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw what each feature is worth to a model.
+
+    Parameters
+    ----------
+    found : Importance
+        What `bayleaf.explain.importance` returns.
+    limit : int, default=20
+        Features with a bar, the most important ones.
+    ax : Axes, optional
+        Where to draw; by default on a new figure that pyplot does not manage.
+
+    Returns
+    -------
+    Axes
+        A bar a feature, as long as the log-loss rises without it, light and hatched
+        where it falls; a dot for I(feature; class) on the upper axis.
+
+    Raises
+    ------
+    TypeError
+        If it is no importance.
+    ValueError
+        If the limit is below 1.
+    ImportError
+        If matplotlib is not installed.
+    """
+    if not isinstance(found, Importance):
+        raise TypeError(
+            "importance must be what bayleaf.explain.importance returns, got "
+            f"{type(found).__name__}"
+        )
+    if limit < 1:
+        raise ValueError(f"limit must be at least 1, got {limit}")
+    shown = found.ranked()[:limit]
+    ax = style.axes_for(ax, 5.4, 1.2 + 0.27 * len(shown))
+    places = np.arange(len(shown))
+    rises: NDArray[np.float64] = np.array([one.loss_increase for one in shown])
+    drawn = ax.barh(
+        places,
+        rises,
+        0.62,
+        color=[style.FOR if rise >= 0 else style.AGAINST for rise in rises],
+    )
+    for bar, rise in zip(drawn, rises, strict=True):
+        if rise < 0:
+            bar.set_hatch("////")
+    ax.axvline(0, color=style.INK, linewidth=0.7)
+    names = [style.in_lines(one.feature, _NAME, _LINES) for one in shown]
+    style.name_ticks(ax, "y", names)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    style.label_axes(ax, x="rise of the log-loss without the feature (nats a row)")
+    upper = ax.twiny()
+    bits = [one.information for one in shown]
+    upper.plot(bits, places, linestyle="", marker="D", markersize=4, color=style.INK)
+    upper.set_xlim(0.0, 1.05 * max([*bits, 1e-9]))
+    style.label_axes(upper, x="I(feature; class) (bits, diamonds)")
+    more = len(found.features) - len(shown)
+    if more:
+        style.title(ax, f"the first {len(shown)} of {len(found.features)} features")
+    for axes in (ax, upper):
+        axes.spines["right"].set_visible(False)
+    return ax

@@ -1,0 +1,191 @@
+"""What the states of a feature say: steps over intervals, bars for values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.models.texts.expectation_shape import ExpectationShape
+from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.plot import style
+from bayleaf.wording import name_list, quoted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+# Values with a bar, and classes with a line.
+MAX_VALUES, MAX_CLASSES = 30, 7
+# Lines of a name, and their width in points.
+_LINES, _NAME = 2, 140.0
+
+
+def shape(found: Any, *, target: Any = None, ax: Axes | None = None) -> Axes:
+    """Draw what the states of a feature say, and how many rows have them.
+
+    Parameters
+    ----------
+    found : FeatureShape or ExpectationShape
+        What a fitted model's ``shape`` returns.
+    target : object, optional
+        The only class to draw; by default the second of two, or all of up to 7.
+    ax : Axes, optional
+        Where to draw; by default on a new figure that pyplot does not manage.
+
+    Returns
+    -------
+    Axes
+        Steps over the intervals of a number, the training rows in grey below them; for
+        values a bar each, with its rows. A class is spoken for above 0.
+
+    Raises
+    ------
+    TypeError
+        If it is no shape.
+    ValueError
+        If there is no such class, a feature has more than 30 values, or there are more
+        than 7 classes and none is chosen.
+    ImportError
+        If matplotlib is not installed.
+    """
+    if isinstance(found, ExpectationShape):
+        lines = {f"expected {style.clean(found.target)}": found.expectations}
+        unit, base = f"expected {style.shortened(found.target)}", found.baseline
+    elif isinstance(found, FeatureShape):
+        lines = _classes(found, target)
+        unit, base = "nats for the class", 0.0
+    else:
+        raise TypeError(
+            f"shape must be what a model's shape returns, got {type(found).__name__}"
+        )
+    if found.kind == "numeric":
+        return _steps(found, lines, unit, base, ax)
+    return _bars(found, lines, unit, base, ax)
+
+
+def _classes(found: FeatureShape, target: Any) -> dict[str, Floats]:
+    """The lines to draw, by class."""
+    labels = list(found.classes)
+    if target is not None:
+        if target not in labels:
+            raise ValueError(
+                f"there is no class {quoted(target)}; classes are {name_list(labels)}"
+            )
+        shown = [labels.index(target)]
+    else:
+        shown = [1] if len(labels) == 2 else list(range(len(labels)))
+    if len(shown) > MAX_CLASSES:
+        raise ValueError(
+            f"a picture shows up to {MAX_CLASSES} classes, but there are "
+            f"{len(labels)}; choose one as target"
+        )
+    return {style.clean(labels[k]): found.contributions[:, k] for k in shown}
+
+
+def _steps(
+    found: Any, lines: dict[str, Floats], unit: str, base: float, ax: Axes | None
+) -> Axes:
+    """A step curve a class over the intervals of a number."""
+    n_intervals = len(found.edges) - 1
+    ax = style.axes_for(ax, 5.4, 3.2)
+    inner = found.edges[1:-1]
+    # The outer intervals have no end: they are drawn as wide as a tenth of the rest.
+    first, last = (float(inner[0]), float(inner[-1])) if len(inner) else (0.0, 0.0)
+    span = last - first or max(abs(last), 1.0)
+    edges = np.array([first - 0.1 * span, *inner, last + 0.1 * span])
+    rows = np.asarray(found.row_counts, dtype=np.float64)[:n_intervals]
+    if not rows.size:
+        rows = np.zeros(n_intervals)
+    below = ax.twinx()
+    below.bar(
+        edges[:-1],
+        rows,
+        np.diff(edges),
+        align="edge",
+        color=style.FAINT,
+        alpha=0.35,
+        linewidth=0,
+    )
+    below.set_ylim(0.0, 4.5 * max(float(rows.max(initial=0.0)), 1.0))
+    style.label_axes(below, y="training rows (grey)")
+    ax.set_zorder(below.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    for number, values in enumerate(lines.values()):
+        ax.stairs(
+            values[:n_intervals],
+            edges,
+            baseline=None,
+            color=style.COLOURS[number],
+            linestyle=style.DASHES[number],
+            linewidth=1.6,
+        )
+    ax.axhline(base, color=style.INK, linewidth=0.7)
+    style.label_axes(ax, x=style.shortened(found.feature, 60), y=_named(unit, lines))
+    _key(ax, lines)
+    for axes in (ax, below):
+        axes.spines["top"].set_visible(False)
+    missing = len(found.states) - n_intervals
+    if missing > 0:
+        told = ", ".join(f"{values[-1]:+.2f}" for values in lines.values())
+        style.title(ax, f"where it is missing: {told}")
+    return ax
+
+
+def _bars(
+    found: Any, lines: dict[str, Floats], unit: str, base: float, ax: Axes | None
+) -> Axes:
+    """Bars for values, those of several classes below one another."""
+    n_values = len(found.states)
+    if n_values > MAX_VALUES:
+        raise ValueError(
+            f"a picture shows up to {MAX_VALUES} values, but {quoted(found.feature)} "
+            f"has {n_values}; print the shape, or merge rare values"
+        )
+    height = 0.8 / len(lines)
+    ax = style.axes_for(ax, 5.4, 0.9 + max(0.3, 0.17 * len(lines)) * n_values)
+    for number, values in enumerate(lines.values()):
+        middle = (number - (len(lines) - 1) / 2) * height
+        ax.barh(
+            np.arange(n_values) + middle,
+            values - base,
+            height * 0.9,
+            left=base,
+            color=style.COLOURS[number],
+        )
+    ax.axvline(base, color=style.INK, linewidth=0.7)
+    told = [f"\n{rows:g} rows" for rows in found.row_counts] or [""] * n_values
+    names = [
+        f"{style.in_lines(state, _NAME, _LINES)}{count}"
+        for state, count in zip(found.states, told, strict=True)
+    ]
+    style.name_ticks(ax, "y", names)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    style.title(ax, style.clean(found.feature))
+    style.label_axes(ax, x=_named(unit, lines))
+    _key(ax, lines)
+    style.plain_frame(ax)
+    return ax
+
+
+def _named(unit: str, lines: dict[str, Floats]) -> str:
+    """The unit, with the class that it speaks for if there is one only."""
+    if len(lines) > 1 or not unit.startswith("nats"):
+        return unit
+    return f"nats for {style.shortened(next(iter(lines)))}"
+
+
+def _key(ax: Axes, lines: dict[str, Floats]) -> None:
+    """Which line is which class's, where there are several."""
+    if len(lines) < 2:
+        return
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=style.COLOURS[n], ls=cast(Any, style.DASHES[n]))
+        for n in range(len(lines))
+    ]
+    style.legend(ax, handles, [style.shortened(name) for name in lines])

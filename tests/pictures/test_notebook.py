@@ -1,0 +1,176 @@
+"""What notebooks show: escaped, to scale, and something for every object."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayleaf
+from bayleaf.datasets import load_heart
+from bayleaf.evaluation import compare
+from bayleaf.explain import counterfactuals, importance
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.pictures.notebook import (
+    Bar,
+    bars_html,
+    network_html,
+    states_html,
+    steps_html,
+    table_html,
+)
+
+HOSTILE = "<script>alert(1)</script>&\"'\u202e"
+
+
+class Elements(html.parser.HTMLParser):
+    """Tags and text of HTML, refused where elements are not closed in order."""
+
+    void = frozenset({"br", "hr", "img"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def bars_of(text: str) -> list[tuple[str, float, float]]:
+    """Kind, left end and width of each bar."""
+    found = re.findall(r'<i class="(\w+)" style="left:([\d.]+)%;width:([\d.]+)%"', text)
+    return [(kind, float(left), float(width)) for kind, left, width in found]
+
+
+def test_bars_are_as_long_as_their_numbers() -> None:
+    bars = [Bar("a", 3.0, "3"), Bar("b", -1.0, "-1"), Bar("c", 1.0, "1", 2.0)]
+    assert bars_of(bars_html("t", bars)) == [
+        ("for", 25.0, 75.0),
+        ("against", 0.0, 25.0),
+        ("against", 50.0, 25.0),
+    ]
+    whole = bars_html("t", [Bar("a", 0.25, "")], whole=1.0)
+    assert bars_of(whole) == [("for", 0.0, 25.0)]
+
+
+def test_long_tables_say_how_many_lines_they_leave_out() -> None:
+    found = bars_html("t", [Bar(i, 1.0, "") for i in range(35)])
+    assert len(bars_of(found)) == 30
+    assert "and 5 more" in found
+
+
+def test_names_are_text() -> None:
+    for made in (
+        bars_html(HOSTILE, [Bar(HOSTILE, 1.0, HOSTILE)]),
+        table_html(HOSTILE, [HOSTILE], [(HOSTILE, HOSTILE)]),
+        steps_html(HOSTILE, [1.0], [1.0]),
+        network_html([HOSTILE, "b"], ["feature", "class"], [(1, 0, None)], HOSTILE),
+    ):
+        read = Elements(made)
+        assert "script" not in {tag for tag, _ in read.tags}
+        assert not any(name.startswith("on") for _, a in read.tags for name in a)
+
+
+def test_many_states_are_steps_with_their_rows() -> None:
+    values = np.sin(np.arange(40)).tolist()
+    found = states_html("age", [str(i) for i in range(40)], values, [1.0] * 40)
+    assert found.count('class="rows"') == 40
+    assert "from -1 to" in found
+    assert "<table" in states_html("x", ["a"], [1.0], [2.0])
+
+
+def test_graphs_too_large_to_draw_show_nothing() -> None:
+    names = [str(i) for i in range(151)]
+    assert network_html(names, ["feature"] * 151, []) == ""
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, Any]:
+    """Everything that a notebook may end a cell with."""
+    X, y = load_heart(return_X_y=True)
+    bayes = bayleaf.NaiveBayesClassifier().fit(X, y)
+    hierarchy = bayleaf.HNBClassifier(random_state=0).fit(X, y)
+    average = bayleaf.AveragedKDBClassifier(n_networks=4, random_state=0).fit(X, y)
+    numbers = X.drop_columns(["age"]), X["age"].to_numpy()
+    regressor = bayleaf.AveragedKDBRegressor(n_networks=4, random_state=0)
+    regressor.fit(*numbers)
+    network: BayesianNetwork = bayes.network_
+    row = X.slice(0, 1)
+    return {
+        "classifier": bayes,
+        "latents": hierarchy,
+        "average": average,
+        "density": bayleaf.BayesianNetworkEstimator().fit(X),
+        "regressor": regressor,
+        "model": bayes.model_,
+        "network": network,
+        "posteriors": network.query({"sex": "male"}),
+        "posterior": network.query()["sex"],
+        "explanation": average.explain(row)[0],
+        "expectation": regressor.explain(row.drop_columns(["age"]))[0],
+        "shape": average.shape("chest_pain"),
+        "shape of a number": average.shape("age"),
+        "shape of an expectation": regressor.shape("sex", numbers[0]),
+        "importance": importance(bayes),
+        "counterfactuals": counterfactuals(bayes, row),
+        "comparison": compare(X, y, ["nb"], n_folds=2),
+    }
+
+
+DRAWN = {"classifier", "latents", "average", "density", "regressor", "model", "network"}
+
+
+def html_of(thing: Any) -> str:
+    """What a notebook asks an object for."""
+    return str(
+        thing._repr_mimebundle_()["text/html"]
+        if hasattr(thing, "fit")
+        else thing._repr_html_()
+    )
+
+
+def test_every_object_shows_a_picture_or_a_table(shown: dict[str, Any]) -> None:
+    for name, thing in shown.items():
+        read = Elements(html_of(thing))
+        tags = {tag for tag, _ in read.tags}
+        assert tags & {"svg", "table"}, name
+        assert ("svg" in tags) or name not in DRAWN, name
+        assert "script" not in tags
+        assert not any("src" in a or "href" in a for _, a in read.tags)
+
+
+def test_a_waterfall_ends_at_the_log_odds(shown: dict[str, Any]) -> None:
+    explanation = shown["explanation"]
+    found = html_of(explanation)
+    *terms, last = bars_of(found)
+    assert len(terms) == 1 + len(explanation.terms)
+    assert f"{explanation.log_odds:+.3f}" in found
+    kind, left, width = terms[-1]
+    end = left + width if kind == "for" else left
+    total = last[1] + last[2] if last[0] == "for" else last[1]
+    assert end == pytest.approx(total, abs=0.02)
+
+
+def test_posteriors_are_bars_of_their_probabilities(shown: dict[str, Any]) -> None:
+    posterior = shown["posterior"]
+    widths = [width for _, _, width in bars_of(html_of(posterior))]
+    np.testing.assert_allclose(widths, 100 * posterior.probabilities, atol=0.006)

@@ -1,0 +1,85 @@
+"""Draw the pictures of the documentation anew, into docs/pictures.
+
+Run it after a change of what they show; the picture of the explorer needs Playwright
+and the program chromium, and is left as it is without them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+from bayleaf import AveragedKDBClassifier, HNBClassifier, TANClassifier
+from bayleaf.datasets import load_heart
+from bayleaf.explain import importance
+from bayleaf.explorer import write_explorer
+from bayleaf.plot import contributions, network, posterior_bars, shape
+from bayleaf.plot import importance as importance_bars
+
+FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+# A person with chest pain: what the explorer's picture has set.
+CASE = {"chest_pain": "asymptomatic", "exercise_induced_angina": "yes"}
+
+
+def main() -> None:
+    """Draw all of them."""
+    mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "bayleaf"}
+    X, y = load_heart(return_X_y=True)
+    tree = TANClassifier(calibration="leave_one_out").fit(X, y)
+    average = AveragedKDBClassifier(random_state=0).fit(X, y)
+    rules = HNBClassifier(search="significance", significance_level=0.001)
+    _save(network(tree), "network")
+    _save(network(rules.fit(X, y)), "latents")
+    _save(shape(average.shape("age")), "shape")
+    _save(contributions(average.explain(X.slice(0, 1))[0]), "why")
+    _save(importance_bars(importance(tree)), "importance")
+    found = tree.network_.query(CASE, ["class", "major_vessels_coloured"])
+    _save(posterior_bars(found), "posteriors")
+    _explorer(tree)
+
+
+def _save(axes: Any, name: str) -> None:
+    """Write a picture without the day on which it was drawn."""
+    path = FOLDER / f"{name}.svg"
+    axes.figure.savefig(path, metadata={"Date": None})
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(map(str.rstrip, lines)) + "\n", encoding="utf-8")
+
+
+def _explorer(model: TANClassifier) -> None:
+    """The explorer as it looks with a case set."""
+    chromium = shutil.which("chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        chromium = None
+    if chromium is None:
+        print("explorer.png needs Playwright and chromium; it stays as it is")
+        return
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        page_file = Path(folder) / "heart.html"
+        write_explorer(model, page_file, "Heart disease")
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
+        page = browser.new_page(viewport={"width": 1200, "height": 720})
+        page.goto(page_file.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        for name, state in CASE.items():
+            page.fill("#find", name)
+            page.press("#find", "Enter")
+            page.locator("#chosen .state", has_text=state).first.click()
+        page.fill("#find", "")
+        page.keyboard.press("Escape")
+        page.locator("#variable summary").first.click()
+        page.wait_for_timeout(500)
+        page.screenshot(path=FOLDER / "explorer.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
