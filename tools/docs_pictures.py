@@ -66,7 +66,7 @@ def _explorer(model: TANClassifier) -> None:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1200, "height": 720})
+        page = browser.new_page(viewport={"width": 1280, "height": 880})
         page.goto(page_file.as_uri())
         page.wait_for_selector("html[data-ready]")
         for name, state in CASE.items():

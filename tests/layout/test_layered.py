@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.layout.layered import Drawing, layered_drawing, with_tops
@@ -43,6 +43,7 @@ def overlaps(drawing: Drawing) -> list[tuple[int, int]]:
     ]
 
 
+@settings(deadline=None)
 @given(random_graphs())
 def test_boxes_stand_apart_and_arcs_pass_them_by(
     graph: tuple[list[tuple[float, float]], list[Arc]],
@@ -59,6 +60,7 @@ def test_boxes_stand_apart_and_arcs_pass_them_by(
         assert (line <= [drawing.width + 1e-6, drawing.height + 1e-6]).all()
 
 
+@settings(deadline=None)
 @given(random_graphs())
 def test_every_arc_leads_from_its_parents_edge_to_its_childs(
     graph: tuple[list[tuple[float, float]], list[Arc]],
@@ -74,6 +76,7 @@ def test_every_arc_leads_from_its_parents_edge_to_its_childs(
         assert np.abs(curve[-1] - curve[-4]).sum() > 1e-6
 
 
+@settings(deadline=None)
 @given(random_graphs())
 def test_the_same_graph_is_drawn_alike(
     graph: tuple[list[tuple[float, float]], list[Arc]],
@@ -84,6 +87,7 @@ def test_the_same_graph_is_drawn_alike(
         assert np.array_equal(ours, theirs)
 
 
+@settings(deadline=None)
 @given(random_graphs())
 def test_parents_stand_above_their_children_unless_arcs_go_round(
     graph: tuple[list[tuple[float, float]], list[Arc]],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from bayleaf import AveragedKDBRegressor
 from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.datasets import load_heart
 from bayleaf.report import report_html, summarize
 from report.hostile import NAMES, TARGET, hostile_table
 
@@ -107,3 +109,13 @@ def test_no_serious_fault_of_accessibility_is_found(
     found = axe.Axe().run(page).response["violations"]
     serious = [one for one in found if one["impact"] in {"serious", "critical"}]
     assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
+
+
+def test_a_report_prints_on_few_pages(opened: Opener, tmp_path: Path) -> None:
+    heart = load_heart()
+    model = CLASSIFIERS["hnb"](search="significance", random_state=0)
+    model.fit(heart.X, heart.y)
+    page = opened(report_html(summarize(model, heart.frame, heart.target, n_folds=5)))
+    page.pdf(path=tmp_path / "report.pdf", format="A4")
+    written = (tmp_path / "report.pdf").read_bytes()
+    assert 1 < len(re.findall(rb"/Type\s*/Page\b", written)) <= 8

@@ -215,7 +215,8 @@ def _model_content(model: ClassModel, support: SupportCounts | None) -> Content:
     }
     if shipped.class_weight is not None:
         content["class_weight"] = packed(shipped.class_weight)
-    own = support if len(model.cpds) == len(network.domain) else None
+    has_rows = support is not None and len(support.rows) == len(network.cpds)
+    own = support if has_rows and model.cpds else None
     _add_distributions(variables, network, own)
     rules = {r.name: _rules(r) for r in model.latent_reports or ()}
     n_features = len(model.domain) - 1

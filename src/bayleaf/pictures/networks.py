@@ -20,6 +20,7 @@ Place = tuple[float, float]
 _HALF_WIDTH, _HALF_HEIGHT = 56.0, 19.0
 _GAP, _EDGE = (14.0, 36.0), 4.0
 _LETTERS, _LETTER_WIDTH = 16, 6.4
+_NARROW, _WIDE = frozenset(" fijlrt.,:;'|!()[]-"), frozenset("mwMW@%")
 # A picture of more nodes has no room for names, one of more arcs shows nothing.
 _MOST_NODES, _MOST_ARCS = 150, 220
 # Of arcs with weights, three are drawn for two nodes, or this many.
@@ -142,7 +143,15 @@ def _lines(name: Any) -> list[str]:
 
 
 def _squeezed(line: str) -> str:
-    """What keeps a line of wide letters inside its box."""
-    if len(line) * _LETTER_WIDTH < 2 * _HALF_WIDTH - 18 and line.isascii():
+    """What keeps a line of wide letters inside its box; no line is stretched."""
+    room = 2 * _HALF_WIDTH - 8
+    if sum(map(_width, line)) < room and line.isascii():
         return ""
-    return f' textLength="{2 * _HALF_WIDTH - 10:.0f}" lengthAdjust="spacingAndGlyphs"'
+    return f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"'
+
+
+def _width(letter: str) -> float:
+    """About the width of a letter in pixels, rather more than less."""
+    if letter in _NARROW:
+        return 0.6 * _LETTER_WIDTH
+    return 1.5 * _LETTER_WIDTH if letter in _WIDE or letter.isupper() else _LETTER_WIDTH

@@ -28,17 +28,17 @@ _STYLE = (
     ".bayleaf-picture .t i{position:absolute;top:0;bottom:0;border-radius:2px}"
     ".bayleaf-picture .t b{position:absolute;top:-.2em;bottom:-.2em;width:1px;"
     "background:currentColor;opacity:.5}"
-    ".bayleaf-picture .for{background:#2f8a5e}"
-    ".bayleaf-picture .against{background:#b4552d}"
+    ".bayleaf-picture .for{background:#0072b2}"
+    ".bayleaf-picture .against{background:#c2540a}"
     ".bayleaf-picture .node rect{fill:none;stroke:currentColor}"
     ".bayleaf-picture .node text{fill:currentColor;text-anchor:middle;font-size:12px}"
-    ".bayleaf-picture .node.class rect{fill:#1d6b45;stroke:#1d6b45}"
+    ".bayleaf-picture .node.class rect{fill:#0a5fb4;stroke:#0a5fb4}"
     ".bayleaf-picture .node.class text{fill:#fff}"
     ".bayleaf-picture .node.latent rect{stroke-dasharray:4 2}"
     ".bayleaf-picture .arc{fill:none;stroke:currentColor;opacity:.6}"
     ".bayleaf-picture .arc.light{opacity:.3}"
     ".bayleaf-picture #tip path{fill:currentColor}"
-    ".bayleaf-picture .steps{fill:none;stroke:#2f8a5e;stroke-width:2}"
+    ".bayleaf-picture .steps{fill:none;stroke:#0072b2;stroke-width:2}"
     ".bayleaf-picture .rows{fill:currentColor;opacity:.25}"
     ".bayleaf-picture .axis{stroke:currentColor;opacity:.5}"
     "</style>"
@@ -79,7 +79,7 @@ def picture_html(*parts: str) -> str:
 
 
 def bars_html(title: object, bars: Sequence[Bar], whole: float | None = None) -> str:
-    """A table with a bar in each line, green to the right and brown to the left.
+    """A table with a bar in each line, blue to the right and orange to the left.
 
     Parameters
     ----------

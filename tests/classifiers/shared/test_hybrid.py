@@ -243,10 +243,11 @@ def test_the_shape_of_a_number_is_its_density_alone() -> None:
     X, y = mixed_table()
     model = KDBClassifier(numeric="gaussian", k=2).fit(X, y).model_
     shape = model.feature_shape(0, ("no", "yes"))
-    assert shape is not None
     assert shape.kind == "numeric"
     assert shape.row_counts.sum() == X["a"].notna().sum()
-    assert model.feature_shape(1, ("no", "yes")) is None
+    nominal = model.feature_shape(1, ("no", "yes"))
+    assert nominal.kind == "nominal"
+    assert nominal.row_counts.sum() == X["colour"].notna().sum()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,357 @@
+"""The map: moved, zoomed, laid out otherwise, searched, printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayleaf
+from bayleaf.explorer import explorer_html, write_explorer
+from bayleaf.models.bayesian_network import BayesianNetwork
+from explorer.cases import Case, classifier_case
+
+pytestmark = pytest.mark.slow
+
+AT = "() => ({ ...window.bayleaf.page.map.at })"
+WHOLE = "all => all.map((one) => one.outerHTML)"
+IDS = "all => all.map((one) => one.id)"
+TITLES = "all => all.map((one) => one.title)"
+FOCUSED = "document.activeElement.closest('.card').querySelector('h3').title"
+EXERCISE = "exercise_induced_angina"
+
+
+def chain_network(n: int, seed: int = 0) -> BayesianNetwork:
+    """Variables with one or two parents among the dozen before them."""
+    rng = np.random.default_rng(seed)
+    names = [f"variable_{i}" for i in range(n)]
+    parents = {}
+    for i in range(1, n):
+        near = rng.integers(max(0, i - 12), i, size=1 + int(rng.random() < 0.2))
+        parents[names[i]] = [names[j] for j in sorted(set(near.tolist()))]
+    tables = {
+        name: rng.dirichlet(np.ones(3), size=[3] * len(parents.get(name, [])))
+        for name in names
+    }
+    states = {name: ["low", "middle", "high"] for name in names}
+    return BayesianNetwork.from_tables(states, tables, parents)
+
+
+@pytest.fixture(scope="module")
+def tan() -> Case:
+    """A tree-augmented naive Bayes classifier of six features."""
+    return classifier_case("TAN")
+
+
+@pytest.fixture(scope="module")
+def large() -> str:
+    """The page of a network of 200 variables."""
+    return explorer_html(chain_network(200))
+
+
+def box(page: Any, variable: int) -> dict[str, float]:
+    """Where a variable's box is seen."""
+    place = page.locator(f"#monitors .card:has(#variable-{variable})").bounding_box()
+    assert place is not None
+    return dict(place)
+
+
+def test_the_map_fills_the_window_and_everything_is_on_it(
+    tan: Case, open_page: Any
+) -> None:
+    page = open_page(explorer_html(tan.model), viewport={"width": 1280, "height": 900})
+    frame = page.locator("#drawing").bounding_box()
+    assert frame["width"] > 700
+    assert frame["height"] > 600
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+    for variable in range(7):
+        place = box(page, variable)
+        assert place["x"] >= frame["x"]
+        assert place["y"] >= frame["y"]
+        assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1
+        assert place["y"] + place["height"] <= frame["y"] + frame["height"] + 1
+
+
+def test_no_arc_of_the_page_runs_behind_a_foreign_box(
+    large: str, open_page: Any
+) -> None:
+    """On the whole map and on what remains of it near the question."""
+    page = open_page(large)
+    for distance in ("1", "3", "Infinity"):
+        page.evaluate(f"window.bayleaf.page.map.setDistance({distance})")
+        n_behind, n_arcs = page.evaluate(
+            """() => { const { boxes, ways } = window.bayleaf.page.map.drawing;
+              let behind = 0;
+              const paths = [...document.querySelectorAll("#graph .arc")];
+              ways.forEach(({ parent, child }, i) => {
+                const path = paths[i]; const length = path.getTotalLength();
+                for (let k = 0; k <= 200; k += 1) {
+                  const { x, y } = path.getPointAtLength(length * k / 200);
+                  for (const [node, [left, top, width, height]] of boxes) {
+                    if (node === parent || node === child) continue;
+                    if (x > left + 1 && x < left + width - 1
+                      && y > top + 1 && y < top + height - 1) behind += 1;
+                  }
+                }
+              });
+              return [behind, ways.length]; }"""
+        )
+        assert n_behind == 0
+        assert n_arcs > 0
+
+
+def test_wheel_buttons_and_keys_zoom_and_move(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    start = page.evaluate(AT)
+    page.locator("#zoom-in").click()
+    assert page.evaluate(AT)["scale"] == pytest.approx(1.25 * start["scale"])
+    page.locator("#zoom-out").click()
+    frame = page.locator("#drawing").bounding_box()
+    x, y = frame["x"] + 30, frame["y"] + 40
+    page.mouse.move(x, y)
+    before = page.evaluate(AT)
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(
+        "was => window.bayleaf.page.map.at.scale > was", arg=before["scale"]
+    )
+    after = page.evaluate(AT)
+    # What is under the pointer stays there.
+    for side, place in (("x", 30), ("y", 40)):
+        was = (place - before[side]) / before["scale"]
+        assert (place - after[side]) / after["scale"] == pytest.approx(was, abs=1.5)
+    page.locator("#drawing").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(AT)["x"] == pytest.approx(after["x"] - 80)
+    page.keyboard.press("0")
+    fitted = page.evaluate(AT)
+    assert fitted == pytest.approx(start)
+
+
+def test_the_map_and_its_boxes_are_dragged(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    frame = page.locator("#drawing").bounding_box()
+    before = page.evaluate(AT)
+    page.mouse.move(frame["x"] + 8, frame["y"] + frame["height"] - 8)
+    page.mouse.down()
+    page.mouse.move(frame["x"] + 68, frame["y"] + frame["height"] - 38, steps=4)
+    page.mouse.up()
+    after = page.evaluate(AT)
+    assert after["x"] - before["x"] == pytest.approx(60, abs=6)
+    assert after["y"] - before["y"] == pytest.approx(-30, abs=6)
+    page.locator("#fit").click()
+    place = box(page, 1)
+    way = page.locator("#graph .arc").first.get_attribute("d")
+    ways = page.locator("#graph .arc").evaluate_all(
+        "all => all.map((a) => a.outerHTML)"
+    )
+    page.mouse.move(place["x"] + 20, place["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 70, place["y"] + 28, steps=4)
+    page.mouse.up()
+    moved = box(page, 1)
+    assert moved["x"] - place["x"] == pytest.approx(50, abs=8)
+    again = page.locator("#graph .arc").evaluate_all(
+        "all => all.map((a) => a.outerHTML)"
+    )
+    assert again != ways
+    page.locator("#tidy").click()
+    assert box(page, 1)["x"] == pytest.approx(place["x"], abs=1)
+    assert page.locator("#graph .arc").first.get_attribute("d") == way
+
+
+def test_two_fingers_zoom(tan: Case, open_page: Any) -> None:
+    page = open_page(
+        explorer_html(tan.model), viewport={"width": 400, "height": 800}, has_touch=True
+    )
+    assert page.locator("#list").get_attribute("aria-pressed") == "true"
+    page.locator("#list").click()
+    before = page.evaluate(AT)["scale"]
+    fire = """([kind, id, x, y]) => document.getElementById("drawing").dispatchEvent(
+      new PointerEvent(kind, { pointerId: id, clientX: x, clientY: y, bubbles: true,
+        pointerType: "touch", isPrimary: id === 1 }))"""
+    for event in (
+        ("pointerdown", 1, 100, 400),
+        ("pointerdown", 2, 200, 400),
+        ("pointermove", 2, 300, 400),
+        ("pointerup", 2, 300, 400),
+        ("pointerup", 1, 100, 400),
+    ):
+        page.evaluate(fire, list(event))
+    assert page.evaluate(AT)["scale"] == pytest.approx(2 * before)
+    page.locator("#fit").tap()
+    page.locator("#names").tap()
+    page.locator("#variable-2 .name").tap()
+    page.locator("#chosen-name + .states .state").first.tap()
+    assert page.locator(".chip").count() == 1
+
+
+def test_parents_children_and_the_blanket_stand_out(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    network = tan.network
+    assert network is not None
+    for variable in (0, 3):
+        page.mouse.move(1, 1)
+        page.locator(f"#variable-{variable}").hover()
+        parents = set(network.dag.parents[variable])
+        children = {c for c in range(7) if variable in network.dag.parents[c]}
+        blanket = {p for c in children for p in network.dag.parents[c]}
+        blanket -= parents | children | {variable}
+        for kind, expected in (
+            ("is-parent", parents),
+            ("is-child", children),
+            ("is-blanket", blanket),
+        ):
+            ids = page.locator(f".{kind} h3").evaluate_all(
+                "all => all.map((h) => h.id)"
+            )
+            assert {int(one.split("-")[1]) for one in ids} == expected
+        near = page.locator("#graph .arc.on").count()
+        drawn = parents | children
+        assert near == len(drawn - ({6} if 6 in parents else set()))
+
+
+def test_arcs_of_the_class_are_marks_or_drawn(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model))
+    assert page.locator(".card.marked").count() == 6
+    assert page.locator("#graph .arc").count() == 5
+    assert "children of class" in page.inner_text("#drawing-note")
+    page.locator("#class-arcs").click()
+    assert page.locator(".card.marked").count() == 0
+    assert page.locator("#graph .arc").count() == 11
+    assert page.locator("#class-arcs").get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "first"),
+    [
+        ("chest pain", ["chest_pain"], "chest_pain"),
+        ("PAIN chest", ["chest_pain"], "chest_pain"),
+        (
+            "angina",
+            ["chest_pain", "exercise_induced_angina"],
+            "exercise_induced_angina",
+        ),
+        ("xyz", [], None),
+    ],
+)
+def test_find_marks_what_it_finds_and_enter_goes_there(
+    text: str, names: list[str], first: str | None, open_page: Any
+) -> None:
+    X, y = bayleaf.datasets.load_heart(return_X_y=True)
+    page = open_page(explorer_html(bayleaf.TANClassifier().fit(X, y)))
+    page.fill("#find", text)
+    found = page.locator(".card.found h3").evaluate_all(
+        "all => all.map((h) => h.title)"
+    )
+    assert sorted(found) == names
+    told = page.inner_text("#found")
+    assert told.startswith(f"{len(names)} found" if names else "nothing found")
+    page.press("#find", "Enter")
+    if first is not None:
+        assert page.evaluate(FOCUSED) == first
+        assert page.inner_text("#chosen-heading") == first
+    page.fill("#find", "")
+    assert page.locator(".card.found").count() == 0
+
+
+def test_a_large_network_opens_near_its_question(large: str, open_page: Any) -> None:
+    page = open_page(large)
+    near = page.locator("#monitors .card").count()
+    assert 1 < near < 150
+    assert f"{near} of them shown" in page.inner_text("#drawing-note")
+    slider = page.locator("#distance")
+    slider.focus()
+    page.keyboard.press("End")
+    assert page.locator("#monitors .card").count() == 200
+    assert page.inner_text("#distance-said") == "all variables"
+    assert page.locator("#minimap").is_visible()
+    # Far from what is shown, what was found is brought into view.
+    slider.focus()
+    page.keyboard.press("Home")
+    assert not page.locator("#minimap").is_visible()
+    page.fill("#find", "variable 0")
+    page.press("#find", "Enter")
+    shown = page.evaluate(
+        "document.activeElement.closest('.card').querySelector('h3').title"
+    )
+    frame = page.locator("#drawing").bounding_box()
+    place = page.locator(".card:focus-within").bounding_box()
+    assert shown.startswith("variable_")
+    assert frame["x"] - 1 <= place["x"] <= frame["x"] + frame["width"]
+    assert frame["y"] - 1 <= place["y"] <= frame["y"] + frame["height"]
+
+
+def test_the_minimap_moves_the_map(large: str, open_page: Any) -> None:
+    page = open_page(large)
+    page.evaluate("window.bayleaf.page.map.setDistance(Infinity)")
+    page.evaluate("window.bayleaf.page.map.zoom(4)")
+    before = page.evaluate(AT)
+    place = page.locator("#minimap").bounding_box()
+    page.mouse.click(place["x"] + 3, place["y"] + place["height"] - 3)
+    after = page.evaluate(AT)
+    assert after["scale"] == before["scale"]
+    assert (after["x"], after["y"]) != (before["x"], before["y"])
+
+
+def test_a_page_of_two_hundred_variables_is_small(large: str) -> None:
+    assert len(large.encode("utf-8", "replace")) < 1_000_000
+
+
+def test_the_list_holds_every_state_in_reach_of_the_keyboard(
+    tan: Case, open_page: Any
+) -> None:
+    page = open_page(explorer_html(tan.model))
+    page.locator("#list").click()
+    heads = page.locator("#monitors h3").all_inner_texts()
+    assert heads[0].startswith("class")
+    assert heads[1:] == [f"x{i}" for i in range(6)]
+    assert not page.locator("#graph").is_visible()
+    page.locator("#variable-0 + .states .state").first.click()
+    assert page.locator(".chip").count() == 1
+    page.locator("#list").click()
+    assert page.locator("#graph").is_visible()
+
+
+def pixels_like(image: Any, colour: tuple[int, int, int]) -> int:
+    """Number of pixels of nearly a colour in an image of RGB values."""
+    distance = np.abs(image[..., :3].astype(int) - colour).max(axis=-1)
+    return int((distance <= 6).sum())
+
+
+@pytest.mark.parametrize("kind", ["TAN", "averaged KDB"])
+def test_map_and_answer_are_printed_on_one_sheet_with_their_bars(
+    kind: str, browser: Any, tmp_path: Path
+) -> None:
+    pdfium = pytest.importorskip("pypdfium2", reason="pypdfium2 reads what is printed")
+    path = tmp_path / "page.html"
+    write_explorer(classifier_case(kind).model, path)
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.evaluate("window.bayleaf.session.choose(0, 0)")
+    # Without the graphics of the background, as printers do it.
+    page.pdf(path=tmp_path / "page.pdf", format="A4", print_background=False)
+    context.close()
+    document = pdfium.PdfDocument(tmp_path / "page.pdf")
+    text = document[0].get_textpage().get_text_range()
+    for name in ("Prediction", "x5", "What is set", "x0 = s0"):
+        assert name in text
+    image = document[0].render(scale=2, rev_byteorder=True).to_numpy()
+    assert pixels_like(image, (0xBC, 0xD9, 0xF2)) > 2_000
+    assert "Undo" not in text
+
+
+def test_forced_colours_show_bars_and_what_is_chosen(tan: Case, open_page: Any) -> None:
+    page = open_page(explorer_html(tan.model), forced_colors="active")
+    page.locator("#list").click()
+    page.locator("#variable-0 + .states .state").first.click()
+    style = """([selector, name]) =>
+      getComputedStyle(document.querySelector(selector))[name]"""
+    canvas = page.evaluate(style, ["body", "backgroundColor"])
+    fill = page.evaluate(style, ["#variable-1 + .states .fill", "backgroundColor"])
+    assert fill not in (canvas, "rgba(0, 0, 0, 0)")
+    chosen = "#variable-0 + .states .state[aria-pressed=true]"
+    assert page.evaluate(style, [chosen, "outlineStyle"]) == "solid"
