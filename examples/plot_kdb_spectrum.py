@@ -27,7 +27,7 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
-from bayleaf.plot import calibration
+from bayleaf.plot import calibration, network
 
 adult = csv.read_csv("adult_sample.csv.gz")
 held_out = np.random.default_rng(0).permutation(adult.num_rows) % 3 == 0
@@ -93,3 +93,9 @@ plt.show()
 # was taken out of the counts that it touches and predicted by what is left.
 
 print(models["KDB, k chosen, calibrated"].selection_)
+
+# %%
+# The network behind the best single model can be looked at: which columns lean on which
+# others, beyond the class.
+
+network(models["TAN"])

@@ -84,7 +84,7 @@ def _shown_inline(ax: Axes) -> Axes:
 
     Pyplot does not manage the figure, so nothing else would show it, nor show it twice.
     """
-    ax._repr_png_ = partial(_png, ax)  # type: ignore[attr-defined]
+    vars(ax)["_repr_png_"] = partial(_png, ax)
     return ax
 
 
