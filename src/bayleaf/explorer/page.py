@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.explorer.content import network_content, target_content
+from bayleaf.explorer.editing import editing_content, rule_of
 from bayleaf.explorer.packing import script_json
 from bayleaf.explorer.published import published_content
 from bayleaf.explorer.rows import rows_content
@@ -65,6 +66,7 @@ SCRIPTS = (
     "questions/information.js",
     "questions/conflicts.js",
     "questions/sensitivity.js",
+    "questions/editing.js",
     "views/elements.js",
     "views/words.js",
     "views/variable_card.js",
@@ -80,6 +82,7 @@ SCRIPTS = (
     "views/consultation.js",
     "views/chosen_variable.js",
     "views/case_panel.js",
+    "views/edit_panel.js",
     "views/page.js",
 )
 
@@ -90,6 +93,7 @@ def explorer_html(
     *,
     min_count: int = 1,
     rows: Any = None,
+    edit: Any = None,
 ) -> str:
     """One self-contained page on which a model can be explored.
 
@@ -108,6 +112,10 @@ def explorer_html(
         it holds a classifier of rounded counts, and values of few rows have no names.
     rows : data frame, optional
         Rows that the page holds, the first 1 000 of them, to pick cases from.
+    edit : data frame, optional
+        The training rows of a naive Bayes, TAN or KDB model, the class among them, all
+        of which the page then holds: cut points and arcs can be edited in it, with
+        exact leave-one-out log-loss, and the edited model be saved.
 
     Returns
     -------
@@ -119,19 +127,21 @@ def explorer_html(
     ValueError
         If the model is too large for a page, a variable has no states, or `min_count`
         is below 1 or asked for a model that does not know the rows behind it, or with
-        rows; or the rows lack a column of training.
+        rows; the rows lack a column of training; or the model cannot be edited.
     TypeError
         If it is no model.
     AttributeError
         If it is not fitted.
     """
     content, kind = _content(model, min_count)
+    if min_count != 1 and not (rows is None and edit is None):
+        raise ValueError("rows would show what min_count hides; give one of the two")
     if rows is not None:
-        if min_count != 1:
-            raise ValueError(
-                "rows would show what min_count hides; give one of the two"
-            )
         content["rows"] = rows_content(rows, *columns_of(model))
+    if edit is not None:
+        saved = _saved(model)
+        rule = rule_of(model, saved.parameters.get("smoothing"))
+        content["editing"] = editing_content(saved, edit, rule)
     content["title"] = kind if title is None else title
     # Links hold evidence by number, which means nothing to another model.
     about = [[v["name"], v["states"]] for v in content["variables"]]
@@ -171,6 +181,7 @@ def write_explorer(
     *,
     min_count: int = 1,
     rows: Any = None,
+    edit: Any = None,
 ) -> None:
     """Write the page of `explorer_html` to a file.
 
@@ -181,7 +192,7 @@ def write_explorer(
     OSError
         If the file cannot be written.
     """
-    page = explorer_html(model, title, min_count=min_count, rows=rows)
+    page = explorer_html(model, title, min_count=min_count, rows=rows, edit=edit)
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")
 
@@ -215,6 +226,20 @@ def columns_of(model: Any) -> tuple[TableEncoder | None, Domain]:
         return predictor.encoder, predictor.model.domain
     network = model if isinstance(model, BayesianNetwork) else model.network_
     return None, network.domain
+
+
+def _saved(model: Any) -> SavedModel:
+    """A classifier as its file holds it."""
+    if isinstance(model, SavedModel):
+        return model
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.classifiers.shared.saving import readable_model
+
+    if not isinstance(model, BayesianClassifier):
+        raise ValueError(
+            f"a page can edit classifiers and their files, not a {type(model).__name__}"
+        )
+    return readable_model(model)
 
 
 def _target_of(model: Any) -> tuple[IntervalTargetModel | None, str]:

@@ -22,6 +22,7 @@ def explore(
     title: str | None = None,
     min_count: int = 1,
     rows: Source | None = None,
+    edit: Source | None = None,
     form: FileFormat | None = None,
 ) -> int:
     """Write one page that shows a model and computes what it says, and open it.
@@ -41,6 +42,9 @@ def explore(
         values that few training rows have.
     rows
         CSV or Parquet file; its first 1 000 rows go into the page, to pick cases from.
+    edit
+        CSV or Parquet file of the training rows of a naive Bayes, TAN or KDB model, all
+        of which go into the page: cut points and arcs can then be edited in it.
     """
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.explorer import explorer_html
@@ -51,12 +55,13 @@ def explore(
         check_writable(output)
     found, kind = _read(model)
     heading = f"{model.stem}: {kind}" if title is None else title
-    table = None
-    if rows is not None:
-        encoder, domain = columns_of(found)
-        known = domain if encoder is None else encoder.domain
-        table = as_learned(read_table(rows, form), known)
-    page = explorer_html(found, heading, min_count=min_count, rows=table)
+    encoder, domain = columns_of(found)
+    known = domain if encoder is None else encoder.domain
+    shown, learned = (
+        None if source is None else as_learned(read_table(source, form), known)
+        for source in (rows, edit)
+    )
+    page = explorer_html(found, heading, min_count=min_count, rows=shown, edit=learned)
     written = _temporary(model.stem) if output is None else output
     with replacing(written) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace")

@@ -23,6 +23,7 @@ class Page {
     });
     this.find = new Find(this.session, this.map, { say, choose });
     this.cases = new CasePanel(this.session, say);
+    this.edit = new EditPanel(this.session, choose);
     this.why = new WhyPanel(this.session);
     this.panels = [
       ["why", this.why],
@@ -44,12 +45,14 @@ class Page {
     this.session.history.length = 0;
     this.#steps();
     this.chosen.set(this.session.engine.question);
+    this.edit.set(this.session.engine.question);
   }
 
   /** Look at a variable. */
   choose(variable) {
     byId("variable").open = true;
     this.chosen.set(variable);
+    this.edit.set(variable);
   }
 
   /** Compute and show everything; the time it took is kept for who measures it. */
@@ -264,6 +267,7 @@ readDocument(byId("model").textContent).then((model) => {
   window.bayleaf = {
     page,
     session: page.session,
+    Editing,
     allCounterfactuals: () => allCounterfactuals(page.session),
     ask: (name) => ({
       information: () => [...expectedReductions(page.session)],

@@ -1,0 +1,198 @@
+"""What a page holds so that its model can be edited: rows, cut points, the file."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.smoothing import Dirichlet, Lidstone, Smoothing, resolve_smoothing
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.tables.frames import take_apart
+from bayleaf.explorer.packing import packed, packed_codes
+from bayleaf.inference.rows import read_rows
+from bayleaf.io.native.model_file import SavedModel, write_model
+from bayleaf.wording import quoted
+
+Content = dict[str, Any]
+Floats = NDArray[np.float64]
+
+# Cut points that a number may be given, beside those that it has.
+_CUTS = 40
+# What a missing cell is written as.
+_MISSING = 0xFFFF
+# Rows that a page can hold and score at once.
+_MOST_ROWS = 100_000
+
+
+def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Content:
+    """Training rows as codes of fine intervals, and the model file to be changed.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        A naive Bayes, TAN or KDB model whose tables are counts.
+    table : data frame
+        The training rows, the class among them.
+    smoothing : Smoothing
+        By which the tables were estimated.
+
+    Returns
+    -------
+    dict
+        ``document`` (the model file), ``each`` and ``together`` (what smoothing adds to
+        each cell, and to all of a distribution together), ``cuts`` (for each feature
+        its possible cut points, none for what is no number), ``codes`` (for each
+        feature and the class, of the intervals between them, or of states) and
+        ``weights`` (rows that are alike).
+
+    Raises
+    ------
+    ValueError
+        If the model cannot be edited, or the table is not that of its training.
+    """
+    document = _document(saved)
+    _check_editable(document, smoothing)
+    domain = saved.predictor.model.domain
+    frame = nw.from_native(table, eager_only=True)
+    if len(frame) > _MOST_ROWS:
+        raise ValueError(
+            f"a page can edit over {_MOST_ROWS} rows, but the table has {len(frame)}; "
+            "give a sample of them"
+        )
+    named = {str(name): name for name in frame.columns}
+    target = domain[-1]
+    if str(target.name) not in named:
+        raise ValueError(
+            f"to edit the model, the table needs its class, the column "
+            f"{quoted(target.name)}"
+        )
+    encoder = saved.predictor.encoder
+    features = frame.select([named[str(name)] for name in encoder.column_names])
+    codes = encoder.transform(take_apart(features.to_native())).codes
+    cuts, columns = [], []
+    for place, variable in enumerate(domain.variables[:-1]):
+        own = codes.column(place).astype(np.int64)
+        own = np.where(own >= variable.n_states, _MISSING, own)
+        possible, fine = _fine(variable, frame, named, own)
+        cuts.append(possible)
+        columns.append(fine)
+    columns.append(_class_codes(frame[named[str(target.name)]].to_list(), target))
+    rows, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+    return {
+        "document": document,
+        **_pseudo_counts(smoothing),
+        "cuts": [packed(own) for own in cuts],
+        "codes": [
+            packed_codes(rows[:, k].astype(np.uint16)) for k in range(len(domain))
+        ],
+        "weights": packed(counts.astype(np.float64)),
+    }
+
+
+def _document(saved: SavedModel) -> Content:
+    """The model file as plain values."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        write_model(saved, path)
+        try:
+            found: Content = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            raise ValueError(
+                "a model of more than a million numbers cannot be edited in a page"
+            ) from None
+    return found
+
+
+def _check_editable(document: Content, smoothing: Smoothing) -> None:
+    """Refuse models whose tables are not plain counts."""
+    model, parameters = document["model"], document["parameters"]
+    is_network = model["type"] == "network" and all(
+        cpd["type"] == "table" for cpd in model["network"]["cpds"]
+    )
+    if not is_network:
+        raise ValueError(
+            "a page can edit naive Bayes, TAN and KDB models over tables, but this is "
+            f"a {document['classifier']}"
+        )
+    if parameters.get("objective", "generative") != "generative":
+        raise ValueError(
+            "the tables of this model were learned for the classes, not counted; train "
+            "with objective='generative' to edit it"
+        )
+    if document.get("prior_shift") is not None:
+        raise ValueError("a model whose class prior was changed cannot be edited")
+    if not isinstance(smoothing, Lidstone | Dirichlet):
+        raise ValueError(
+            "a page can edit models with smoothing 'laplace' or 'dirichlet', but this "
+            f"one has {type(smoothing).__name__}"
+        )
+
+
+def rule_of(model: Any, document_rule: Any) -> Smoothing:
+    """The smoothing of a fitted classifier, or what a file says of it."""
+    found = getattr(model, "smoothing_", None)
+    if found is not None:
+        rule: Smoothing = found
+        return rule
+    if not isinstance(document_rule, str) or document_rule == "auto":
+        raise ValueError(
+            "the file does not tell by which smoothing its tables were estimated; "
+            "edit the fitted classifier, or train with smoothing='laplace'"
+        )
+    return resolve_smoothing(document_rule)
+
+
+def _pseudo_counts(smoothing: Smoothing) -> Content:
+    """What is added to each cell, and what all cells of a distribution share."""
+    if isinstance(smoothing, Lidstone):
+        return {"each": smoothing.alpha, "together": 0.0}
+    assert isinstance(smoothing, Dirichlet)
+    return {"each": 0.0, "together": smoothing.equivalent_sample_size}
+
+
+def _fine(
+    variable: Variable, frame: Any, named: dict[str, Any], own: NDArray[np.int64]
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Possible cut points of a number and its rows' intervals; else its states."""
+    none = np.array([])
+    is_number = variable.kind == "numeric" and variable.categories is None
+    if not is_number or str(variable.name) not in named:
+        return none, own
+    try:
+        values = np.array(
+            [
+                np.nan if cell is None else float(cell)
+                for cell in frame[named[str(variable.name)]].to_list()
+            ]
+        )
+    except (TypeError, ValueError):
+        return none, own
+    known = np.unique(values[np.isfinite(values)])
+    if len(known) < 2:
+        return none, own
+    between = (known[:-1] + known[1:]) / 2
+    places = np.unique(np.linspace(0, len(between) - 1, _CUTS).round().astype(int))
+    possible = np.unique([*between[places], *variable.cut_points])
+    fine = np.searchsorted(possible, values, side="left")
+    # States beyond the intervals, such as that of missing cells, stay as they are.
+    if variable.has_missing_state:
+        return none, own
+    return possible, np.where(np.isfinite(values), fine, _MISSING)
+
+
+def _class_codes(labels: list[Any], target: Variable) -> NDArray[np.int64]:
+    """Codes of the classes, every one of them known."""
+    domain = Domain((target,))
+    codes = read_rows(domain, {target.name: labels}, unknown="missing").column(0)
+    if (codes >= target.n_states).any():
+        raise ValueError(
+            f"to edit the model, column {quoted(target.name)} must hold one of its "
+            "classes in every row"
+        )
+    return codes.astype(np.int64)

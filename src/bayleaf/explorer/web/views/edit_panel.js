@@ -1,0 +1,117 @@
+// Editing the chosen variable, with the left-out log-loss before and after.
+
+class EditPanel {
+  constructor(session, choose) {
+    this.session = session;
+    this.choose = choose;
+    this.details = byId("edit");
+    this.details.hidden = !session.model.editing;
+    this.line = byId("edit-line");
+    this.place = byId("edit-list");
+    if (this.details.hidden) return;
+    byId("edit-undo").addEventListener("click", () => this.#after(() => this.editing.undo()));
+    byId("edit-reset").addEventListener("click", () => this.#after(() => this.editing.reset()));
+    byId("edit-download").addEventListener("click", () => this.#download());
+    this.details.addEventListener("toggle", () => { if (this.details.open) this.show(); });
+  }
+
+  /** Look at another variable. */
+  set(variable) {
+    this.variable = variable;
+    if (!this.details.hidden && this.details.open) this.show();
+  }
+
+  show() {
+    this.editing ??= new Editing(this.session.model);
+    const { editing, variable } = this;
+    const after = editing.score();
+    const change = after - editing.before;
+    this.line.textContent = `Log-loss of left-out training rows: ${editing.before.toFixed(4)} `
+      + `nats as learned, ${after.toFixed(4)} as edited (${signed(change)}, `
+      + `${change < 0 ? "better" : change > 0 ? "worse" : "the same"}).`;
+    byId("edit-undo").disabled = !editing.isEdited;
+    byId("edit-reset").disabled = !editing.isEdited;
+    const about = this.session.model.variables[variable];
+    if (variable >= editing.nFeatures) {
+      this.place.replaceChildren(element("p", {
+        className: "note", text: "Choose a feature on the map to edit its cut points and arcs.",
+      }));
+      return;
+    }
+    this.place.replaceChildren(
+      element("h3", { text: short(about.name, 60), dir: "auto" }),
+      ...this.#cuts(variable), ...this.#arcs(variable),
+    );
+  }
+
+  /** Do an edit and show what it leads to; what was pressed keeps the focus. */
+  #after(edit) {
+    const label = document.activeElement?.getAttribute("aria-label");
+    edit();
+    this.show();
+    const again = [...this.place.querySelectorAll("button")]
+      .find((button) => button.getAttribute("aria-label") === label);
+    again?.focus();
+  }
+
+  #cuts(variable) {
+    const { editing } = this;
+    const cuts = editing.cuts[variable];
+    if (!cuts) return [];
+    const name = short(this.session.model.variables[variable].name, 40);
+    const rows = cuts.map((cut, place) => {
+      const step = (text, by, what) => pressing(text, () =>
+        this.#after(() => editing.moveCut(variable, place, by)), {
+        "aria-label": `${what} cut point ${place + 1} of ${name}`,
+      });
+      return element("li", {}, [
+        step("◂", -1, "Lower"), element("span", { text: ` ${brief(cut)} ` }), step("▸", 1, "Raise"), " ",
+        pressing("Remove", () => this.#after(() => editing.removeCut(variable, place)), {
+          "aria-label": `Remove cut point ${place + 1} of ${name}`,
+        }),
+      ]);
+    });
+    const open = Array.from(editing.possible[variable]).filter((cut) => !cuts.includes(cut));
+    const choice = this.#choice(`New cut point of ${name}`, open, brief);
+    return [
+      element("p", { text: cuts.length ? "Cut points" : "No cut points" }),
+      element("ul", { className: "edits" }, rows),
+      ...(open.length ? [element("p", {}, [choice, " ", pressing("Add cut point", () =>
+        this.#after(() => editing.addCut(variable, open[Number(choice.value)])))])] : []),
+    ];
+  }
+
+  #arcs(variable) {
+    const { editing } = this;
+    const { variables } = this.session.model;
+    const rows = editing.parents[variable].map((parent) => element("li", {}, [
+      element("span", { text: `${short(variables[parent].name, 40)} → `, dir: "auto" }),
+      pressing("Remove arc", () => this.#after(() => editing.removeArc(parent, variable)), {
+        "aria-label": `Remove the arc from ${short(variables[parent].name, 40)}`,
+      }),
+    ]));
+    const open = editing.possibleParents(variable);
+    const choice = this.#choice("New parent", open, (v) => short(variables[v].name, 40));
+    return [
+      element("p", { text: rows.length ? "Parents beside the class" : "No parent beside the class" }),
+      element("ul", { className: "edits" }, rows),
+      ...(open.length ? [element("p", {}, [choice, " ", pressing("Add arc", () =>
+        this.#after(() => editing.addArc(open[Number(choice.value)], variable)))])] : []),
+    ];
+  }
+
+  #choice(label, items, write) {
+    const made = element("select", { "aria-label": label },
+      items.map((item, place) => element("option", { value: place, text: write(item) })));
+    made.value = String(Math.floor(items.length / 2));
+    return made;
+  }
+
+  #download() {
+    this.editing ??= new Editing(this.session.model);
+    const link = element("a", { download: "edited.json" });
+    link.href = URL.createObjectURL(new Blob([this.editing.file()], { type: "application/json" }));
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+}

@@ -1,0 +1,202 @@
+"""An edited model is judged by exact leave-one-out, and its file is read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import bayleaf
+from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.datasets import load_heart
+from bayleaf.explorer import explorer_html
+from explorer.cases import table
+
+NEW = "new window.bayleaf.Editing(window.bayleaf.session.model)"
+EDITED = """edits => {
+  const { Editing, session } = window.bayleaf;
+  const editing = new Editing(session.model);
+  const before = editing.score();
+  for (const [name, ...values] of edits) editing[name](...values);
+  return { before, after: editing.score(), file: editing.file() };
+}"""
+
+
+def with_holes() -> tuple[pa.Table, list[str]]:
+    """Text and numbers with missing cells, and a class of three."""
+    return table(n_features=5)
+
+
+def heart() -> tuple[pa.Table, Any]:
+    """Heart disease, complete, with five features."""
+    X, y = load_heart(return_X_y=True)
+    return X.select(["age", "sex", "chest_pain", "st_depression", "st_slope"]), y
+
+
+def frame_of(X: pa.Table, y: Any) -> pa.Table:
+    """Features and class in one table."""
+    return X.append_column("class", [list(y)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("smoothing", ["laplace", "dirichlet"])
+@pytest.mark.parametrize("source", [heart, with_holes], ids=["whole", "holes"])
+@pytest.mark.parametrize("kind", ["nb", "tan", "kdb"])
+def test_the_score_before_is_python_s(
+    kind: str, source: Any, smoothing: str, open_page: Any
+) -> None:
+    X, y = source()
+    model = CLASSIFIERS[kind](smoothing=smoothing).fit(X, y)
+    page = open_page(explorer_html(model, edit=frame_of(X, y)))
+    found = page.evaluate(EDITED, [])
+    assert found["before"] == pytest.approx(model.loo_score_.log_loss, abs=1e-10)
+
+
+def left_out_loss(X: pa.Table, y: Any, read: Any) -> float:
+    """Log-loss of complete rows under a network, each row taken out of all counts."""
+    model, encoder = read.model_, read.encoder_
+    codes = encoder.transform(X_columns(X)).codes
+    columns = [codes.column(v).astype(int) for v in range(codes.n_variables)]
+    classes = {label: code for code, label in enumerate(read.classes_.tolist())}
+    own = np.array([classes[label] for label in list(y)])
+    n, n_classes = len(own), len(classes)
+    scores = np.empty((n, n_classes))
+    for row in range(n):
+        kept = np.arange(n) != row
+        counts = np.bincount(own[kept], minlength=n_classes)
+        scores[row] = np.log((counts + 1) / (counts.sum() + n_classes))
+        for v, parents in enumerate(model.network.dag.parents[:-1]):
+            alike = kept.copy()
+            for parent in parents:
+                if parent < len(columns):
+                    alike &= columns[parent] == columns[parent][row]
+            card = model.domain.cards[v]
+            for label in range(n_classes):
+                above = alike & (own == label)
+                here = above & (columns[v] == columns[v][row])
+                scores[row, label] += np.log((here.sum() + 1) / (above.sum() + card))
+    logs = scores - np.logaddexp.reduce(scores, axis=1)[:, None]
+    return float(-logs[np.arange(n), own].mean())
+
+
+def X_columns(X: pa.Table) -> Any:
+    """A table as the encoder takes it."""
+    from bayleaf.data.tables.frames import take_apart
+
+    return take_apart(X)
+
+
+@pytest.mark.slow
+def test_edits_are_judged_exactly_and_the_file_holds_them(
+    open_page: Any, tmp_path: Path
+) -> None:
+    X, y = heart()
+    model = bayleaf.TANClassifier().fit(X, y)
+    (parent, child), *_ = [(p, c) for p, c in model.model_.arcs if c < 5 and p < 5]
+    page = open_page(explorer_html(model, edit=frame_of(X, y)))
+    other = next(v for v in range(5) if v not in (parent, child))
+    edits: list[list[Any]] = [
+        ["moveCut", 0, 0, 3],
+        ["removeArc", parent, child],
+        ["addArc", other, child],
+        ["addCut", 3, 0.45],
+    ]
+    possible = page.evaluate(f"() => Array.from(({NEW}).possible[3])")
+    edits[3][2] = possible[2]
+    allowed = page.evaluate(f"child => ({NEW}).possibleParents(child)", child)
+    if other not in allowed:
+        edits[2] = ["addArc", allowed[0], child]
+    found = page.evaluate(EDITED, edits)
+    path = tmp_path / "edited.json"
+    path.write_text(found["file"], encoding="utf-8")
+    read = bayleaf.load(path)
+    names = model.model_.domain.names
+    assert (names[parent], names[child]) not in read.edges_
+    assert (names[edits[2][1]], names[child]) in read.edges_
+    cuts = read.model_.domain[3].cut_points
+    assert possible[2] in cuts
+    assert len(cuts) == 1 + len(model.model_.domain[3].cut_points)
+    assert read.model_.domain[0].cut_points != model.model_.domain[0].cut_points
+    assert found["after"] == pytest.approx(left_out_loss(X, y, read), abs=1e-10)
+    assert found["before"] == pytest.approx(left_out_loss(X, y, model), abs=1e-10)
+    # The file is that of a model like any other.
+    again = explorer_html(read)
+    assert "Editing" in again
+    assert read.predict_proba(X).shape == (270, 2)
+    assert read.explain(X.slice(0, 1))
+    shown = open_page(explorer_html(read))
+    shares = shown.evaluate(
+        "Array.from(window.bayleaf.session.answer().logs, Math.exp)"
+    )
+    np.testing.assert_allclose(sum(shares), 1.0)
+
+
+@pytest.mark.slow
+def test_an_unedited_file_predicts_as_the_model_does(
+    open_page: Any, tmp_path: Path
+) -> None:
+    X, y = with_holes()
+    model = bayleaf.KDBClassifier(k=2, calibration="leave_one_out").fit(X, y)
+    page = open_page(explorer_html(model, edit=frame_of(X, y)))
+    path = tmp_path / "same.json"
+    path.write_text(page.evaluate(EDITED, [])["file"], encoding="utf-8")
+    read = bayleaf.load(path)
+    np.testing.assert_allclose(
+        read.predict_proba(X), model.predict_proba(X), atol=1e-12
+    )
+
+
+@pytest.mark.slow
+def test_cut_points_and_arcs_are_edited_by_hand(open_page: Any, tmp_path: Path) -> None:
+    X, y = heart()
+    model = bayleaf.TANClassifier().fit(X, y)
+    page = open_page(explorer_html(model, edit=frame_of(X, y)))
+    page.locator("#variable-0 .name").click()
+    page.locator("#edit summary").click()
+    page.wait_for_selector("#edit-list li")
+    first = page.inner_text("#edit-line")
+    assert "the same" in first
+    raise_cut = page.get_by_role("button", name="Raise cut point 1 of age")
+    raise_cut.click()
+    assert page.inner_text("#edit-line") != first
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == (
+        "Raise cut point 1 of age"
+    )
+    page.locator("#edit-undo").click()
+    assert page.inner_text("#edit-line") == first
+    assert page.locator("#edit-undo").is_disabled()
+    page.get_by_role("button", name="Remove cut point 1 of age").click()
+    assert "No cut points" in page.inner_text("#edit-list")
+    with page.expect_download() as download:
+        page.locator("#edit-download").click()
+    path = tmp_path / "edited.json"
+    download.value.save_as(path)
+    assert json.loads(path.read_text(encoding="utf-8"))["domain"][0]["cut_points"] == []
+    assert bayleaf.load(path).model_.domain[0].n_states == 1
+
+
+def test_what_cannot_be_edited_is_refused() -> None:
+    X, y = heart()
+    frame = frame_of(X, y)
+    fitted = bayleaf.NaiveBayesClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="needs its class, the column 'class'"):
+        explorer_html(fitted, edit=X)
+    with pytest.raises(ValueError, match="naive Bayes, TAN and KDB models over tables"):
+        explorer_html(bayleaf.AODEClassifier().fit(X, y), edit=frame)
+    numbers = bayleaf.NaiveBayesClassifier(numeric="gaussian").fit(X, y)
+    with pytest.raises(ValueError, match="naive Bayes, TAN and KDB models over tables"):
+        explorer_html(numbers, edit=frame)
+    backed = bayleaf.NaiveBayesClassifier(smoothing="backoff").fit(X, y)
+    with pytest.raises(ValueError, match="with smoothing 'laplace' or 'dirichlet'"):
+        explorer_html(backed, edit=frame)
+    with pytest.raises(ValueError, match="a page can edit classifiers"):
+        explorer_html(fitted.network_, edit=frame)
+    with pytest.raises(ValueError, match="what min_count hides"):
+        explorer_html(fitted, min_count=5, edit=frame)
+    wrong = frame.set_column(5, "class", [[None, *list(y)[1:]]])
+    with pytest.raises(ValueError, match="one of its classes in every row"):
+        explorer_html(fitted, edit=wrong)
