@@ -44,7 +44,7 @@ floors: $(VENV)/installed-test
 	PYTHONPATH=src .venv-floors/bin/python -m pytest -n 2 -m "not slow" \
 	  -k "nb or tan or command" tests/contract tests/cli/test_commands.py
 
-bench: $(VENV)/installed-test
+bench: $(VENV)/installed-test $(VENV)/installed-browser
 	$(BIN)/python benchmarks/speed/counting.py
 	$(BIN)/python benchmarks/speed/discretize.py
 	$(BIN)/python benchmarks/speed/classifiers.py
@@ -55,6 +55,7 @@ bench: $(VENV)/installed-test
 	$(BIN)/python benchmarks/speed/mixtures.py
 	$(BIN)/python benchmarks/speed/tree_learning.py
 	$(BIN)/python benchmarks/speed/structure_learning.py
+	$(BIN)/python benchmarks/speed/explorer.py
 
 # Takes about half an hour; what was interrupted goes on where it stopped.
 accuracy: $(VENV)/installed-test

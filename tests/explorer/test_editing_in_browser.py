@@ -185,10 +185,10 @@ def test_what_cannot_be_edited_is_refused() -> None:
     fitted = bayleaf.NaiveBayesClassifier().fit(X, y)
     with pytest.raises(ValueError, match="needs its class, the column 'class'"):
         explorer_html(fitted, edit=X)
-    with pytest.raises(ValueError, match="naive Bayes, TAN and KDB models over tables"):
+    with pytest.raises(ValueError, match="naive Bayes, TAN and KDB models"):
         explorer_html(bayleaf.AODEClassifier().fit(X, y), edit=frame)
     numbers = bayleaf.NaiveBayesClassifier(numeric="gaussian").fit(X, y)
-    with pytest.raises(ValueError, match="naive Bayes, TAN and KDB models over tables"):
+    with pytest.raises(ValueError, match="naive Bayes, TAN and KDB models"):
         explorer_html(numbers, edit=frame)
     backed = bayleaf.NaiveBayesClassifier(smoothing="backoff").fit(X, y)
     with pytest.raises(ValueError, match="with smoothing 'laplace' or 'dirichlet'"):
@@ -197,6 +197,97 @@ def test_what_cannot_be_edited_is_refused() -> None:
         explorer_html(fitted.network_, edit=frame)
     with pytest.raises(ValueError, match="what min_count hides"):
         explorer_html(fitted, min_count=5, edit=frame)
+    with pytest.raises(ValueError, match="do not come from these rows"):
+        explorer_html(fitted, edit=frame.slice(0, 200))
+    latents = bayleaf.HNBClassifier(random_state=0).fit(*with_holes())
+    with pytest.raises(ValueError, match="over complete rows, but column 'x0' has"):
+        explorer_html(latents, edit=frame_of(*with_holes()))
     wrong = frame.set_column(5, "class", [[None, *list(y)[1:]]])
     with pytest.raises(ValueError, match="one of its classes in every row"):
         explorer_html(fitted, edit=wrong)
+
+
+def left_out_loss_of_latents(X: pa.Table, y: Any, read: Any) -> float:
+    """Log-loss of rows under a hierarchy, each taken out of all counts."""
+    tree = read.model_.tree
+    codes = read.encoder_.transform(X_columns(X)).codes
+    columns = [codes.column(v).astype(int) for v in range(codes.n_variables)]
+    for one in tree.latents:
+        columns.append(one.states[columns[one.left], columns[one.right]])
+    classes = read.classes_.tolist()
+    own = np.array([classes.index(label) for label in list(y)])
+    n, n_classes = len(own), len(classes)
+    scores = np.empty((n, n_classes))
+    for row in range(n):
+        kept = np.arange(n) != row
+        counts = np.bincount(own[kept], minlength=n_classes)
+        scores[row] = np.log((counts + 1 / n_classes) / (counts.sum() + 1))
+        for node in read.model_.used_children:
+            here = kept & (columns[node] == columns[node][row])
+            alike = np.bincount(own[here], minlength=n_classes)
+            scores[row] += np.log((alike + 1 / tree.cards[node]) / (counts + 1))
+    logs = scores - np.logaddexp.reduce(scores, axis=1)[:, None]
+    return float(-logs[np.arange(n), own].mean())
+
+
+LATENT_EDITS = """edits => {
+  const { LatentEditing, session } = window.bayleaf;
+  const editing = new LatentEditing(session.model);
+  const done = edits.map(([name, ...values]) => editing[name](...values));
+  return { before: editing.before, after: editing.score(), file: editing.file(), done,
+    latents: editing.latents };
+}"""
+
+
+@pytest.mark.slow
+def test_states_of_latents_are_split_and_merged(open_page: Any, tmp_path: Path) -> None:
+    X, y = load_heart(return_X_y=True)
+    model = bayleaf.HNBClassifier(
+        search="significance", significance_level=0.001, random_state=0
+    ).fit(X, y)
+    page = open_page(explorer_html(model, edit=frame_of(X, y)))
+    nothing = page.evaluate(LATENT_EDITS, [])
+    assert nothing["before"] == nothing["after"]
+    assert nothing["before"] == pytest.approx(
+        left_out_loss_of_latents(X, y, model), abs=1e-10
+    )
+    cards = [int(latent.states.max()) + 1 for latent in model.model_.tree.latents]
+    n_features = len(model.model_.domain) - 1
+    children = [n for one in model.model_.tree.latents for n in (one.left, one.right)]
+    below = max(children) - n_features
+    assert below >= 0
+    wide = int(np.argmax(cards))
+    for number, edits in enumerate(
+        (
+            [["moveCell", below, 0, cards[below]]],
+            [["merge", wide, cards[wide] - 1, 0]],
+            [["moveCell", below, 0, cards[below]], ["moveCell", wide, 1, 0]],
+        )
+    ):
+        found = page.evaluate(LATENT_EDITS, edits)
+        path = tmp_path / f"edited{number}.json"
+        path.write_text(found["file"], encoding="utf-8")
+        read = bayleaf.load(path)
+        for ours, theirs in zip(
+            read.model_.tree.latents, found["latents"], strict=True
+        ):
+            assert ours.states.ravel().tolist() == theirs["states"]
+            assert ours.states.shape == (theirs["rows"], theirs["columns"])
+        expected = left_out_loss_of_latents(X, y, read)
+        assert found["after"] == pytest.approx(expected, abs=1e-10)
+        assert read.predict_proba(X).shape == (270, 2)
+    before = model.predict_proba(X)
+    (tmp_path / "same.json").write_text(nothing["file"], encoding="utf-8")
+    again = bayleaf.load(tmp_path / "same.json").predict_proba(X)
+    np.testing.assert_allclose(again, before, atol=1e-12)
+    page.locator(".card.latent .name").first.click()
+    page.locator("#edit summary").click()
+    page.wait_for_selector("#edit-list .cell")
+    first = page.inner_text("#edit-line")
+    cells = page.locator("#edit-list .cell")
+    values = cells.evaluate_all("all => all.map((one) => one.value)")
+    shared = next(i for i, value in enumerate(values) if values.count(value) > 1)
+    cells.nth(shared).select_option(label="new")
+    assert page.inner_text("#edit-line") != first
+    page.locator("#edit-undo").click()
+    assert page.inner_text("#edit-line") == first

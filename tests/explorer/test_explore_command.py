@@ -6,6 +6,7 @@ import webbrowser
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+import pyarrow.csv
 import pytest
 
 import bayleaf
@@ -75,3 +76,21 @@ def test_a_file_that_is_no_model_gives_one_sentence(
     assert main(["explore", str(path), "-o", str(tmp_path / "page.html")]) == 2
     assert "other.json is no bayleaf model file" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()
+
+
+def test_rows_and_training_rows_go_into_the_page(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = table()
+    pyarrow.csv.write_csv(X.append_column("class", [y]), tmp_path / "rows.csv")
+    page = tmp_path / "page.html"
+    rows = str(tmp_path / "rows.csv")
+    command = ["explore", str(model), "-o", str(page), "--rows", rows, "--edit", rows]
+    assert main(command) == 0
+    text = page.read_text("utf-8")
+    assert '"rows":{"n":160' in text
+    assert '"editing":{"document"' in text
+    capsys.readouterr()
+    pyarrow.csv.write_csv(X, tmp_path / "rows.csv")
+    assert main(command) == 2
+    assert "needs its class" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from bayleaf.data.tables.frames import take_apart
 from bayleaf.explorer.packing import packed, packed_codes
 from bayleaf.inference.rows import read_rows
 from bayleaf.io.native.model_file import SavedModel, write_model
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.wording import quoted
 
 Content = dict[str, Any]
@@ -36,7 +37,7 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
     Parameters
     ----------
     saved : SavedModel
-        A naive Bayes, TAN or KDB model whose tables are counts.
+        A naive Bayes, TAN, KDB or HNB model whose tables are counts.
     table : data frame
         The training rows, the class among them.
     smoothing : Smoothing
@@ -83,6 +84,12 @@ def editing_content(saved: SavedModel, table: Any, smoothing: Smoothing) -> Cont
         cuts.append(possible)
         columns.append(fine)
     columns.append(_class_codes(frame[named[str(target.name)]].to_list(), target))
+    plain = [codes.column(v).astype(np.int64) for v in range(codes.n_variables)]
+    plain.append(columns[-1])
+    if document["model"]["type"] != "network":
+        _check_complete(plain, domain)
+        columns, cuts = plain, []
+    _check_rows(saved.predictor.model, plain, smoothing)
     rows, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
     return {
         "document": document,
@@ -115,10 +122,10 @@ def _check_editable(document: Content, smoothing: Smoothing) -> None:
     is_network = model["type"] == "network" and all(
         cpd["type"] == "table" for cpd in model["network"]["cpds"]
     )
-    if not is_network:
+    if not is_network and model["type"] != "hierarchical_naive_bayes":
         raise ValueError(
-            "a page can edit naive Bayes, TAN and KDB models over tables, but this is "
-            f"a {document['classifier']}"
+            "a page can edit naive Bayes, TAN and KDB models over tables, and HNB, but "
+            f"this is a {document['classifier']}"
         )
     if parameters.get("objective", "generative") != "generative":
         raise ValueError(
@@ -132,6 +139,48 @@ def _check_editable(document: Content, smoothing: Smoothing) -> None:
             "a page can edit models with smoothing 'laplace' or 'dirichlet', but this "
             f"one has {type(smoothing).__name__}"
         )
+
+
+def _check_rows(
+    model: Any, columns: list[NDArray[np.int64]], smoothing: Smoothing
+) -> None:
+    """Refuse rows, the class last, from which the model's tables do not come."""
+    place = len(columns) - 1
+    if isinstance(model, HierarchicalNaiveBayesModel):
+        nodes = columns[:-1]
+        for latent in model.tree.latents:
+            nodes.append(latent.states[nodes[latent.left], nodes[latent.right]])
+        children = model.tree.class_children
+        tables = [
+            ([columns[-1], nodes[node]], table)
+            for node, table in zip(children, model.tables, strict=True)
+        ]
+    else:
+        tables = [
+            ([columns[member] for member in cpd.family], cpd.probabilities)
+            for cpd in model.network.cpds[:place]
+        ]
+    for members, table in tables:
+        known = np.ones(len(members[0]), dtype=bool)
+        for codes, card in zip(members, table.shape, strict=True):
+            known &= codes < card
+        counts = np.zeros(table.shape)
+        np.add.at(counts, tuple(codes[known] for codes in members), 1.0)
+        if not np.allclose(smoothing.estimate(counts), table, atol=1e-9):
+            raise ValueError(
+                "the tables of the model do not come from these rows; give the rows "
+                "that it was trained on, which can have no weights"
+            )
+
+
+def _check_complete(columns: list[NDArray[np.int64]], domain: Domain) -> None:
+    """Refuse rows in which something is missing."""
+    for own, variable in zip(columns, domain, strict=True):
+        if (own >= variable.n_states).any():
+            raise ValueError(
+                "latent variables can be edited over complete rows, but column "
+                f"{quoted(variable.name)} has missing cells; train with missing='state'"
+            )
 
 
 def rule_of(model: Any, document_rule: Any) -> Smoothing:

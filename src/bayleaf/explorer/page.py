@@ -67,6 +67,7 @@ SCRIPTS = (
     "questions/conflicts.js",
     "questions/sensitivity.js",
     "questions/editing.js",
+    "questions/latent_editing.js",
     "views/elements.js",
     "views/words.js",
     "views/variable_card.js",

@@ -22,7 +22,7 @@ class EditPanel {
   }
 
   show() {
-    this.editing ??= new Editing(this.session.model);
+    this.editing ??= editingOf(this.session.model);
     const { editing, variable } = this;
     const after = editing.score();
     const change = after - editing.before;
@@ -32,10 +32,16 @@ class EditPanel {
     byId("edit-undo").disabled = !editing.isEdited;
     byId("edit-reset").disabled = !editing.isEdited;
     const about = this.session.model.variables[variable];
-    if (variable >= editing.nFeatures) {
+    if (editing.latentOf ? !editing.latentOf.has(variable) : variable >= editing.nFeatures) {
       this.place.replaceChildren(element("p", {
-        className: "note", text: "Choose a feature on the map to edit its cut points and arcs.",
+        className: "note",
+        text: editing.latentOf ? "Choose a latent variable on the map to merge or split its states."
+          : "Choose a feature on the map to edit its cut points and arcs.",
       }));
+      return;
+    }
+    if (editing.latentOf) {
+      this.place.replaceChildren(...this.#partition(variable));
       return;
     }
     this.place.replaceChildren(
@@ -100,6 +106,57 @@ class EditPanel {
     ];
   }
 
+  /** The cells of a latent variable, each with its state, and states to merge. */
+  #partition(variable) {
+    const { editing } = this;
+    const latent = editing.latentOf.get(variable);
+    const own = editing.latents[latent];
+    const { name } = this.session.model.variables[variable];
+    const card = editing.card(editing.nFeatures + latent);
+    const [rows, columns] = [own.left, own.right].map((node) => this.#statesOf(node));
+    const numbers = Array.from({ length: card }, (_, state) => String(state + 1));
+    const cell = (i, j) => {
+      const at = i * own.columns + j;
+      const choice = element("select", {
+        className: "cell", "aria-label": `State of ${short(name, 30)} where ${rows[i]} and ${columns[j]}`,
+      }, [...numbers, "new"].map((text, state) => element("option", { value: state, text })));
+      choice.value = String(own.states[at]);
+      choice.addEventListener("change", () =>
+        this.#after(() => editing.moveCell(latent, at, Number(choice.value))));
+      return element("td", {}, [choice]);
+    };
+    const table = element("table", { className: "cpd" }, [
+      element("thead", {}, [element("tr", {}, [element("td"), ...columns.map((text) =>
+        element("th", { scope: "col", text }))])]),
+      element("tbody", {}, rows.map((text, i) => element("tr", {}, [
+        element("th", { scope: "row", text }), ...columns.map((_, j) => cell(i, j)),
+      ]))),
+    ]);
+    const from = this.#choice(`State of ${short(name, 30)} to merge`, numbers, (text) => text);
+    const to = this.#choice("State that it is merged into", numbers, (text) => text);
+    from.value = String(card - 1);
+    to.value = "0";
+    return [
+      element("h3", { text: short(name, 60), dir: "auto" }),
+      element("p", { className: "note", text: "The state of each pair of values; \"new\" splits a state." }),
+      element("div", { className: "scroll", tabindex: "0", role: "group", "aria-label": `Cells of ${short(name)}` }, [table]),
+      ...(card > 2 ? [element("p", {}, ["Merge ", from, " into ", to, " ", pressing("Merge", () =>
+        this.#after(() => editing.merge(latent, Number(from.value), Number(to.value))))])] : []),
+    ];
+  }
+
+  /** Names of the states of a feature, or numbers of those of a latent variable. */
+  #statesOf(node) {
+    const { editing } = this;
+    const { variables } = this.session.model;
+    if (node < editing.nFeatures) {
+      return variables[node].states.map((label) => stated(short(variables[node].name, 20), short(label, 20)));
+    }
+    const [page] = [...editing.latentOf].find(([, latent]) => latent === node - editing.nFeatures);
+    return Array.from({ length: editing.card(node) }, (_, state) =>
+      `${short(variables[page].name, 20)} = ${state + 1}`);
+  }
+
   #choice(label, items, write) {
     const made = element("select", { "aria-label": label },
       items.map((item, place) => element("option", { value: place, text: write(item) })));
@@ -108,10 +165,16 @@ class EditPanel {
   }
 
   #download() {
-    this.editing ??= new Editing(this.session.model);
+    this.editing ??= editingOf(this.session.model);
     const link = element("a", { download: "edited.json" });
     link.href = URL.createObjectURL(new Blob([this.editing.file()], { type: "application/json" }));
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
+}
+
+/** What is edited of a model: its latent variables, or its cut points and arcs. */
+function editingOf(model) {
+  return model.editing.document.model.type === "network" ? new Editing(model)
+    : new LatentEditing(model);
 }

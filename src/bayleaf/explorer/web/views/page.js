@@ -268,6 +268,7 @@ readDocument(byId("model").textContent).then((model) => {
     page,
     session: page.session,
     Editing,
+    LatentEditing,
     allCounterfactuals: () => allCounterfactuals(page.session),
     ask: (name) => ({
       information: () => [...expectedReductions(page.session)],

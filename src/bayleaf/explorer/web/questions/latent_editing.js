@@ -1,0 +1,215 @@
+// Latent variables under the hands of their reader: states merged and split.
+
+/** The partitions of latent variables' cells, edited; all rows are complete. */
+class LatentEditing {
+  constructor(model) {
+    const { document, each, together, codes, weights } = model.editing;
+    Object.assign(this, { document, each, together });
+    this.nFeatures = codes.length - 1;
+    this.nClasses = model.variables[model.class].states.length;
+    this.codes = codes.map(unpackedCodes);
+    this.weights = unpacked(weights);
+    this.temperature = document.temperature;
+    // Which latent variable a variable of the page is.
+    this.latentOf = new Map(model.variables.map((_, v) => v)
+      .filter((v) => model.variables[v].role === "latent").map((v, latent) => [v, latent]));
+    this.reset();
+    this.before = this.score();
+  }
+
+  /** The partitions as they were learned. */
+  reset() {
+    const { tree } = this.document.model;
+    this.latents = tree.latents.map(({ left, right, states }) => ({
+      left, right, rows: states.shape[0], columns: states.shape[1], states: states.numbers.slice(),
+    }));
+    this.history = [];
+  }
+
+  undo() {
+    const last = this.history.pop();
+    if (last) this.latents = last;
+  }
+
+  get isEdited() {
+    return this.history.length > 0;
+  }
+
+  #keep() {
+    this.history.push(this.latents.map((own) => ({ ...own, states: own.states.slice() })));
+  }
+
+  /** Number of states of a node: a feature, or a latent variable after all features. */
+  card(node) {
+    if (node < this.nFeatures) return this.document.model.tree.feature_cards[node];
+    return Math.max(...this.latents[node - this.nFeatures].states) + 1;
+  }
+
+  // ---- edits
+
+  /** Put a cell into another state; the number of states stands for a new one. */
+  moveCell(latent, cell, state) {
+    const own = this.latents[latent];
+    const before = own.states[cell];
+    const card = this.card(this.nFeatures + latent);
+    if (state === before || !own.states.some((other, i) => other !== state && i !== cell)) return false;
+    this.#keep();
+    const now = this.latents[latent];
+    if (state === card) this.#copyInParent(latent, before);
+    now.states = now.states.toSpliced(cell, 1, state);
+    this.#number();
+    return true;
+  }
+
+  /** Put all cells of one state into another. */
+  merge(latent, from, to) {
+    const node = this.nFeatures + latent;
+    if (from === to || this.card(node) <= 2) return false;
+    this.#keep();
+    const own = this.latents[latent];
+    own.states = own.states.map((state) => (state === from ? to : state));
+    this.#number();
+    return true;
+  }
+
+  /** The latent variable that a latent variable is a child of, and on which side. */
+  #parentOf(latent) {
+    const node = this.nFeatures + latent;
+    const above = this.latents.find(({ left, right }) => left === node || right === node);
+    return above && { above, isLeft: above.left === node };
+  }
+
+  /** A new state means to the parent what the one did that it was split off. */
+  #copyInParent(latent, state) {
+    const found = this.#parentOf(latent);
+    if (!found) return;
+    const { above, isLeft } = found;
+    this.#resize(above, isLeft, (lines) => [...lines, lines[state]]);
+  }
+
+  /** Number the states of all latent variables by their first cells. */
+  #number() {
+    this.latents.forEach((own, latent) => {
+      const order = [...new Set(own.states)];
+      own.states = own.states.map((state) => order.indexOf(state));
+      const found = this.#parentOf(latent);
+      if (found) this.#resize(found.above, found.isLeft, (lines) => order.map((state) => lines[state]));
+    });
+  }
+
+  /** Change the rows, or the columns, of a latent variable's cells. */
+  #resize(own, isLeft, change) {
+    const lines = isLeft
+      ? Array.from({ length: own.rows }, (_, i) => own.states.slice(i * own.columns, (i + 1) * own.columns))
+      : Array.from({ length: own.columns }, (_, j) =>
+        Array.from({ length: own.rows }, (__, i) => own.states[i * own.columns + j]));
+    const changed = change(lines);
+    if (isLeft) {
+      own.rows = changed.length;
+      own.states = changed.flat();
+    } else {
+      own.columns = changed.length;
+      own.states = Array.from({ length: own.rows }, (_, i) => changed.map((line) => line[i])).flat();
+    }
+  }
+
+  // ---- scores
+
+  /** States of all nodes in all rows. */
+  #columns() {
+    const columns = this.codes.slice(0, this.nFeatures);
+    for (const { left, right, columns: width, states } of this.latents) {
+      columns.push(columns[left].map((state, row) => states[state * width + columns[right][row]]));
+    }
+    return columns;
+  }
+
+  /** Nodes that are children of the class. */
+  get #children() {
+    const below = new Set(this.latents.flatMap(({ left, right }) => [left, right]));
+    const n = this.nFeatures + this.latents.length;
+    return Array.from({ length: n }, (_, node) => node).filter((node) => !below.has(node));
+  }
+
+  #counts(columns) {
+    const label = this.codes[this.nFeatures];
+    const classes = new Float64Array(this.nClasses);
+    label.forEach((own, row) => { classes[own] += this.weights[row]; });
+    const tables = this.#children.map((node) => {
+      const card = this.card(node);
+      const counts = new Float64Array(this.nClasses * card);
+      columns[node].forEach((state, row) => { counts[label[row] * card + state] += this.weights[row]; });
+      return { node, card, counts };
+    });
+    return { classes, tables };
+  }
+
+  /** What is added to each of the cells of a distribution. */
+  #share(card) {
+    return this.each + this.together / card;
+  }
+
+  /** Log-loss of the training rows, nats a row, each left out of all counts. */
+  score() {
+    const columns = this.#columns();
+    const { classes, tables } = this.#counts(columns);
+    const used = this.document.model.used;
+    const told = tables.filter(({ node }) => !used || used.includes(node));
+    const label = this.codes[this.nFeatures];
+    const total = classes.reduce((sum, count) => sum + count, 0);
+    let loss = 0;
+    label.forEach((own, row) => {
+      const scores = Array.from(classes, (count, c) => {
+        const out = c === own ? 1 : 0;
+        let score = Math.log((count - out + this.#share(this.nClasses))
+          / (total - 1 + this.#share(this.nClasses) * this.nClasses));
+        for (const { node, card, counts } of told) {
+          score += Math.log((counts[c * card + columns[node][row]] - out + this.#share(card))
+            / (count - out + this.#share(card) * card));
+        }
+        return score / this.temperature;
+      });
+      loss -= this.weights[row] * logNormalized(scores)[own];
+    });
+    return loss / total;
+  }
+
+  /** The edited model as the text of a model file. */
+  file() {
+    const edited = structuredClone(this.document);
+    const columns = this.#columns();
+    const { classes, tables } = this.#counts(columns);
+    const { model } = edited;
+    this.latents.forEach(({ left, right, rows, columns: width, states }, latent) => {
+      const counts = new Array(rows * width).fill(0);
+      this.weights.forEach((weight, row) => {
+        counts[columns[left][row] * width + columns[right][row]] += weight;
+      });
+      model.tree.latents[latent].states = { shape: [rows, width], numbers: states };
+      model.cell_counts[latent] = { shape: [rows, width], numbers: counts };
+    });
+    model.tables = tables.map(({ card, counts }) => ({
+      shape: [this.nClasses, card],
+      numbers: Array.from(counts, (count, cell) => (count + this.#share(card))
+        / (classes[Math.floor(cell / card)] + this.#share(card) * card)),
+    }));
+    if (edited.support) {
+      const total = classes.reduce((sum, count) => sum + count, 0);
+      edited.support.rows = [...tables.map(() => Array.from(classes)), [total]];
+      edited.support.pseudo_rows = [...tables.map(({ card }) => card), this.nClasses]
+        .map((card) => this.#share(card) * card);
+    }
+    let logLikelihood = 0;
+    const total = classes.reduce((sum, count) => sum + count, 0);
+    this.codes[this.nFeatures].forEach((own, row) => {
+      let log = Math.log((classes[own] + this.#share(this.nClasses))
+        / (total + this.#share(this.nClasses) * this.nClasses));
+      tables.forEach(({ node, card }, t) => {
+        log += Math.log(model.tables[t].numbers[own * card + columns[node][row]]);
+      });
+      logLikelihood += this.weights[row] * log;
+    });
+    edited.log_likelihood = logLikelihood;
+    return JSON.stringify(edited);
+  }
+}
