@@ -325,6 +325,18 @@ def test_axe_finds_nothing(
     for variable in range(3):
         state(page, variable, 0).click()
     page.locator("#what-if-list li").first.wait_for()
+    # Every panel open, a second case beside this one, something found.
+    page.evaluate(
+        """() => {
+          const { page, session } = window.bayleaf;
+          session.pin(session.evidence);
+          session.put(2, null);
+          page.choose(4);
+          for (const panel of document.querySelectorAll(".side details")) panel.open = true;
+        }"""
+    )
+    page.fill("#find", "x1")
+    page.wait_for_timeout(300)
     page.evaluate(axe_script)
     found = page.evaluate("axe.run()")
     assert len(found["passes"]) > 20
