@@ -332,7 +332,8 @@ def test_axe_finds_nothing(
           session.pin(session.evidence);
           session.put(2, null);
           page.choose(4);
-          for (const panel of document.querySelectorAll(".side details")) panel.open = true;
+          const panels = document.querySelectorAll(".side details");
+          for (const panel of panels) panel.open = true;
         }"""
     )
     page.fill("#find", "x1")
