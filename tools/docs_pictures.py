@@ -6,8 +6,10 @@ and the program chromium, and is left as it is without them.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,10 @@ import matplotlib as mpl
 from bayleaf import AveragedKDBClassifier, HNBClassifier, TANClassifier
 from bayleaf.datasets import load_heart
 from bayleaf.explain import importance
-from bayleaf.explorer import write_explorer
+from bayleaf.explorer import explorer_html
 from bayleaf.plot import contributions, network, posterior_bars, shape
 from bayleaf.plot import importance as importance_bars
+from bayleaf.report import report_html, summarize
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 # A person with chest pain: what the explorer's picture has set.
@@ -40,6 +43,7 @@ def main() -> None:
     found = tree.network_.query(CASE, ["class", "major_vessels_coloured"])
     _save(posterior_bars(found), "posteriors")
     _explorer(tree)
+    _report(rules)
 
 
 def _save(axes: Any, name: str) -> None:
@@ -50,24 +54,44 @@ def _save(axes: Any, name: str) -> None:
     path.write_text("\n".join(map(str.rstrip, lines)) + "\n", encoding="utf-8")
 
 
-def _explorer(model: TANClassifier) -> None:
-    """The explorer as it looks with a case set."""
+@contextlib.contextmanager
+def _opened(html: str, height: int) -> Iterator[Any]:
+    """A page in a browser; nothing where there is none."""
     chromium = shutil.which("chromium")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         chromium = None
     if chromium is None:
-        print("explorer.png needs Playwright and chromium; it stays as it is")
+        print("PNG files need Playwright and chromium; they stay as they are")
+        yield None
         return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page_file = Path(folder) / "heart.html"
-        write_explorer(model, page_file, "Heart disease")
+        path = Path(folder) / "page.html"
+        path.write_text(html, encoding="utf-8")
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1280, "height": 880})
-        page.goto(page_file.as_uri())
+        page = browser.new_page(viewport={"width": 1280, "height": height})
+        page.goto(path.as_uri())
+        yield page
+        browser.close()
+
+
+def _report(model: HNBClassifier) -> None:
+    """The top of a report."""
+    heart = load_heart()
+    summary = summarize(model, heart.frame, heart.target, n_folds=5)
+    with _opened(report_html(summary, "Heart disease"), 960) as page:
+        if page is not None:
+            page.screenshot(path=FOLDER / "report.png")
+
+
+def _explorer(model: TANClassifier) -> None:
+    """The explorer as it looks with a case set."""
+    with _opened(explorer_html(model, "Heart disease"), 880) as page:
+        if page is None:
+            return
         page.wait_for_selector("html[data-ready]")
         for name, state in CASE.items():
             page.fill("#find", name)
@@ -78,7 +102,6 @@ def _explorer(model: TANClassifier) -> None:
         page.locator("#variable summary").first.click()
         page.wait_for_timeout(500)
         page.screenshot(path=FOLDER / "explorer.png")
-        browser.close()
 
 
 if __name__ == "__main__":
