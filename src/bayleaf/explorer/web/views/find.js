@@ -22,6 +22,8 @@ class Find {
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.#clear();
       if (event.key !== "Enter") return;
+      // The key must not press the button that it leads to as well.
+      event.preventDefault();
       const bounds = readBounds(this.field.value.trim(), session.model.variables);
       if (bounds) {
         const told = session.chooseWithin(bounds);
