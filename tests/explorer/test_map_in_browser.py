@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bayleaf
+from bayleaf.datasets import load_heart
 from bayleaf.explorer import explorer_html, write_explorer
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import Case, classifier_case
@@ -239,7 +240,7 @@ def test_arcs_of_the_class_are_marks_or_drawn(tan: Case, open_page: Any) -> None
 def test_find_marks_what_it_finds_and_enter_goes_there(
     text: str, names: list[str], first: str | None, open_page: Any
 ) -> None:
-    X, y = bayleaf.datasets.load_heart(return_X_y=True)
+    X, y = load_heart(return_X_y=True)
     page = open_page(explorer_html(bayleaf.TANClassifier().fit(X, y)))
     page.fill("#find", text)
     found = page.locator(".card.found h3").evaluate_all(
