@@ -39,7 +39,7 @@ def state(page: Any, variable: int, code: int) -> Any:
 
 def shown(page: Any, variable: int) -> list[float]:
     """Percentages of a variable's states, as they can be read."""
-    values = page.locator(f"#variable-{variable} + .states .value").all_inner_texts()
+    values = page.locator(f"#variable-{variable} + .states .value").all_text_contents()
     return [float(re.sub(r"[<>%\s]", "", text)) for text in values]
 
 
