@@ -15,7 +15,7 @@ import pytest
 def test_a_killed_command_leaves_a_whole_file() -> None:
     program = Path(__file__).with_name("kill_program.py")
     done = subprocess.run(
-        [sys.executable, str(program), "52"], capture_output=True, text=True
+        [sys.executable, str(program), "26"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert "'killed'" in done.stdout

@@ -57,7 +57,7 @@ def test_each_estimator_can_be_interrupted_once() -> None:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interruptions_at_random_times_do_no_harm(n_jobs: int) -> None:
     names = CASES[n_jobs - 1 :: 2]
-    reports = _reports(names, 0.4, 5, n_jobs)
+    reports = _reports(names, 0.4, 2, n_jobs)
     assert [report["case"] for report in reports] == names
     for report in reports:
         _check(report)
