@@ -65,10 +65,13 @@ def test_sparse_matrices_are_refused(kind: Any) -> None:
         kind(random_state=0).fit(X, [0, 1, 0, 1])
 
 
-def test_a_lazy_frame_is_refused(kind: Any) -> None:
+def test_a_lazy_frame_is_refused_where_it_cannot_be_read(kind: Any) -> None:
     frame, y = nominal_frame(n_rows=30)
+    lazy = pl.from_pandas(frame).lazy()
+    with pytest.raises(ValueError, match="name their column with target="):
+        kind(random_state=0).fit(lazy, y)
     with pytest.raises(TypeError, match=r"lazy; call \.collect\(\)"):
-        kind(random_state=0).fit(pl.from_pandas(frame).lazy(), y)
+        kind(random_state=0).fit(frame, y).predict(lazy)
 
 
 def test_dates_may_be_refused_with_the_name_of_their_column(kind: Any) -> None:

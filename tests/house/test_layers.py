@@ -18,6 +18,7 @@ ORDER = [
     ("data", "graph", "layout"),
     ("pictures",),
     ("counts",),
+    ("streams",),
     ("cpds",),
     ("scores",),
     ("search",),
@@ -99,7 +100,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
-    "cli": [(REST,), ("regression",), ("commands",), ("app",)],
+    "cli": [(REST,), ("regression", "batches"), ("commands",), ("app",)],
 }
 
 

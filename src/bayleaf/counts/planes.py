@@ -30,6 +30,8 @@ Counts = NDArray[np.float64]
 _WIDE_STATES, _NARROW_STATES = 20, 10
 # Weights beyond this are counted by key: each bit of the weights costs a pass.
 _MAX_WEIGHT = 255
+# Weight of all rows that planes can count.
+MOST_COUNTED = np.iinfo(np.int32).max
 # Largest table of counts of which every thread may hold its own.
 _OWN_COUNTS_BYTES = 64_000_000
 # What a thread must find to do, about a millisecond, so that starting it pays: words to
@@ -44,6 +46,13 @@ _PARTS_A_THREAD = 4
 def max_plane_states() -> int:
     """Most states of a column that is counted by planes."""
     return _WIDE_STATES if level() == "avx512" else _NARROW_STATES
+
+
+def are_small_and_whole(weights: NDArray[np.float64]) -> bool:
+    """Whether weights are whole numbers that a byte holds."""
+    if weights.max(initial=0.0) > _MAX_WEIGHT:
+        return False
+    return bool((weights.astype(np.uint8) == weights).all())
 
 
 @dataclass(frozen=True)
@@ -79,15 +88,13 @@ class ClassOrder:
                 return None
             classes = codes.narrow[slot]
         total = codes.n_rows if codes.unit_weights else codes.weights.sum()
-        if total >= np.iinfo(np.int32).max:
+        if total >= MOST_COUNTED:
             return None
         weights = np.ones(1, np.uint8)
         if not codes.unit_weights:
-            if codes.weights.max(initial=0.0) > _MAX_WEIGHT:
+            if not are_small_and_whole(codes.weights):
                 return None
             weights = codes.weights.astype(np.uint8)
-            if (weights != codes.weights).any():
-                return None
         return cls(n_classes, *class_order(classes, weights, n_classes))
 
     @property

@@ -14,6 +14,9 @@ from bayleaf.data.codes import Codes
 Family = tuple[int, ...]
 Counts = NDArray[np.float64]
 
+# Rows of a table in batches that learners get which need rows, by default.
+MOST_ROWS = 1_000_000
+
 
 class CountSource(Protocol):
     """Sufficient statistics of a table whose last variable may be the class.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,21 @@ _BYTES_A_CELL = 24
 _COMPARED_CLASSES = 8
 
 
+class Layout(NamedTuple):
+    """How the counts of all blocks of a table are laid out.
+
+    Parameters
+    ----------
+    has_missing : tuple of bool
+        Whether a cell of each variable is missing.
+    whole_weights : bool
+        Whether weights are whole numbers that bit planes can count.
+    """
+
+    has_missing: tuple[bool, ...]
+    whole_weights: bool
+
+
 class TableCounts:
     """Count source over codes in memory.
 
@@ -44,6 +60,9 @@ class TableCounts:
         Whether the last variable is the class, which is never missing.
     max_table_cells : int, default=20_000_000
         Largest family that is counted.
+    layout : Layout, optional
+        How counts are laid out, so that those of blocks of one table are alike; by
+        default the codes tell.
 
     Notes
     -----
@@ -58,8 +77,10 @@ class TableCounts:
         *,
         has_class: bool = True,
         max_table_cells: int = 20_000_000,
+        layout: Layout | None = None,
     ) -> None:
         self.codes = codes
+        self._layout = layout
         self.has_class = has_class
         self.max_table_cells = max_table_cells
         self._threads = thread_count(n_jobs)
@@ -106,7 +127,7 @@ class TableCounts:
             If a family has more than `max_table_cells` joint states.
         """
         families = [tuple(int(v) for v in family) for family in families]
-        self._check_sizes(families)
+        self.check_sizes(families)
         by_planes = [False] * len(families)
         if len(families) >= _LEAST_PACKED:
             by_planes = [self._fits_planes(family) for family in families]
@@ -163,7 +184,7 @@ class TableCounts:
         """The table itself, a class last."""
         return self.codes
 
-    def _check_sizes(self, families: Sequence[Family]) -> None:
+    def check_sizes(self, families: Sequence[Family]) -> None:
         """Raise if the table of a family is too large, or all are for the memory."""
         in_all = 0
         for family in families:
@@ -208,13 +229,23 @@ class TableCounts:
     def _pair_counter(self) -> PairCounter:
         """What counts by planes."""
         codes = self.codes
-        seen = np.concatenate(self._highest_codes())
+        if self._layout is not None:
+            has_missing: Sequence[bool] = self._layout.has_missing
+        else:
+            seen = np.concatenate(self._highest_codes())
+            has_missing = [
+                slot < 0 or seen[slot] == card
+                for card, slot in zip(codes.cards, codes.slots, strict=True)
+            ]
         n_states = tuple(
-            card + int(slot < 0 or seen[slot] == card)
-            for card, slot in zip(codes.cards, codes.slots, strict=True)
+            card + int(slot < 0 or missing)
+            for card, slot, missing in zip(
+                codes.cards, codes.slots, has_missing, strict=True
+            )
         )
         class_index = self.class_index if self.has_class else None
-        order = ClassOrder.of(codes, class_index)
+        by_key = self._layout is not None and not self._layout.whole_weights
+        order = None if by_key else ClassOrder.of(codes, class_index)
         return PairCounter(
             codes, class_index, n_states, order, self._class_counts, self._threads
         )

@@ -65,16 +65,10 @@ class IntervalNumbers:
         if not len(values):
             n_intervals = len(cut_points) + 1
             return cls((0.0,) * n_intervals, ((),) * n_intervals)
-        # Without positions a sort takes a fraction of the time.
-        if weights.strides == (0,) or (weights[:1] == weights).all():
-            numbers, totals = np.sort(values), np.arange(1.0, len(values) + 1)
-            shares = np.full(len(numbers), 1.0 / len(numbers))
-        else:
-            order = np.argsort(values, kind="stable")
-            numbers, counts = values[order], weights[order]
-            totals = np.cumsum(counts)
-            # Sums of large numbers and weights could overflow.
-            shares = counts / totals[-1]
+        numbers, counts = _distinct(values, weights)
+        totals = np.cumsum(counts)
+        # Sums of large numbers and weights could overflow.
+        shares = counts / totals[-1]
         ends = np.searchsorted(numbers, cut_points, side="right")
         starts = np.concatenate([[0], ends])
         filled = np.diff(starts, append=len(numbers)) > 0
@@ -103,3 +97,22 @@ class IntervalNumbers:
     def are_whole(self) -> bool:
         """Whether all numbers seem to be whole ones."""
         return all(number.is_integer() for own in self.quantiles for number in own)
+
+
+def _distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Distinct values in increasing order, and the weight of each.
+
+    So that means are the same to the last bit in whatever order rows come.
+    """
+    # Without positions a sort takes a fraction of the time.
+    if weights.strides == (0,) or (weights[:1] == weights).all():
+        ordered, own = np.sort(values), None
+    else:
+        order = np.argsort(values, kind="stable")
+        ordered, own = values[order], weights[order]
+    # Adding zero turns -0.0 into 0.0, which it equals but does not look like.
+    ordered = ordered + 0.0
+    first = np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
+    if own is None:
+        return ordered[first], np.diff(first, append=len(ordered)) * weights[0]
+    return ordered[first], np.add.reduceat(own, first)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayleaf.classifiers.shared.callbacks import with_callbacks
+from bayleaf.classifiers.shared.fitted import FittedClassifier
 from bayleaf.classifiers.shared.leave_one_out import (
     LeavingOut,
     fitted_temperature,
@@ -26,11 +28,13 @@ from bayleaf.classifiers.shared.parameters import (
     checked_loss,
     encoder_rules,
 )
-from bayleaf.classifiers.shared.saving import readable_model
-from bayleaf.classifiers.shared.shapes import ShapesOfFeatures
 from bayleaf.classifiers.shared.table_estimator import TableEstimator
-from bayleaf.classifiers.shared.training import TrainingTable, class_variable
-from bayleaf.counts.source import CountSource
+from bayleaf.classifiers.shared.training import (
+    TrainingTable,
+    class_variable,
+    with_columns_aside,
+)
+from bayleaf.counts.source import MOST_ROWS, CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import thread_count
 from bayleaf.cpds.smoothing import Smoothing, resolve_smoothing
@@ -41,13 +45,14 @@ from bayleaf.data.encoder.learning import Discretizer, Target, learn_encoder
 from bayleaf.data.encoder.table_encoder import EncodedTable
 from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.frames import row_labels, take_apart
-from bayleaf.describe.summary import Summary, summarize
-from bayleaf.io.native.model_file import write_model
-from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.explanation import Explanation, labelled
-from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.predictor import Predictor
+from bayleaf.streams.streamed import is_streamed
+
+# Parameters of `fit` by which a table in batches is read, and what one fit leaves.
+READING = ("target", "store", "max_rows_in_memory")
+OF_LAST_FIT = ("_training_codes", "_loo_score", "_prior_shift", "_support")
 
 
 class Learned(NamedTuple):
@@ -59,7 +64,7 @@ class Learned(NamedTuple):
 
 class BayesianClassifier(
     LeavingOut,
-    ShapesOfFeatures,
+    FittedClassifier,
     ClassifierMixin,  # type: ignore[misc]
     TableEstimator,
 ):
@@ -111,7 +116,7 @@ class BayesianClassifier(
     n_jobs : int, default=None
         Threads for counting; -1 means all cores. The model does not depend on it.
     verbose : int, default=0
-        Above zero, the stages of fitting are told on standard error.
+        Above zero, stages of fitting are told on standard error.
 
     Attributes
     ----------
@@ -134,6 +139,9 @@ class BayesianClassifier(
     selection_ : Selection
         Leave-one-out scores of all candidates, where a parameter is "auto".
     """
+
+    # How a table is read is no metadata that others could pass on.
+    __metadata_request__fit: ClassVar = dict.fromkeys(READING, UNUSED)
 
     def __init__(
         self,
@@ -158,22 +166,40 @@ class BayesianClassifier(
         """Learn the model from counts over `domain`, the class last."""
 
     def _check_parameters(self) -> None:
-        """Raise if a parameter is out of range; subclasses add their own."""
         super()._check_parameters()
         check_shared(self)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from a table.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        store: str | Path | None = None,
+        max_rows_in_memory: int = MOST_ROWS,
+    ) -> Self:
+        """Learn from a table, in memory or batch by batch.
 
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            Text, numbers, truth values; missing cells as the table marks them.
+            Text, numbers, truth values; missing cells as the table marks them. Or what
+            yields batches and may be larger than memory: a Parquet or CSV path, glob or
+            folder, a dataset or reader of pyarrow, a LazyFrame of polars, a relation of
+            DuckDB, anything with ``__arrow_c_stream__``.
         y : array-like of shape (n_rows,)
             Class labels of any hashable scalar type, none missing.
-        sample_weight : array-like of shape (n_rows,), optional
+        sample_weight : array-like of shape (n_rows,) or name of a column, optional
             Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+        target : str, optional
+            The column of class labels, in the place of `y`.
+        store : path, optional
+            Of a table in batches: the file that keeps its codes, for other fits.
+        max_rows_in_memory : int, default=1_000_000
+            Of a table in batches: what needs rows, as leaving them out does, gets a
+            sample of so many at most; `summary` says so.
 
         Returns
         -------
@@ -187,7 +213,16 @@ class BayesianClassifier(
             it and the remedy.
         """
         with self._told_to_callbacks(X, y, sample_weight):
-            self._fit(X, y, sample_weight)
+            if is_streamed(X):
+                from bayleaf.classifiers.shared.streaming.fitting import (
+                    Reading,
+                    fit_batches,
+                )
+
+                reading = Reading(target, store, max_rows_in_memory, sample_weight)
+                fit_batches(self, X, y, reading)
+            else:
+                self._fit(*with_columns_aside(X, y, sample_weight, target))
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -204,27 +239,30 @@ class BayesianClassifier(
                 self._chosen_discretizer(rng),
                 encoder_rules(self),
             )
-        self._learn_from(self._count(codes), target.variable, rng)
-        # Kept for `loo_score_`, which is computed on demand.
+        self._learn_from(self._kept(self._count(codes)), target.variable, rng)
         self._training_codes = codes
         with self._stage("calibrating the model"):
             self.temperature_ = fitted_temperature(self, X, y, sample_weight)
         note_little_support(self)
 
     def _chosen_discretizer(self, rng: np.random.Generator) -> Discretizer:
-        """What finds the cut points of numeric columns in this fit."""
+        """What finds cut points in this fit."""
         return resolve_discretizer(self.discretizer)
 
-    def _count(self, codes: Codes) -> CountSource:
-        """The source of counts over the training codes."""
+    def _count(self, codes: Codes) -> TableCounts:
+        """Counts of the training codes."""
         return TableCounts(codes, self.n_jobs, max_table_cells=self.max_table_cells)
+
+    def _kept(self, counts: CountSource) -> CountSource:
+        """The counts that learning asks, which a learner by batches keeps."""
+        return counts
 
     def _learn_from(
         self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
     ) -> None:
         """Learn the model over the encoder's domain and the class."""
         domain = Domain((*self.encoder_.domain.variables, class_variable))
-        self.__dict__.update(_training_codes=None, _loo_score=None, _prior_shift=None)
+        self.__dict__.update(dict.fromkeys(OF_LAST_FIT))
         self._last_unknown = {}
         self.__dict__.pop("selection_", None)
         self.temperature_ = 1.0
@@ -318,9 +356,7 @@ class BayesianClassifier(
 
         That of the model itself: no temperature is applied.
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
+        Shape (n_rows, n_classes).
         """
         predictor, codes = self._prepare(X)
         return predictor.joint_log_proba(codes)
@@ -361,40 +397,3 @@ class BayesianClassifier(
         other._prior_shift = reprior_shift(self._predictor(), prior)
         other.model_ = self.model_.with_class_prior(prior)
         return other
-
-    @property
-    def network_(self) -> BayesianNetwork:
-        """The learned Bayesian network: features, then the class; not calibrated."""
-        check_is_fitted(self, "model_")
-        network = getattr(self.model_, "network", None)
-        if network is None:
-            why = getattr(self.model_, "why_no_network", None) or AVERAGES_NETWORKS
-            raise AttributeError(f"{type(self).__name__} {why}")
-        return cast(BayesianNetwork, network)
-
-    @property
-    def edges_(self) -> list[tuple[str | int, str | int]]:
-        """Arcs as (parent, child) names, arcs from the class included."""
-        check_is_fitted(self, "model_")
-        names = self.model_.domain.names
-        return [(names[parent], names[child]) for parent, child in self.model_.arcs]
-
-    def summary(self) -> Summary:
-        """Class, features, arcs, free parameters, log-likelihood, remarks."""
-        check_is_fitted(self, "model_")
-        facts = self._predictor(), self.log_likelihood_, self._last_unknown
-        return summarize(type(self).__name__, *facts)
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.
-
-        Raises
-        ------
-        TypeError
-            If a parameter or label has no place in the file, naming it.
-        ValueError
-            If a reader would refuse a table, as after a large floor, or anything else.
-        OSError
-            If the file cannot be written; an older file is then left as it was.
-        """
-        write_model(readable_model(self), path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class ClassifierParts:
     _training_codes: Codes | None
     _loo_score: LeaveOneOutScores | None
     _prior_shift: NDArray[np.float64] | None
+    _last_unknown: Mapping[str | int, int]
 
     if TYPE_CHECKING:
 

@@ -17,7 +17,6 @@ from bayleaf.classifiers.shared.parameters import (
 from bayleaf.classifiers.shared.training import class_variable
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.stored import StoredCounts
-from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.learning import Target, learn_encoder
 from bayleaf.data.random_state import random_generator
@@ -33,8 +32,8 @@ class IncrementalClassifier(BayesianClassifier):
         Sums over all batches so far.
     """
 
-    def _count(self, codes: Codes) -> CountSource:
-        self.stored_counts_ = StoredCounts(super()._count(codes))
+    def _kept(self, counts: CountSource) -> CountSource:
+        self.stored_counts_ = StoredCounts(counts)
         return self.stored_counts_
 
     def _learn_from(
@@ -134,7 +133,7 @@ class IncrementalClassifier(BayesianClassifier):
             encoder_rules(self),
             allow_empty=True,
         )
-        self._learn_from(self._count(codes), target.variable, rng)
+        self._learn_from(self._kept(self._count(codes)), target.variable, rng)
 
     def _next_batch(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Add the counts of further rows, over a domain that may grow."""
@@ -147,7 +146,7 @@ class IncrementalClassifier(BayesianClassifier):
         before = Domain((*self.encoder_.domain.variables, class_variable))
         after = Domain((*encoder.domain.variables, class_variable))
         self.stored_counts_ = self.stored_counts_.grown(
-            before, after, super()._count(codes)
+            before, after, self._count(codes)
         )
         self.encoder_ = encoder
         rng = random_generator(self.random_state)

@@ -263,6 +263,11 @@ def _held_out_temperature(
     """The temperature that suits rows held out in stratified folds."""
     codes = classifier._training_codes
     assert codes is not None
+    if X is None:
+        raise ValueError(
+            "calibration by folds, as this rule or model needs it, takes a table in "
+            "memory; fit it to a data frame, or leave calibration out"
+        )
     own = codes.column(codes.n_variables - 1).astype(np.intp)
     n_classes = len(classifier.classes_)
     kept = np.arange(codes.n_rows)

@@ -90,16 +90,21 @@ def kept_support(classifier: ClassifierParts) -> SupportCounts | None:
 
     None where they are gone, as after pickling and a change of the class prior.
     """
+    kept: SupportCounts | None = getattr(classifier, "_support", None)
+    if kept is not None:
+        # A file told of them, or a table that was read batch by batch.
+        return kept
     counts: CountSource | None = getattr(classifier, "stored_counts_", None)
     codes = classifier._training_codes
     if codes is not None:
         counts = TableCounts(
             codes, n_jobs=classifier.n_jobs, max_table_cells=classifier.max_table_cells
         )
-    if counts is None:
-        # A file told of them.
-        read: SupportCounts | None = getattr(classifier, "_support", None)
-        return read
+    return None if counts is None else support_of(classifier, counts)
+
+
+def support_of(classifier: ClassifierParts, counts: CountSource) -> SupportCounts:
+    """The rows that counts have behind a fitted classifier's tables."""
     learned = classifier.class_prior is None and classifier.fit_prior
     model = classifier.model_
     return SupportCounts.from_counts(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
@@ -15,7 +16,7 @@ from bayleaf.data.domain import Variable
 from bayleaf.data.labels import encode_labels, label_codes
 from bayleaf.data.tables.columns import Column, Matrix, select_rows
 from bayleaf.data.tables.frames import column_names
-from bayleaf.wording import quoted
+from bayleaf.wording import near_names, quoted
 
 WEIGHT_SCALES = COUNTS, MEAN_ONE = "counts", "mean_one"
 
@@ -101,6 +102,37 @@ class TrainingTable(NamedTuple):
         else:
             classes, codes = known_classes, label_codes(labels, known_classes)
         return cls(rows.parts, rows.weights, classes, codes)
+
+
+def with_columns_aside(
+    X: Any, y: Any, sample_weight: Any, target: str | None
+) -> tuple[Any, Any, Any]:
+    """Features, labels and weights, where columns of the table are named for them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is no such column, or labels are given twice.
+    """
+    weight = sample_weight if isinstance(sample_weight, str) else None
+    if target is None and weight is None:
+        return X, y, sample_weight
+    if target is not None and y is not None:
+        raise ValueError("the labels were given as y and as target=; give one of them")
+    frame = nw.from_native(X, eager_only=True)
+    absent = [n for n in (target, weight) if n is not None and n not in frame.columns]
+    if absent:
+        raise ValueError(
+            f"the table has no column {quoted(absent[0])}; "
+            f"{near_names(absent[0], frame.columns)}"
+        )
+    rest = frame.drop([name for name in (target, weight) if name is not None])
+    labels = y if target is None else frame.get_column(target).to_native()
+    weights = sample_weight if weight is None else frame.get_column(weight).to_numpy()
+    if target is not None and not hasattr(labels, "name"):
+        # A column of Arrow's own does not know what it is called.
+        labels = frame.get_column(target)
+    return rest.to_native(), labels, weights
 
 
 def n_rows(parts: Matrix | list[Column]) -> int:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
 from bayleaf.wording import visible
+
+if TYPE_CHECKING:
+    from bayleaf.progress import Work
 
 
 def fit(
@@ -22,6 +25,8 @@ def fit(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     drop: Strings = (),
     weight: str | None = None,
+    memory: str | None = None,
+    store: Path | None = None,
     form: FileFormat | None = None,
     options: ModelOptions | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
@@ -33,7 +38,8 @@ def fit(
     Parameters
     ----------
     data
-        CSV or Parquet file; - for CSV on standard input.
+        CSV or Parquet file; - for CSV on standard input. Several files, as
+        'data/*.parquet' or a folder, are one table, which is read in batches.
     target
         Column to predict.
     density
@@ -47,11 +53,17 @@ def fit(
         Column to leave out; may be repeated.
     weight
         Column of row weights.
+    memory
+        Read the table in batches, whose number does not matter, with about so much
+        memory, such as 2GB; what needs rows gets a sample that fits.
+    store
+        Read the table in batches, and keep its codes in this file for other fits; an
+        interrupted fit goes on.
     json
         Print the summary as JSON.
     """
+    from bayleaf.cli.batches.sources import is_many_files
     from bayleaf.cli.progress import progress
-    from bayleaf.cli.training import density_table, training_table
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
@@ -61,18 +73,14 @@ def fit(
             "give --target for a classifier, or --density without --target and --model"
         )
     estimator = options.build_density() if density else options.build(model or "auto")
-    columns: tuple[Any, ...]
+    in_batches = is_many_files(data) or memory is not None or store is not None
+    columns = _Columns(target, tuple(drop), weight, form)
     with progress() as work:
         work.say(f"reading {data}")
-        if target is None:
-            table, weights = density_table(data, drop=drop, weight=weight, form=form)
-            columns = (table,)
+        if in_batches:
+            _fit_to_batches(estimator, data, columns, memory, store)
         else:
-            given = training_table(data, target, drop=drop, weight=weight, form=form)
-            table, weights = given.features, given.weights
-            columns = (table, given.target)
-        work.say(f"learning from {table.num_rows:,} rows")
-        estimator.fit(*columns, sample_weight=weights)
+            _fit_to_table(estimator, data, columns, work)
         estimator.save(output)
     summary = estimator.summary()
     if json:
@@ -82,3 +90,56 @@ def fit(
         print(summary.model_text())
         print(f"written to {visible(str(output))}", file=sys.stderr)
     return 0
+
+
+class _Columns(NamedTuple):
+    """What the columns of a table are for, and how it is read."""
+
+    target: str | None
+    drop: tuple[str, ...]
+    weight: str | None
+    form: FileFormat | None
+
+
+def _fit_to_table(estimator: Any, data: str, columns: _Columns, work: Work) -> None:
+    """Fit to a table in memory."""
+    from bayleaf.cli.training import density_table, training_table
+
+    target, *how = columns
+    names = dict(zip(("drop", "weight", "form"), how, strict=True))
+    given: tuple[Any, ...]
+    if target is None:
+        table, weights = density_table(data, **names)  # type: ignore[arg-type]
+        given = (table,)
+    else:
+        found = training_table(data, target, **names)  # type: ignore[arg-type]
+        table, weights = found.features, found.weights
+        given = (table, found.target)
+    work.say(f"learning from {table.num_rows:,} rows")
+    estimator.fit(*given, sample_weight=weights)
+
+
+def _fit_to_batches(
+    estimator: Any,
+    data: str,
+    columns: _Columns,
+    memory: str | None,
+    store: Path | None,
+) -> None:
+    """Fit to a table that is read batch by batch."""
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.cli.batches.sources import batches_of, rows_within
+
+    if not isinstance(estimator, BayesianClassifier):
+        raise ValueError(
+            f"{type(estimator).__name__} takes a table in memory; name one file, "
+            "without --memory and --store"
+        )
+    source = batches_of(data, columns.form, columns.drop)
+    estimator.fit(
+        source,
+        target=columns.target,
+        sample_weight=columns.weight,
+        store=store,
+        max_rows_in_memory=rows_within(memory, len(source.schema)),
+    )

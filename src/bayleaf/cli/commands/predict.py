@@ -45,36 +45,70 @@ def predict(
     model
         Model file.
     data
-        CSV or Parquet file; - for CSV on standard input.
+        CSV or Parquet file; - for CSV on standard input; or a folder or glob of files.
     output
-        CSV or Parquet file to write; - for CSV on standard output.
+        CSV or Parquet file to write; - for CSV on standard output. For several files a
+        folder, which gets a Parquet file for each; the same command goes on where it
+        was interrupted.
     probabilities
         Whether to add the probabilities, or the quantiles of a numeric target.
     safe_csv
         Whether CSV has an apostrophe before a predicted label that a spreadsheet
         would take for a formula, such as =1+1.
     """
-    from bayleaf.cli.coding import encode_batch
-    from bayleaf.cli.output import writing
+    from bayleaf.cli.batches.sources import is_many_files
     from bayleaf.cli.progress import progress
-    from bayleaf.cli.regression.fitted import scored
-    from bayleaf.cli.tables import read_batches
     from bayleaf.io import read_model
     from bayleaf.io.native.regression import is_regression, read_regression
 
     predictor: Predictor | SavedRegression
     if is_regression(model):
         predictor = read_regression(model)
-        score = partial(scored, predictor)
     else:
         predictor = read_model(model).predictor
-        score = partial(_scored, predictor)
     unknown: Counter[str | int] = Counter()
-    n_rows = 0
-    with (
-        writing(output, ["prediction"] if safe_csv else []) as writer,
-        progress() as work,
-    ):
+    predict_one = partial(
+        _predict_file, predictor, form, probabilities, safe_csv, unknown
+    )
+    with progress():
+        if is_many_files(data):
+            from bayleaf.cli.batches.predicting import predict_files, told
+
+            n_done = predict_files(model, data, Path(output), predict_one)
+            print(told(n_done, Path(output)), file=sys.stderr)
+        else:
+            predict_one(data, output)
+    for name, count in unknown.items():
+        print(
+            f"bayleaf: column {name}: {count} cells hold values not seen in training "
+            "and were taken as missing",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _predict_file(
+    predictor: Predictor | SavedRegression,
+    form: FileFormat | None,
+    probabilities: bool,
+    safe_csv: bool,
+    unknown: Counter[str | int],
+    data: str,
+    output: str,
+) -> None:
+    """Predict one file into another."""
+    from bayleaf.cli.coding import encode_batch
+    from bayleaf.cli.output import writing
+    from bayleaf.cli.regression.fitted import scored
+    from bayleaf.cli.tables import read_batches
+    from bayleaf.models.predictor import Predictor
+    from bayleaf.progress import Work
+
+    score: Any = partial(_scored, predictor)  # type: ignore[arg-type]
+    if not isinstance(predictor, Predictor):
+        score = partial(scored, predictor)
+    n_rows, work = 0, Work()
+    with writing(output, ["prediction"] if safe_csv else []) as writer:
         for batch in read_batches(data, form):
             encoded = encode_batch(
                 predictor,
@@ -88,13 +122,6 @@ def predict(
             work.say(f"{n_rows:,} rows predicted")
         if n_rows == 0:
             raise ValueError(f"{'standard input' if data == '-' else data} has no rows")
-    for name, count in unknown.items():
-        print(
-            f"bayleaf: column {name}: {count} cells hold values not seen in training "
-            "and were taken as missing",
-            file=sys.stderr,
-        )
-    return 0
 
 
 def _scored(

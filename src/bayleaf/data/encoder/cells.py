@@ -148,8 +148,13 @@ def interval_codes(
 
 def missing_error(name: Name, is_missing: NDArray[np.bool_]) -> ValueError:
     """The error for missing cells where the rules refuse them."""
+    first = int(np.argmax(is_missing))
+    return missing_cells_error(name, int(np.count_nonzero(is_missing)), first)
+
+
+def missing_cells_error(name: Name, number: int, first: int) -> ValueError:
+    """The error for so many missing cells, the first of them in some row."""
     return ValueError(
-        f"column {quoted(name)} has {np.count_nonzero(is_missing)} missing cells (the "
-        f"first in row {int(np.argmax(is_missing))}), such as NaN; fill them or allow "
-        "them with missing='marginalize'"
+        f"column {quoted(name)} has {number} missing cells (the first in row {first}), "
+        "such as NaN; fill them or allow them with missing='marginalize'"
     )

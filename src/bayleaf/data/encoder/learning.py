@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_variable
+from bayleaf.data.domain import Variable, numeric_variable, ordered_variable
 from bayleaf.data.encoder.cells import (
     MOST_STATES,
     check_max_states,
@@ -21,6 +21,7 @@ from bayleaf.data.encoder.cells import (
     state_codes,
     used_values,
 )
+from bayleaf.data.encoder.learned import LearnedVariables, encoder_of, left_out
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.memory import check_memory
@@ -42,7 +43,7 @@ from bayleaf.data.tables.columns import (
     iterate_names,
 )
 from bayleaf.data.tables.matrix import LearnedColumn, learn_matrix
-from bayleaf.wording import name_list, quoted
+from bayleaf.wording import quoted
 
 # A nominal column is an identifier where more than this share of its present values
 # are distinct, from some number of rows on.
@@ -129,40 +130,40 @@ def learn_encoder(
         "learn from fewer rows or columns",
     )
     nominal = rules.nominal_names(names)
-    learner = _Learner(target, weights, discretizer, rules, nominal, allow_empty)
+    learner = ColumnLearner(target, weights, discretizer, rules, nominal, allow_empty)
     room = None
     if isinstance(parts, Matrix):
         learned, room = learner.learn_whole(parts)
     else:
         learned = [learner.learn(one, as_is=one.name in as_is) for one in parts]
-    if not any(one.variables for one in learned):
-        raise ValueError(
-            f"no column is left to learn from, since nearly every value is another one "
-            f"in {name_list(names)}; add features, or pass identifiers='keep'"
-        )
-    domain = Domain(tuple(v for one in learned for v, _ in one.variables))
-    notes = {name: note for one in learned for name, note in one.notes.items()}
+    encoder = encoder_of(learned, rules, names)
     columns = [codes for one in learned for _, codes in one.variables]
-    cards = list(domain.cards)
+    cards = list(encoder.domain.cards)
     if target is not None:
         columns.append(target.codes)
         cards.append(target.variable.n_states)
-    readings = tuple(one.reading for one in learned)
-    codes = Codes.from_columns(columns, cards, weights, room=room)
-    return TableEncoder(domain, rules, notes, readings), codes
-
-
-class _Learned(NamedTuple):
-    """A column's reading, the variables that came of it, and notes on these."""
-
-    reading: ColumnReading
-    variables: list[LearnedColumn]
-    notes: dict[Name, str]
+    return encoder, Codes.from_columns(columns, cards, weights, room=room)
 
 
 @dataclass(frozen=True)
-class _Learner:
-    """What learning one column needs to know of the table."""
+class ColumnLearner:
+    """What learning one column needs to know of the table.
+
+    Parameters
+    ----------
+    target : Target or None
+        The class of each row; None where no variable is a class.
+    weights : ndarray of shape (n_rows,), dtype float64
+        Positive row weights.
+    discretizer : Discretizer
+        Finds the cut points of numeric columns.
+    rules : EncoderRules
+        How columns are read.
+    nominal : frozenset of names, or None
+        The columns declared nominal; None where nothing is declared.
+    allow_empty : bool
+        Whether a column may be wholly missing.
+    """
 
     target: Target | None
     weights: NDArray[np.float64]
@@ -171,7 +172,9 @@ class _Learner:
     nominal: frozenset[Name] | None
     allow_empty: bool
 
-    def learn_whole(self, matrix: Matrix) -> tuple[list[_Learned], NDArray[np.uint8]]:
+    def learn_whole(
+        self, matrix: Matrix
+    ) -> tuple[list[LearnedVariables], NDArray[np.uint8]]:
         """The columns of a matrix of whole numbers, most of them in one pass."""
         short, room = learn_matrix(matrix, self.nominal, MAX_NOMINAL_NUMBERS)
         columns = matrix.columns() if any(one is None for one in short) else []
@@ -190,12 +193,12 @@ class _Learner:
             reading = ColumnReading(variable.name, form, variable.n_states)
             note = _note(variable, integer_as_nominal=not matrix.is_truth)
             notes = {variable.name: note} if note else {}
-            learned.append(_Learned(reading, [done], notes))
+            learned.append(LearnedVariables(reading, [done], notes))
         return learned, room
 
     def learn(
         self, column: Column, *, as_is: bool = False, form: Form | None = None
-    ) -> _Learned:
+    ) -> LearnedVariables:
         """The variables that a column becomes, and their codes."""
         declared = self.nominal is not None and column.name in self.nominal
         read = learn_reading(column, self.rules, nominal=declared, as_is=as_is)
@@ -204,7 +207,7 @@ class _Learner:
         for plain in read.columns:
             own = self._nominal(plain, read)
             if own is not None and len(read.columns) == 1 and self._is_identifier(own):
-                return _left_out(reading)
+                return left_out(reading)
             variable, codes = self._variable(plain, own, read)
             numbers = isinstance(plain, NumberColumn) and self.nominal is None
             note = _note(variable, integer_as_nominal=numbers)
@@ -219,7 +222,7 @@ class _Learner:
             if note:
                 notes[variable.name] = note
             found.append((variable, codes))
-        return _Learned(reading, found, notes)
+        return LearnedVariables(reading, found, notes)
 
     def _variable(
         self, plain: PlainColumn, own: ValueColumn | None, read: Read
@@ -345,16 +348,6 @@ class _Learner:
         variable = numeric_variable(column.name, cuts, missing_state=missing_state)
         numbers = IntervalNumbers.of_column(values, self.weights, variable.cut_points)
         return replace(variable, numbers=numbers), is_missing
-
-
-def _left_out(reading: ColumnReading) -> _Learned:
-    """What becomes of an identifier."""
-    why = (
-        f"left out: nearly every value is another one ({reading.n_distinct} distinct), "
-        "as in an identifier"
-    )
-    reading = replace(reading, form="left_out", changes=(*reading.changes, why))
-    return _Learned(reading, [], {reading.name: why})
 
 
 def _note(variable: Variable, integer_as_nominal: bool) -> str:

@@ -25,6 +25,7 @@ from bayleaf.data.tables.columns import (
     PlainColumn,
     TimeColumn,
     ValueColumn,
+    n_cells,
 )
 from bayleaf.wording import counted, quoted
 
@@ -118,8 +119,8 @@ def _read_times(column: TimeColumn, rules: EncoderRules) -> Read:
             "refuses; convert it to text or numbers, or allow dates='expand'"
         )
     present = column.microseconds[~column.missing]
-    n_missing = int(column.missing.sum())
-    n_distinct = len(np.unique(present[:COUNTED_ROWS]))
+    n_missing = n_cells(column, column.missing)
+    n_distinct = len(np.unique(present[: _n_counted(column)]))
     if column.is_duration:
         unit = duration_unit(column)
         reading = ColumnReading(
@@ -173,7 +174,7 @@ def with_order(column: Column, order: Collection[object]) -> ValueColumn:
             "in ordered_features lacks; add it"
         )
     table = np.array([*(place.get(v, -1) for v in values.values), -1], dtype=np.int32)
-    return ValueColumn(column.name, table[values.indices], wanted, ordered=True)
+    return replace(values, indices=table[values.indices], values=wanted, ordered=True)
 
 
 def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
@@ -185,11 +186,11 @@ def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
     present, n_missing = column.values, 0
     if column.missing is not None:
         present = present[~column.missing]
-        n_missing = len(column.values) - len(present)
-    distinct = np.unique(present[:COUNTED_ROWS])
+        n_missing = n_cells(column, column.missing)
+    distinct = np.unique(present[: _n_counted(column)])
     if column.is_integer or not 0 < len(distinct) <= MAX_NOMINAL_NUMBERS:
         return column, len(distinct), n_missing
-    if len(present) > COUNTED_ROWS:
+    if len(present) > _n_counted(column):
         distinct = np.unique(present)
     whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < _EXACT)
     if whole.all() and len(distinct) <= MAX_NOMINAL_NUMBERS:
@@ -198,6 +199,11 @@ def _numbers(column: NumberColumn) -> tuple[NumberColumn, int, int]:
             values = np.where(column.missing, 0.0, values)
         column = replace(column, values=values.astype(np.int64))
     return column, len(distinct), n_missing
+
+
+def _n_counted(column: NumberColumn | TimeColumn) -> int:
+    """Leading entries that are present in which distinct values are counted."""
+    return COUNTED_ROWS if column.repeats is None else column.repeats.n_first
 
 
 def many_distinct(column: NumberColumn) -> bool:
@@ -211,7 +217,7 @@ def many_distinct(column: NumberColumn) -> bool:
 def _counts(column: ValueColumn) -> tuple[int, int]:
     """Distinct values that occur, and missing cells."""
     used = np.bincount(column.indices + 1, minlength=1)
-    return int(np.count_nonzero(used[1:])), int(used[0])
+    return int(np.count_nonzero(used[1:])), n_cells(column, column.indices < 0)
 
 
 def _missing_texts(column: ValueColumn) -> str:
@@ -221,7 +227,7 @@ def _missing_texts(column: ValueColumn) -> str:
         for place, value in enumerate(column.values)
         if isinstance(value, str) and value.strip() in ("", *MISSING_TEXTS)
     ]
-    cells = int(np.isin(column.indices, suspects).sum()) if suspects else 0
+    cells = n_cells(column, np.isin(column.indices, suspects)) if suspects else 0
     if not cells:
         return ""
     texts = " and ".join(quoted(column.values[place]) for place in suspects)

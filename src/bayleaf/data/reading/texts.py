@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,10 @@ def _number_column(
         raise infinite(column.name)
     missing = column.indices < 0
     return NumberColumn(
-        column.name, table[column.indices], missing if missing.any() else None
+        column.name,
+        table[column.indices],
+        missing if missing.any() else None,
+        column.repeats,
     )
 
 
@@ -158,7 +162,7 @@ def _truth_column(
     values: list[Hashable] = [False] * len(column.values)
     for place, truth in zip(used, truths, strict=True):
         values[place] = truth
-    return merged_values(ValueColumn(column.name, column.indices, values))
+    return merged_values(replace(column, values=values))
 
 
 def merged_values(column: ValueColumn) -> ValueColumn:
@@ -166,7 +170,7 @@ def merged_values(column: ValueColumn) -> ValueColumn:
     index: dict[Hashable, int] = {}
     places = [index.setdefault(value, len(index)) for value in column.values]
     table = np.array([*places, -1], dtype=np.int32)
-    return ValueColumn(column.name, table[column.indices], list(index), column.ordered)
+    return replace(column, indices=table[column.indices], values=list(index))
 
 
 def _time_column(
@@ -176,5 +180,9 @@ def _time_column(
     table: Any = np.zeros(len(column.values) + 1, dtype=np.int64)
     table[used] = times
     return TimeColumn(
-        column.name, table[column.indices], column.indices < 0, is_duration
+        column.name,
+        table[column.indices],
+        column.indices < 0,
+        is_duration,
+        column.repeats,
     )

@@ -16,6 +16,23 @@ _MOST_IN_RANGE = 1 << 16
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """How many cells of a long column each entry of a short one stands for.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_entries,), dtype int64
+        Number of cells.
+    n_first : int
+        How many entries, the leading ones, hold all values of the first rows in which
+        distinct values are counted.
+    """
+
+    counts: NDArray[np.int64]
+    n_first: int
+
+
+@dataclass(frozen=True)
 class NumberColumn:
     """A column of numbers.
 
@@ -27,11 +44,14 @@ class NumberColumn:
         The numbers; what stands in a missing cell has no meaning.
     missing : ndarray of shape (n_rows,), dtype bool, or None
         Which cells are missing; None if none is.
+    repeats : Repeats, optional
+        Where each entry stands for many cells.
     """
 
     name: Name
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None
+    repeats: Repeats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -67,7 +87,8 @@ class NumberColumn:
             indices[slice(None) if self.missing is None else ~self.missing] = inverse
         if self.missing is not None:
             indices[self.missing] = -1
-        return ValueColumn(self.name, indices, distinct.tolist())
+        values = distinct.tolist()
+        return ValueColumn(self.name, indices, values, repeats=self.repeats)
 
     def places_in_range(self) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
         """The whole numbers from the least to the greatest, and each cell's place.
@@ -106,12 +127,15 @@ class ValueColumn:
         The values that the indices mean; some may occur in no row.
     ordered : bool, default=False
         Whether the values stand in an order that the table declares.
+    repeats : Repeats, optional
+        Where each entry stands for many cells.
     """
 
     name: Name
     indices: NDArray[np.int32]
     values: list[Hashable]
     ordered: bool = False
+    repeats: Repeats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -138,12 +162,15 @@ class TimeColumn:
         Which cells are missing.
     is_duration : bool
         Whether cells are spans of time, as the time since midnight is.
+    repeats : Repeats, optional
+        Where each entry stands for many cells.
     """
 
     name: Name
     microseconds: NDArray[np.int64]
     missing: NDArray[np.bool_]
     is_duration: bool
+    repeats: Repeats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -153,6 +180,13 @@ class TimeColumn:
 
 PlainColumn = NumberColumn | ValueColumn
 Column = PlainColumn | TimeColumn
+
+
+def n_cells(column: Column, chosen: NDArray[np.bool_]) -> int:
+    """Number of cells in the chosen entries of a column."""
+    if column.repeats is None:
+        return int(np.count_nonzero(chosen))
+    return int(column.repeats.counts[chosen].sum())
 
 
 @dataclass(frozen=True)

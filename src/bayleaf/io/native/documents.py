@@ -59,6 +59,40 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
         _check_same(_read_back(kind, type(content), written), (text, arrays))
 
 
+def document_text(kind: str, content: Any) -> str:
+    """A document without arrays as text, for what stands inside another file.
+
+    Raises
+    ------
+    TypeError, ModelFileError
+        If it holds what has no place in a file.
+    """
+    return _as_text(kind, content)[0]
+
+
+def content_of_text(
+    text: str, name: str, kinds: Mapping[str, type[Content]]
+) -> Content:
+    """What such a text holds; see `read_document`.
+
+    Parameters
+    ----------
+    text : str
+        The document.
+    name : str
+        Of the file that it stands in, for messages.
+    kinds : mapping
+        The dataclass to read from a document of each format that may come.
+    """
+    try:
+        values = _values_in(text.encode(), name, MAX_BYTES, tuple(kinds))
+        return _content_of(*values, kinds)
+    except ModelFileError:
+        raise
+    except REFUSALS as error:
+        raise ModelFileError(f"{name} is damaged: {error}") from error
+
+
 def _as_text(kind: str, content: Any) -> tuple[str, list[Array]]:
     """A document as JSON text, and its arrays, which stand in the text if few."""
     arrays: list[Array] = []

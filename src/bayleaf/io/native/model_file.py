@@ -98,7 +98,7 @@ class ModelDocument:
                 f"temperature should be between {LOWEST} and {HIGHEST}, but is "
                 f"{self.temperature:.6g}"
             )
-        _labels(self.label_type, self.domain[-1].states)
+        labels_of_type(self.label_type, self.domain[-1].states)
 
 
 # Digits of the number of characters for which an array of labels keeps no room.
@@ -132,7 +132,7 @@ def write_model(saved: SavedModel, path: str | Path) -> None:
         saved.parameters,
         saved.log_likelihood,
         saved.named_features,
-        _label_type(predictor.classes),
+        label_type(predictor.classes),
         predictor.loss,
         predictor.temperature,
         predictor.prior_shift,
@@ -175,7 +175,7 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
                 document.readings or (),
             ),
             document.model,
-            _labels(document.label_type, document.domain[-1].states),
+            labels_of_type(document.label_type, document.domain[-1].states),
             document.loss,
             document.temperature,
             document.prior_shift,
@@ -188,7 +188,7 @@ def read_model(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedModel:
     )
 
 
-def _label_type(classes: NDArray[Any]) -> str:
+def label_type(classes: NDArray[Any]) -> str:
     """NumPy's letter for the type of the labels; "O" for mixed ones."""
     if classes.dtype.kind in "mM":
         raise TypeError(
@@ -204,7 +204,7 @@ def _label_type(classes: NDArray[Any]) -> str:
     return classes.dtype.str if classes.dtype.kind in _LABEL_KINDS else "O"
 
 
-def _labels(kind: str, states: tuple[Any, ...]) -> NDArray[Any]:
+def labels_of_type(kind: str, states: tuple[Any, ...]) -> NDArray[Any]:
     """The class labels as an array of the type they had."""
     if kind == "O":
         labels = np.empty(len(states), dtype=object)

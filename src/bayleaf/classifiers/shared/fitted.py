@@ -1,0 +1,104 @@
+"""What a fitted classifier is: network, arcs, summary, shapes, its file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
+from bayleaf.classifiers.shared.saving import readable_model
+from bayleaf.data.codes import Codes
+from bayleaf.describe.summary import Summary, summarize
+from bayleaf.io.native.model_file import write_model
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.model_kind import AVERAGES_NETWORKS
+from bayleaf.models.texts.feature_shape import FeatureShape
+from bayleaf.wording import name_list, quoted
+
+
+class FittedClassifier(ClassifierParts):
+    """What can be looked at once a classifier is fitted."""
+
+    def shape(self, feature: str | int) -> FeatureShape:
+        """What one feature says of the classes alone, state by state.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name of the feature.
+
+        Returns
+        -------
+        FeatureShape
+            A step curve for a numeric feature, bars for a nominal one, with the weight
+            of the training rows in each state, as long as the rows are known: not
+            after pickling, or reading a file of most kinds.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+        """
+        check_is_fitted(self, "model_")
+        names = self.model_.domain.names[:-1]
+        if feature not in names:
+            raise ValueError(
+                f"there is no feature {quoted(feature)}; the features are "
+                f"{name_list(names)}"
+            )
+        place = names.index(feature)
+        found = self.model_.feature_shape(place, tuple(self.classes_.tolist()))
+        assert isinstance(found, FeatureShape)
+        codes = self._training_codes
+        if found.row_counts.size or codes is None:
+            return found
+        return replace(found, row_counts=_rows(codes, place, len(found.states)))
+
+    @property
+    def network_(self) -> BayesianNetwork:
+        """The learned Bayesian network: features, then the class; not calibrated."""
+        check_is_fitted(self, "model_")
+        network = getattr(self.model_, "network", None)
+        if network is None:
+            why = getattr(self.model_, "why_no_network", None) or AVERAGES_NETWORKS
+            raise AttributeError(f"{type(self).__name__} {why}")
+        return cast(BayesianNetwork, network)
+
+    @property
+    def edges_(self) -> list[tuple[str | int, str | int]]:
+        """Arcs as (parent, child) names, arcs from the class included."""
+        check_is_fitted(self, "model_")
+        names = self.model_.domain.names
+        return [(names[parent], names[child]) for parent, child in self.model_.arcs]
+
+    def summary(self) -> Summary:
+        """Class, features, arcs, free parameters, log-likelihood, remarks."""
+        check_is_fitted(self, "model_")
+        facts = self._predictor(), self.log_likelihood_, self._last_unknown
+        return summarize(type(self).__name__, *facts)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.
+
+        Raises
+        ------
+        TypeError
+            If a parameter or label has no place in the file, naming it.
+        ValueError
+            If a reader would refuse a table, as after a large floor, or anything else.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        write_model(readable_model(self), path)
+
+
+def _rows(codes: Codes, feature: int, n_states: int) -> NDArray[np.float64]:
+    """Weight of the rows in each state of a feature."""
+    column = codes.column(feature)
+    counts = np.bincount(column, weights=codes.weights, minlength=n_states)
+    return counts[:n_states].astype(np.float64)

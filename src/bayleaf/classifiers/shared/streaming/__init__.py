@@ -1,0 +1,1 @@
+"""Learning from tables that are not in memory, and from counts of them."""

@@ -1,0 +1,210 @@
+"""Counts of a table whose codes lie in a file, read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from bayleaf.counts.pairs import PairCounts, Side
+from bayleaf.counts.planes import MOST_COUNTED, are_small_and_whole
+from bayleaf.counts.source import MOST_ROWS, Counts, Family
+from bayleaf.counts.table_counts import Layout, TableCounts
+from bayleaf.counts.threads import run_tasks, thread_count
+from bayleaf.data.code_store import BLOCK_ROWS, CodeStore
+from bayleaf.data.codes import Codes
+
+# Blocks whose counts are added before others are read.
+_AT_A_TIME = 2
+
+
+class StoreCounts:
+    """Count source over a code store; only a few blocks are in memory.
+
+    Parameters
+    ----------
+    store : CodeStore
+        The table.
+    n_jobs : int, optional
+        Number of threads, in scikit-learn's meaning.
+    has_class : bool, default=True
+        Whether the last variable is the class, which is never missing.
+    max_table_cells : int, default=20_000_000
+        Largest family that is counted.
+    most_rows : int, default=1_000_000
+        How many rows `rows` gives at most: all, or a sample.
+    seed : int, default=0
+        Of the sample.
+
+    Notes
+    -----
+    Whole weights give the same counts, bit for bit, as `TableCounts` over all rows;
+    others to 1e-12 of them, and the same whatever `n_jobs`.
+    """
+
+    def __init__(
+        self,
+        store: CodeStore,
+        n_jobs: int | None = None,
+        *,
+        has_class: bool = True,
+        max_table_cells: int = 20_000_000,
+        most_rows: int = MOST_ROWS,
+        seed: int = 0,
+    ) -> None:
+        self.store = store
+        self.has_class = has_class
+        self.max_table_cells = max_table_cells
+        self.most_rows = most_rows
+        self._seed = seed
+        self._threads = thread_count(n_jobs)
+        self.gave_sample = False
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of states of each variable, a class last."""
+        return self.store.cards
+
+    @property
+    def n_jobs(self) -> int:
+        """Number of threads that a pass may use."""
+        return self._threads
+
+    @property
+    def class_index(self) -> int:
+        """Index of the class variable: the last one; raises where there is none."""
+        if not self.has_class:
+            raise ValueError("these counts are of a table without a class; give it one")
+        return len(self.cards) - 1
+
+    def class_counts(self) -> Counts:
+        """Total weight of each class, shape (n_classes,)."""
+        return self._class_counts.copy()
+
+    @cached_property
+    def _class_counts(self) -> Counts:
+        counts: Counts = self._sum(lambda block: block.class_counts())
+        return counts
+
+    def family_counts(self, families: Sequence[Family]) -> list[Counts]:
+        """Weight of each joint state of some families, see `CountSource`."""
+        asked = [tuple(int(v) for v in family) for family in families]
+        if not asked:
+            return []
+        # Sizes are checked, and refused, before anything is read.
+        empty = self._over(self.store.read(range(0)))
+        empty.check_sizes(asked)
+        found: list[Counts] | None = None
+        for part in self._parts(lambda block: block.family_counts(asked)):
+            if found is None:
+                found = part
+                continue
+            for total, own in zip(found, part, strict=True):
+                total += own
+        assert found is not None
+        return found
+
+    def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
+        """Class-pair counts, see `CountSource`."""
+        total: PairCounts | None = None
+        for part in self._parts(lambda block: block.pair_counts(left, right)):
+            total = part if total is None else _added(total, part)
+        assert total is not None
+        return total
+
+    def add_up(self, block_function: Callable[[Codes], Counts]) -> Counts:
+        """Sum what `block_function` returns for blocks of rows, in row order."""
+        counts: Counts = self._sum(lambda block: block_function(block.codes))
+        return counts
+
+    def rows(self) -> Codes:
+        """All rows, or a sample of `most_rows` of them drawn without replacement."""
+        if self.store.n_rows <= self.most_rows:
+            return self.store.read(range(self.store.n_rows))
+        self.gave_sample = True
+        return self._sample
+
+    @cached_property
+    def _sample(self) -> Codes:
+        """Rows drawn at random, in their order."""
+        rng = np.random.default_rng(self._seed)
+        parts, n_left, n_wanted = [], self.store.n_rows, self.most_rows
+        for block in self.store.blocks():
+            others = n_left - len(block)
+            n_here = int(rng.hypergeometric(len(block), others, n_wanted))
+            n_left, n_wanted = others, n_wanted - n_here
+            chosen = rng.choice(len(block), n_here, replace=False, shuffle=False)
+            parts.append(self.store.read(block).rows(np.sort(chosen)))
+        weights = None
+        if not self.store.unit_weights:
+            weights = np.concatenate([part.weights for part in parts])
+        return Codes.from_blocks(
+            np.concatenate([part.narrow for part in parts], axis=1),
+            np.concatenate([part.wide for part in parts], axis=1),
+            parts[0].slots,
+            self.cards,
+            weights,
+        )
+
+    def _over(self, codes: Codes) -> TableCounts:
+        """Counts of a block, in the layout that all blocks have."""
+        return TableCounts(
+            codes,
+            1,
+            has_class=self.has_class,
+            max_table_cells=self.max_table_cells,
+            layout=self._layout,
+        )
+
+    @cached_property
+    def _layout(self) -> Layout:
+        """How the counts of all blocks are laid out."""
+        if self.store.unit_weights:
+            return Layout(self.store.has_missing, self.store.n_rows < MOST_COUNTED)
+        total, whole = 0.0, True
+        for rows in self.store.blocks():
+            weights = self.store.read(rows).weights
+            whole = whole and are_small_and_whole(weights)
+            total += float(weights.sum())
+        return Layout(self.store.has_missing, whole and total < MOST_COUNTED)
+
+    def _parts(self, ask: Callable[[TableCounts], Any]) -> Iterator[Any]:
+        """What each block answers, in order."""
+
+        def answer(rows: range) -> Any:
+            return ask(self._over(self.store.read(rows)))
+
+        blocks = self.store.blocks(BLOCK_ROWS) or [range(0)]
+        step = _AT_A_TIME * self._threads
+        for first in range(0, len(blocks), step):
+            tasks = [partial(answer, rows) for rows in blocks[first : first + step]]
+            yield from run_tasks(tasks, self._threads)
+
+    def _sum(self, ask: Callable[[TableCounts], Any]) -> Any:
+        """The sum of what the blocks answer."""
+        total = None
+        for part in self._parts(ask):
+            total = part if total is None else total + part
+        return total
+
+
+def _added(total: PairCounts, part: PairCounts) -> PairCounts:
+    """The sum of the pair counts of two blocks."""
+    kind = np.float64 if total.stored.dtype.kind == "f" else np.int64
+    stored = total.stored.astype(kind, copy=False)
+    stored += part.stored
+    left = _side_sum(total.left_side, part.left_side)
+    right = left
+    if total.right_side is not total.left_side:
+        right = _side_sum(total.right_side, part.right_side)
+    return PairCounts(
+        left, right, total.class_counts + part.class_counts, stored, total.triangle
+    )
+
+
+def _side_sum(total: Side, part: Side) -> Side:
+    """A side with the margins of both."""
+    return replace(total, margins=total.margins + part.margins)

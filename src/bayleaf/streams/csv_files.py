@@ -1,0 +1,133 @@
+"""CSV files as batches whose types hold for every cell of all files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from bayleaf.data.reading.texts import MISSING_TEXTS, TRUTHS
+from bayleaf.wording import quoted
+
+_BLOCK_BYTES = 1 << 24
+# Codes, such as those of post offices, may begin with zeros that numbers lose.
+_PADDED = r"^\s*[+-]?0[\dxX]"
+_SEPARATORS = {".tsv": "\t"}
+
+ReadTexts = Callable[[str], Iterator[pa.RecordBatch]]
+
+
+@dataclass(frozen=True)
+class CsvFiles:
+    """Several CSV files of the same columns, read as one table.
+
+    They are read once to find out types, and then once more. Columns of dates, and of
+    numbers with leading zeros, are left as text, as is what spells neither numbers nor
+    truth values in every cell.
+
+    Parameters
+    ----------
+    paths : tuple of str
+        The files; empty cells and what usually stands for them are missing.
+    read_texts : callable, optional
+        Gives the rows of a file as batches of text, in the place of a plain reader.
+    """
+
+    paths: tuple[str, ...]
+    read_texts: ReadTexts | None = None
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        kinds: dict[str, list[pa.DataType]] = {}
+        for batch in self._text_batches():
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                left = kinds.setdefault(name, [pa.int64(), pa.bool_(), pa.float64()])
+                kinds[name] = [kind for kind in left if _holds(column, kind)]
+        return pa.schema([(n, (*left, pa.string())[0]) for n, left in kinds.items()])
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, each column of its type."""
+        schema = self.schema
+        for batch in self._text_batches():
+            columns = [
+                _as_type(column, field.type)
+                for column, field in zip(batch.columns, schema, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    def _text_batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows as text."""
+        read = self.read_texts or _text_batches_of
+        names: list[str] | None = None
+        for path in self.paths:
+            for batch in read(path):
+                if names is not None and batch.schema.names != names:
+                    raise ValueError(
+                        f"{path} has other columns than {self.paths[0]}; pass files of "
+                        "the same columns in the same order"
+                    )
+                names = batch.schema.names
+                yield batch
+
+
+def _text_batches_of(path: str) -> Iterator[pa.RecordBatch]:
+    """One file's rows as text."""
+    parse = pa_csv.ParseOptions(
+        newlines_in_values=True, delimiter=_SEPARATORS.get(Path(path).suffix, ",")
+    )
+    read = partial(
+        pa_csv.open_csv,
+        path,
+        read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES),
+        parse_options=parse,
+    )
+    try:
+        names = read().schema.names
+        options = pa_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=["", *MISSING_TEXTS],
+            strings_can_be_null=True,
+        )
+        yield from read(convert_options=options)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"cannot read {path}: {error}") from error
+
+
+def _holds(column: pa.Array, kind: pa.DataType) -> bool:
+    """Whether all texts of a column are of a type."""
+    if pa.types.is_boolean(kind):
+        return bool(pc.all(pc.is_in(column.drop_null(), pa.array([*TRUTHS]))).as_py())
+    if pc.any(pc.match_substring_regex(column, _PADDED)).as_py():
+        return False
+    try:
+        _as_type(column, kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Texts as numbers or truth values."""
+    if pa.types.is_string(kind):
+        return column
+    trimmed: Any = pc.utf8_trim_whitespace(column)
+    if pa.types.is_boolean(kind):
+        return pc.equal(pc.utf8_lower(trimmed), "true")
+    return trimmed.cast(kind)
+
+
+def check_columns(schema: pa.Schema) -> None:
+    """Raise ValueError if two columns share a name."""
+    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"several columns are called {quoted(twice[0])}; give every column a name "
+            "of its own"
+        )

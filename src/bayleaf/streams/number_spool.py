@@ -1,0 +1,122 @@
+"""Columns of numbers or times on their way to codes, as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.tables.columns import Column, Name, NumberColumn, TimeColumn
+
+
+class NumberSpool:
+    """A column of numbers, or of times, as they are.
+
+    Parameters
+    ----------
+    name : str or int
+        The column.
+    path : Path
+        Its files, without their endings.
+    dtype : str
+        Of the numbers; times are microseconds.
+    times : str
+        "" for numbers, "dates" or "durations".
+    """
+
+    kind = "numbers"
+
+    def __init__(self, name: Name, path: Path, dtype: str, times: str = "") -> None:
+        self.name = name
+        self.dtype = np.dtype(dtype)
+        self.times = times
+        self.n_rows = 0
+        self.n_missing = 0
+        self._path = path
+        self._file: Any = None
+        self._missing: Any = None
+
+    @classmethod
+    def of_column(cls, column: Column, path: Path) -> NumberSpool:
+        """An empty spool for columns like this one."""
+        if isinstance(column, TimeColumn):
+            times = "durations" if column.is_duration else "dates"
+            return cls(column.name, path, "i8", times)
+        assert isinstance(column, NumberColumn)
+        return cls(column.name, path, column.values.dtype.str)
+
+    def append(self, column: Column) -> bool:
+        """Write the cells of a batch."""
+        missing: NDArray[np.bool_] | None
+        if isinstance(column, TimeColumn):
+            values, missing = column.microseconds, column.missing
+        else:
+            assert isinstance(column, NumberColumn)
+            values, missing = column.values, column.missing
+        if self._file is None:
+            self._file = self._path.with_suffix(".numbers").open("ab")
+            self._missing = self._path.with_suffix(".missing").open("ab")
+        if missing is None:
+            missing = np.zeros(len(values), dtype=bool)
+        self._file.write(np.ascontiguousarray(values, self.dtype).data)
+        # Floats tell by themselves which are missing.
+        if self.dtype.kind != "f":
+            self._missing.write(np.ascontiguousarray(missing).data)
+        self.n_missing += int(np.count_nonzero(missing))
+        self.n_rows += len(values)
+        return True
+
+    def cells(self, first: int, last: int) -> Column:
+        """Some rows as a column."""
+        size = self.dtype.itemsize
+        values: NDArray[Any] = np.fromfile(
+            self._path.with_suffix(".numbers"),
+            self.dtype,
+            last - first,
+            offset=first * size,
+        )
+        if self.dtype.kind == "f":
+            missing = np.isnan(values)
+        else:
+            path = self._path.with_suffix(".missing")
+            missing = np.fromfile(path, bool, last - first, offset=first)
+        if self.times:
+            return TimeColumn(self.name, values, missing, self.times == "durations")
+        return NumberColumn(self.name, values, missing if missing.any() else None)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._file is not None:
+            self._file.close()
+            self._missing.close()
+            self._file = None
+
+    def state(self) -> dict[str, Any]:
+        """What is needed to go on after the rows so far."""
+        self.close()
+        return {
+            "kind": self.kind,
+            "dtype": self.dtype.str,
+            "times": self.times,
+            "n_rows": self.n_rows,
+            "n_missing": self.n_missing,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state, leaving out what was written after it."""
+        self.n_rows, self.n_missing = state["n_rows"], state["n_missing"]
+        truncate(self._path.with_suffix(".numbers"), self.n_rows * self.dtype.itemsize)
+        if self.dtype.kind != "f":
+            truncate(self._path.with_suffix(".missing"), self.n_rows)
+
+
+def truncate(path: Path, size: int) -> None:
+    """Cut a file that grew after it was noted how long it was."""
+    if size == 0 and not path.exists():
+        return
+    if path.stat().st_size < size:
+        raise ValueError(f"{path.name} is shorter than it was")
+    with path.open("r+b") as file:
+        file.truncate(size)

@@ -1,0 +1,341 @@
+"""What yields the batches of a table: files, folders, readers, lazy frames, relations.
+
+Nothing here holds more than a few batches of the table at a time.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as pa_dataset
+
+from bayleaf.streams.csv_files import CsvFiles, ReadTexts
+from bayleaf.streams.streamed import is_lazy_polars
+from bayleaf.wording import quoted
+
+# Rows of the batches that are worked on.
+BATCH_ROWS = 1 << 17
+# Batches that are read while another is worked on.
+_AHEAD = 2
+_PARQUET = (".parquet", ".pq")
+_PACKED = (".gz", ".bz2", ".zst", ".lz4", ".br")
+
+
+@dataclass(frozen=True)
+class ArrowSource:
+    """A table as batches of Arrow, in order.
+
+    Parameters
+    ----------
+    schema : Schema
+        Names and types of the columns.
+    read : callable
+        Gives the batches after so many rows.
+    n_rows : int, optional
+        Number of rows, where it is known before they are read.
+    identity : list, optional
+        What tells this table from others, if it can be read again: files with their
+        sizes and times of change.
+    ordered : frozenset of str
+        Columns whose categories are ordered, where types do not tell so.
+    """
+
+    schema: pa.Schema
+    read: Callable[[int], Iterator[pa.RecordBatch]]
+    n_rows: int | None = None
+    identity: list[Any] | None = None
+    ordered: frozenset[str] = field(default=frozenset())
+
+    def without(self, names: Sequence[str]) -> ArrowSource:
+        """The same table without some columns."""
+        kept = [name for name in self.schema.names if name not in names]
+
+        def read(first: int) -> Iterator[pa.RecordBatch]:
+            return (batch.select(kept) for batch in self.read(first))
+
+        schema = pa.schema([self.schema.field(name) for name in kept])
+        return replace(self, schema=schema, read=read)
+
+    def batches(self, first: int = 0) -> Iterator[pa.RecordBatch]:
+        """The table from a row on, in batches of about `BATCH_ROWS` rows."""
+        held: list[pa.RecordBatch] = []
+        n_held = 0
+        for batch in _read_ahead(self.read(first)):
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                piece = batch.slice(start, BATCH_ROWS)
+                held.append(piece)
+                n_held += piece.num_rows
+                if 2 * n_held > BATCH_ROWS:
+                    yield _joined(held)
+                    held, n_held = [], 0
+        if held:
+            yield _joined(held)
+
+
+def open_source(table: Any, read_csv: ReadTexts | None = None) -> ArrowSource:
+    """The batches of a table.
+
+    Parameters
+    ----------
+    table : path, list of paths, or object
+        Parquet and CSV files by path, glob or folder (partitions in the manner of
+        Hive); a dataset, scanner or RecordBatchReader of pyarrow; a LazyFrame of
+        polars; a relation of DuckDB; anything with ``__arrow_c_stream__``.
+    read_csv : callable, optional
+        Gives the rows of a CSV file as batches of text.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    TypeError
+        If it is nothing that yields batches.
+    """
+    if isinstance(table, ArrowSource):
+        return table
+    if isinstance(table, str | os.PathLike):
+        return _files(files_of(os.fspath(table)), os.fspath(table), read_csv)
+    if isinstance(table, list | tuple):
+        return _files([os.fspath(path) for path in table], "the list", read_csv)
+    if isinstance(table, pa_dataset.Dataset):
+        return _dataset(table)
+    if isinstance(table, pa_dataset.Scanner):
+        return _once(table.to_reader())
+    if isinstance(table, pa.RecordBatchReader):
+        return _once(table)
+    if is_lazy_polars(table):
+        return _lazy_polars(table)
+    if hasattr(table, "__arrow_c_stream__"):
+        return _once(pa.RecordBatchReader.from_stream(table))
+    raise TypeError(
+        f"cannot read batches from {quoted(table)}; pass a path, a dataset, a "
+        "RecordBatchReader, a LazyFrame or a relation"
+    )
+
+
+def _read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, the next ones read while one is worked on."""
+    waiting: queue.Queue[Any] = queue.Queue(_AHEAD)
+    ended = threading.Event()
+
+    def put(item: Any) -> bool:
+        while not ended.is_set():
+            try:
+                waiting.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def run() -> None:
+        try:
+            for batch in batches:
+                if not put(batch):
+                    return
+            put(None)
+        except BaseException as error:
+            # It is raised where the batches are taken.
+            put(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """One batch of several."""
+    if len(batches) == 1:
+        return batches[0]
+    table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    return table.to_batches()[0]
+
+
+def _once(reader: pa.RecordBatchReader) -> ArrowSource:
+    """A reader, which can be read only once."""
+    return ArrowSource(reader.schema, lambda first: after(reader, first))
+
+
+def after(
+    batches: Iterator[pa.RecordBatch] | pa.RecordBatchReader, first: int
+) -> Iterator[pa.RecordBatch]:
+    """Batches without their first rows."""
+    for batch in batches:
+        skipped = min(first, batch.num_rows)
+        first -= skipped
+        if skipped < batch.num_rows:
+            yield batch.slice(skipped)
+
+
+def _lazy_polars(frame: Any) -> ArrowSource:
+    """A lazy frame, worked out batch by batch."""
+    import polars as pl
+
+    columns = frame.collect_schema()
+    empty = pl.DataFrame(schema=columns).to_arrow()
+    ordered = frozenset(n for n, kind in columns.items() if isinstance(kind, pl.Enum))
+
+    def read(first: int) -> Iterator[pa.RecordBatch]:
+        parts = frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+        return after((b for part in parts for b in part.to_arrow().to_batches()), first)
+
+    return ArrowSource(empty.schema, read, ordered=ordered)
+
+
+def files_of(path: str) -> list[str]:
+    """The files that a path, a glob or a folder means, in the order of their names."""
+    if any(sign in path for sign in "*?[") and not os.path.exists(path):
+        found = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
+        if not found:
+            raise FileNotFoundError(f"cannot read {path}: no file has such a name")
+        return found
+    if os.path.isdir(path):
+        found = [
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(path)
+            for name in names
+            if not name.startswith((".", "_")) and _kind(name) in ("parquet", "csv")
+        ]
+        if not found:
+            raise FileNotFoundError(
+                f"cannot read {path}: the folder holds no Parquet or CSV file"
+            )
+        return sorted(found)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"cannot read {path}: there is no such file")
+    return [path]
+
+
+def _kind(path: str) -> str:
+    """What a file's name says that it is."""
+    suffixes = [s.lower() for s in Path(path).suffixes]
+    while suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    if suffixes and suffixes[-1] in _PARQUET:
+        return "parquet"
+    return "csv" if suffixes and suffixes[-1] in (".csv", ".tsv", ".txt") else "other"
+
+
+def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSource:
+    """Files of one kind as one table."""
+    kinds = {_kind(path) for path in paths}
+    identity = [_state_of(path) for path in paths]
+    if kinds == {"parquet"}:
+        dataset = _parquet(paths, called)
+        source = _dataset(dataset, identity)
+        if any("=" in part for path in paths for part in Path(path).parts[:-1]):
+            # Folders may tell of columns that are in no file.
+            return source
+        return replace(source, read=partial(_file_by_file, paths, dataset.schema))
+    if "parquet" in kinds:
+        raise ValueError(
+            f"{called} holds Parquet files and others; pass those of one kind"
+        )
+    table = CsvFiles(tuple(paths), read_csv)
+    return ArrowSource(
+        table.schema, lambda first: after(table.batches(), first), identity=identity
+    )
+
+
+def _state_of(path: str) -> list[Any]:
+    """A file's name, size and time of change."""
+    found = os.stat(path)
+    return [os.path.abspath(path), found.st_size, found.st_mtime_ns]
+
+
+def _parquet(paths: list[str], called: str) -> Any:
+    """Parquet files as a dataset in which text comes as indices into its values."""
+    try:
+        plain = pa_dataset.dataset(paths, format="parquet", partitioning="hive")
+        texts = [
+            column.name
+            for column in plain.schema
+            if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        ]
+        kept = pa_dataset.ParquetReadOptions(dictionary_columns=texts)
+        form = pa_dataset.ParquetFileFormat(read_options=kept)
+        return pa_dataset.dataset(paths, format=form, partitioning="hive")
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{called} is no Parquet file: {error}") from error
+
+
+def _file_by_file(
+    paths: Sequence[str], schema: pa.Schema, first: int
+) -> Iterator[pa.RecordBatch]:
+    """Rows of Parquet files; a dataset would hold several times as much in memory."""
+    import pyarrow.parquet as pa_parquet
+
+    texts = [f.name for f in schema if pa.types.is_dictionary(f.type)]
+    for path in paths:
+        with pa_parquet.ParquetFile(path, read_dictionary=texts) as file:
+            n_rows = file.metadata.num_rows
+            if first < n_rows:
+                yield from _row_groups(file, schema, first)
+            first = max(0, first - n_rows)
+
+
+def _row_groups(file: Any, schema: pa.Schema, first: int) -> Iterator[pa.RecordBatch]:
+    """Rows of a Parquet file, of which leading row groups are not read."""
+    for group in range(file.num_row_groups):
+        n_rows = file.metadata.row_group(group).num_rows
+        if first < n_rows:
+            # Reading them one by one, memory does not grow with their number.
+            batches = file.iter_batches(BATCH_ROWS, [group], columns=schema.names)
+            for batch in after(batches, first):
+                yield batch if batch.schema == schema else batch.cast(schema)
+        first = max(0, first - n_rows)
+
+
+def _dataset(dataset: Any, identity: list[Any] | None = None) -> ArrowSource:
+    """A dataset, of which row groups that are not wanted are not read."""
+    try:
+        n_rows = dataset.count_rows()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+        n_rows = None
+
+    def read(first: int) -> Iterator[pa.RecordBatch]:
+        rest, skipped = dataset, 0
+        if first and isinstance(dataset, pa_dataset.FileSystemDataset):
+            rest, skipped = _without(dataset, first)
+        # Reading further ahead takes hundreds of megabytes, and no less time.
+        batches = rest.to_batches(
+            batch_size=BATCH_ROWS,
+            batch_readahead=2,
+            fragment_readahead=1,
+            memory_pool=pa.system_memory_pool(),
+        )
+        return after(batches, first - skipped)
+
+    return ArrowSource(dataset.schema, read, n_rows, identity)
+
+
+def _without(dataset: Any, first: int) -> tuple[Any, int]:
+    """A dataset without the leading row groups that lie before a row; their rows."""
+    kept: list[Any] = []
+    skipped = 0
+    for fragment in dataset.get_fragments():
+        for piece in getattr(fragment, "split_by_row_group", lambda f=fragment: [f])():
+            n_rows = piece.count_rows() if not kept else 0
+            if not kept and skipped + n_rows <= first:
+                skipped += n_rows
+            else:
+                kept.append(piece)
+    rest = pa_dataset.FileSystemDataset(
+        kept, dataset.schema, dataset.format, dataset.filesystem
+    )
+    return rest, skipped

@@ -1,0 +1,304 @@
+"""Columns on their way to codes: what each cell held, in files that only grow.
+
+Values are numbered in the order in which they first occur, so that a table is written
+in one pass; which value becomes which code is known at its end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.tables.columns import (
+    Column,
+    Name,
+    NumberColumn,
+    PlainColumn,
+    ValueColumn,
+)
+from bayleaf.streams.number_spool import NumberSpool, truncate
+
+# The number of a cell that is missing, and of values beyond those that are listed.
+MISSING = 0
+# Most values of a column that are told apart.
+MOST_VALUES = 1 << 20
+# Whole numbers in a range of so many are looked up in a table.
+_RANGE = 1 << 16
+_BYTE = 256
+
+
+class ValueSpool:
+    """A column whose cells are numbered by their values.
+
+    Parameters
+    ----------
+    name : str or int
+        The column.
+    path : Path
+        Its files, without their endings.
+    numbers : bool
+        Whether values are whole numbers.
+    """
+
+    kind = "values"
+
+    def __init__(self, name: Name, path: Path, *, numbers: bool = False) -> None:
+        self.name = name
+        self.numbers = numbers
+        self.ordered = False
+        self.n_rows = 0
+        self.n_missing = 0
+        self.values: list[Hashable] = []
+        self._index: dict[Hashable, int] = {}
+        self._path = path
+        self._width = 1
+        self._file: Any = None
+        self._n_kept = 0
+        self._low: int | None = None
+        self._lookup: NDArray[np.uint32] = np.zeros(0, np.uint32)
+
+    @property
+    def n_codes(self) -> int:
+        """How many numbers cells have: missing, the values, and those beyond."""
+        return len(self.values) + 1 + self.overflows
+
+    @property
+    def overflows(self) -> bool:
+        """Whether there may be values beyond those that are listed."""
+        return len(self.values) >= MOST_VALUES
+
+    def append(self, column: PlainColumn) -> bool:
+        """Write the cells of a batch; False if it holds too many distinct numbers."""
+        if isinstance(column, NumberColumn):
+            codes = self._number_codes(column)
+            if codes is None:
+                return False
+        else:
+            codes = self._value_codes(column)
+        self._write(codes)
+        return True
+
+    def _value_codes(self, column: ValueColumn) -> NDArray[Any]:
+        """Numbers of the cells of a batch of values."""
+        self.ordered = column.ordered
+        if column.ordered:
+            # The order of all categories, whether they occur or not, is the column's.
+            new = [value for value in column.values if value is not None]
+        else:
+            new = self._in_order_of_rows(column)
+        self._add(new)
+        beyond = len(self.values) + 1
+        # The entry at the end is for the index -1 of a missing cell.
+        table = [self._index.get(value, beyond) for value in column.values]
+        self.n_missing += int(np.count_nonzero(column.indices < 0))
+        return looked_up(np.array([*table, MISSING], np.uint32), column.indices)
+
+    def _in_order_of_rows(self, column: ValueColumn) -> list[Hashable]:
+        """Values that are new, in the order in which they first occur."""
+        fresh = [p for p, v in enumerate(column.values) if v not in self._index]
+        if not fresh:
+            return []
+        if len(fresh) == 1:
+            used = np.any(column.indices == fresh[0])
+            return [column.values[fresh[0]]] if used else []
+        is_fresh = np.zeros(len(column.values) + 1, dtype=bool)
+        is_fresh[fresh] = True
+        # The place -1 of missing cells is the last one, which is not fresh.
+        cells = column.indices[is_fresh[column.indices]]
+        places, first = np.unique(cells, return_index=True)
+        return [column.values[p] for p in places[np.argsort(first)].tolist()]
+
+    def _number_codes(self, column: NumberColumn) -> NDArray[Any] | None:
+        """Numbers of the cells of a batch of whole numbers; None if they are many."""
+        values, missing = column.values, column.missing
+        present = values if missing is None else values[~missing]
+        self.n_missing += len(values) - len(present)
+        if not len(present):
+            return np.zeros(len(values), np.uint8)
+        low, high = int(present.min()), int(present.max())
+        if self._low is not None:
+            low = min(low, self._low)
+            high = max(high, self._low + len(self._lookup) - 1)
+        if high - low >= _RANGE:
+            return None
+        self._widen(low, high)
+        offsets = values - values.dtype.type(low)
+        if missing is not None:
+            offsets[missing] = 0
+        codes = looked_up(self._lookup, offsets)
+        unseen = codes == MISSING
+        if missing is not None:
+            unseen &= ~missing
+        if unseen.any():
+            cells = offsets[unseen]
+            new, first = np.unique(cells, return_index=True)
+            order = new[np.argsort(first)]
+            self._add([int(offset) + low for offset in order])
+            self._lookup[order.astype(np.intp)] = [
+                self._index[int(offset) + low] for offset in order
+            ]
+            codes = looked_up(self._lookup, offsets)
+        if missing is not None:
+            codes[missing] = MISSING
+        return codes
+
+    def _widen(self, low: int, high: int) -> None:
+        """Make the table of whole numbers cover a range."""
+        if self._low == low and len(self._lookup) > high - low:
+            return
+        lookup = np.zeros(high - low + 1, np.uint32)
+        if self._low is not None:
+            start = self._low - low
+            lookup[start : start + len(self._lookup)] = self._lookup
+        self._low, self._lookup = low, lookup
+
+    def _add(self, values: list[Hashable]) -> None:
+        """Number new values, as long as there is room for them."""
+        for value in values[: MOST_VALUES - len(self.values)]:
+            if value not in self._index:
+                self.values.append(value)
+                self._index[value] = len(self.values)
+
+    def _write(self, codes: NDArray[Any]) -> None:
+        """Append cells, in as many bytes as the largest number takes."""
+        width = _bytes_of(self.n_codes)
+        if width > self._width:
+            self._rewrite(width)
+        if self._file is None:
+            self._file = self._path.with_suffix(".values").open("ab")
+        self._file.write(codes.astype(f"u{self._width}", copy=False).data)
+        self.n_rows += len(codes)
+
+    def _rewrite(self, width: int) -> None:
+        """Give the cells that are written already more bytes."""
+        if self.n_rows:
+            self.close()
+            old = self.codes(0, self.n_rows)
+            old.astype(f"u{width}").tofile(self._path.with_suffix(".values"))
+        self._width = width
+
+    def codes(self, first: int, last: int) -> NDArray[Any]:
+        """Numbers of the cells of some rows."""
+        return np.fromfile(
+            self._path.with_suffix(".values"),
+            f"u{self._width}",
+            last - first,
+            offset=first * self._width,
+        )
+
+    def cells(self, first: int, last: int) -> PlainColumn:
+        """Some rows as a column."""
+        codes = self.codes(first, last).astype(np.int64)
+        if not self.numbers:
+            indices = (codes - 1).astype(np.int32)
+            return ValueColumn(self.name, indices, self.values, self.ordered)
+        table = np.array([0, *self.values], dtype=np.int64)
+        missing = codes == MISSING
+        return NumberColumn(self.name, table[codes], missing if missing.any() else None)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def state(self) -> dict[str, Any]:
+        """What is needed to go on after the rows so far; values go into a file."""
+        self.close()
+        with self._path.with_suffix(".list").open("a", encoding="utf-8") as file:
+            for value in self.values[self._n_kept :]:
+                file.write(json.dumps(value) + "\n")
+        self._n_kept = len(self.values)
+        return {
+            "kind": self.kind,
+            "numbers": self.numbers,
+            "ordered": self.ordered,
+            "n_rows": self.n_rows,
+            "n_missing": self.n_missing,
+            "n_values": len(self.values),
+            "width": self._width,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state, leaving out what was written after it."""
+        path = self._path.with_suffix(".list")
+        with path.open(encoding="utf-8") as file:
+            values = [
+                json.loads(line) for line, _ in zip(file, range(state["n_values"]))
+            ]
+        if len(values) < state["n_values"]:
+            raise ValueError("values are missing")
+        self._add(values)
+        path.write_text("".join(json.dumps(v) + "\n" for v in values), "utf-8")
+        self._n_kept = len(values)
+        self.ordered, self._width = state["ordered"], state["width"]
+        self.n_rows, self.n_missing = state["n_rows"], state["n_missing"]
+        if self.numbers and values:
+            whole = [int(value) for value in values]
+            self._widen(min(whole), max(whole))
+            self._lookup[np.array(whole) - min(whole)] = range(1, len(whole) + 1)
+        truncate(self._path.with_suffix(".values"), self.n_rows * self._width)
+
+
+Spool = ValueSpool | NumberSpool
+
+
+def spool_for(column: Column, path: Path) -> Spool:
+    """An empty spool for columns like this one."""
+    if isinstance(column, ValueColumn):
+        return ValueSpool(column.name, path)
+    if isinstance(column, NumberColumn) and column.values.dtype == np.int64:
+        return ValueSpool(column.name, path, numbers=True)
+    return NumberSpool.of_column(column, path)
+
+
+def as_numbers(spool: ValueSpool, path: Path, block_rows: int) -> NumberSpool:
+    """The same whole numbers, written as they are."""
+    other = NumberSpool(spool.name, path, "<i8")
+    spool.close()
+    for first, last in blocks(spool.n_rows, block_rows):
+        other.append(spool.cells(first, last))
+    path.with_suffix(".values").unlink(missing_ok=True)
+    path.with_suffix(".list").unlink(missing_ok=True)
+    return other
+
+
+def restored(name: Name, path: Path, state: dict[str, Any]) -> Spool:
+    """A spool as it was; raises ValueError or OSError if its files hold less."""
+    spool: Spool
+    if state["kind"] == ValueSpool.kind:
+        spool = ValueSpool(name, path, numbers=state["numbers"])
+    else:
+        spool = NumberSpool(name, path, state["dtype"], state["times"])
+    spool.restore(state)
+    return spool
+
+
+def blocks(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """First and last row of each of the stretches that a table is cut into."""
+    for first in range(0, n_rows, size):
+        yield first, min(first + size, n_rows)
+
+
+def _bytes_of(n_codes: int) -> int:
+    """Bytes that a number takes."""
+    return 1 if n_codes <= _BYTE else 2 if n_codes <= _RANGE else 4
+
+
+def looked_up(table: NDArray[np.uint32], places: NDArray[Any]) -> NDArray[Any]:
+    """Entries of a table; places from the end are negative."""
+    if len(table) <= _BYTE and table.max() < _BYTE:
+        # Bytes are looked up several times faster by their own method.
+        every = np.zeros(_BYTE, np.uint8)
+        every[: len(table)] = table
+        # As a byte, -1 is the last place of all.
+        every[-1] = every[-1] if len(table) == _BYTE else table[-1]
+        looked = bytearray(places.astype(np.uint8).tobytes().translate(every.tobytes()))
+        return np.frombuffer(looked, np.uint8)
+    found: NDArray[Any] = table[places]
+    return found

@@ -1,0 +1,286 @@
+"""A table written down batch by batch, so that an interrupted reading can go on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.data.tables.cells import arrow_column, unsupported
+from bayleaf.data.tables.columns import NumberColumn, TimeColumn, ValueColumn
+from bayleaf.progress import Work, in_words
+from bayleaf.streams.number_spool import NumberSpool
+from bayleaf.streams.sources import BATCH_ROWS, ArrowSource
+from bayleaf.streams.spool import (
+    Spool,
+    ValueSpool,
+    as_numbers,
+    restored,
+    spool_for,
+)
+from bayleaf.wording import name_list, near_names, quoted
+
+# Rows after which it is noted how far reading has come.
+_NOTED_ROWS = 1 << 22
+_STATE = "state.json"
+
+
+@dataclass(frozen=True)
+class TableRoles:
+    """What the columns of a table are for.
+
+    Parameters
+    ----------
+    target : str or None
+        The column to predict.
+    weight : str or None
+        The column of row weights.
+    drop : sequence of str
+        Columns that are left out.
+    """
+
+    target: str | None = None
+    weight: str | None = None
+    drop: Sequence[str] = ()
+
+    def features_of(self, names: Sequence[str]) -> list[str]:
+        """The columns that are features.
+
+        Raises
+        ------
+        ValueError
+            If a column that is named is absent, named twice over, or none is left.
+        """
+        special = [*filter(None, (self.target, self.weight)), *self.drop]
+        for name in special:
+            if name not in names:
+                raise ValueError(
+                    f"the table has no column {quoted(name)}; "
+                    f"{near_names(name, list(names))}"
+                )
+        if self.target is not None and self.target in (self.weight, *self.drop):
+            raise ValueError(
+                f"the target column {quoted(self.target)} is named for something else "
+                "too; name another one"
+            )
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(
+                f"several columns are called {name_list(twice)}; "
+                "give every column a name of its own"
+            )
+        features = [name for name in names if name not in special]
+        if not features:
+            raise ValueError("the table has no column left to learn from; add features")
+        return features
+
+
+@dataclass
+class SpooledTable:
+    """A table that was read once.
+
+    Parameters
+    ----------
+    folder : Path
+        Where its files are.
+    roles : TableRoles
+        What columns are for.
+    features : dict of str to Spool
+        Columns by name, in the table's order.
+    target : ValueSpool, optional
+        The classes.
+    weights : NumberSpool, optional
+        Of the rows, all above zero.
+    n_read : int
+        Rows that were read, those of weight zero included.
+    """
+
+    folder: Path
+    roles: TableRoles
+    features: dict[str, Spool] = field(default_factory=dict)
+    target: ValueSpool | None = None
+    weights: NumberSpool | None = None
+    n_read: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that are kept."""
+        return next(iter(self.features.values())).n_rows
+
+    def append(self, batch: pa.RecordBatch, ordered: frozenset[str]) -> None:
+        """Write down the rows of a batch."""
+        kept = self._keep_weighty(batch)
+        for place, name in enumerate(self.roles.features_of(batch.schema.names)):
+            column = arrow_column(name, kept.column(name), ordered=name in ordered)
+            path = self.folder / f"{place:05d}"
+            spool = self.features.get(name)
+            if spool is None:
+                spool = self.features[name] = spool_for(column, path)
+            if isinstance(spool, ValueSpool) and not spool.append(column):  # type: ignore[arg-type]
+                spool = self.features[name] = as_numbers(spool, path, BATCH_ROWS)
+                spool.append(column)
+            elif isinstance(spool, NumberSpool):
+                spool.append(column)
+        if self.roles.target is not None:
+            self._append_target(kept)
+        self.n_read += batch.num_rows
+
+    def _keep_weighty(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of weight above zero; the weights are written down."""
+        if self.roles.weight is None:
+            return batch
+        weights = _checked_weights(batch, self.roles.weight, self.n_read)
+        kept = weights > 0
+        if self.weights is None:
+            self.weights = NumberSpool("weights", self.folder / "weights", "<f8")
+        self.weights.append(NumberColumn("weights", weights[kept], None))
+        return batch if kept.all() else batch.filter(pa.array(kept))
+
+    def _append_target(self, batch: pa.RecordBatch) -> None:
+        """Write down the classes."""
+        name = str(self.roles.target)
+        column = arrow_column(name, batch.column(name))
+        if isinstance(column, TimeColumn):
+            raise unsupported(name, "dates or times")
+        if self.target is None:
+            self.target = ValueSpool(name, self.folder / "target")
+        values: ValueColumn = column.distinct()
+        missing = np.flatnonzero(values.indices < 0)
+        if len(missing):
+            raise ValueError(
+                f"the target {quoted(name)} has missing values (the first in row "
+                f"{self.n_read + int(missing[0])}), such as NaN; remove those rows"
+            )
+        self.target.append(values)
+
+    def note(self, what: str) -> None:
+        """Note how far reading has come."""
+        spools: dict[str, Any] = {n: s.state() for n, s in self.features.items()}
+        others = {"target": self.target, "weights": self.weights}
+        state = {
+            "what": what,
+            "n_read": self.n_read,
+            "features": spools,
+            **{n: None if s is None else s.state() for n, s in others.items()},
+        }
+        part = self.folder / (_STATE + ".part")
+        part.write_text(json.dumps(state), "utf-8")
+        part.replace(self.folder / _STATE)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for spool in (*self.features.values(), self.target, self.weights):
+            if spool is not None:
+                spool.close()
+
+
+def spool_table(
+    source: ArrowSource, roles: TableRoles, folder: Path, what: str | None
+) -> SpooledTable:
+    """Read a table into a folder, from where an interrupted reading ended.
+
+    Parameters
+    ----------
+    source : ArrowSource
+        The table.
+    roles : TableRoles
+        What columns are for.
+    folder : Path
+        Where files go; it exists.
+    what : str or None
+        What tells this reading from others; None where it cannot go on.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a column cannot be used, or there are no rows.
+    OSError
+        If files cannot be written.
+    """
+    names = list(source.schema.names)
+    roles.features_of(names)
+    table = _restored(folder, roles, what) or SpooledTable(folder, roles)
+    noted = table.n_read
+    start, first = time.perf_counter(), table.n_read
+    work = Work()
+    with contextlib.closing(table):
+        for batch in source.batches(table.n_read):
+            table.append(batch, source.ordered)
+            if what is not None and table.n_read - noted >= _NOTED_ROWS:
+                table.note(what)
+                noted = table.n_read
+            work.say(_progress(table.n_read, first, source.n_rows, start))
+    if not table.features or not table.n_rows:
+        raise ValueError(
+            "the table has no rows" + (" of weight above zero" if table.n_read else "")
+        )
+    return table
+
+
+def _progress(n_read: int, first: int, n_rows: int | None, start: float) -> str:
+    """How many rows are read, how fast, and the time left."""
+    passed = max(time.perf_counter() - start, 1e-9)
+    rate = (n_read - first) / passed
+    told = f"{n_read:,} rows read, {rate:,.0f} a second"
+    if n_rows and rate:
+        told += f", {in_words((n_rows - n_read) / rate)} left"
+    return told
+
+
+def _restored(folder: Path, roles: TableRoles, what: str | None) -> SpooledTable | None:
+    """What an interrupted reading of the same table left; None if nothing."""
+    path = folder / _STATE
+    if what is not None and path.exists():
+        with contextlib.suppress(ValueError, KeyError, TypeError, OSError):
+            state = json.loads(path.read_text("utf-8"))
+            if state["what"] == what:
+                return _from_state(folder, roles, state)
+    # What others left would be taken for parts of this table.
+    for left in folder.iterdir():
+        left.unlink()
+    return None
+
+
+def _from_state(folder: Path, roles: TableRoles, state: dict[str, Any]) -> SpooledTable:
+    """A table as it was when it was noted how far reading had come."""
+    table = SpooledTable(folder, roles, n_read=state["n_read"])
+    for place, (name, own) in enumerate(state["features"].items()):
+        table.features[name] = restored(name, folder / f"{place:05d}", own)
+    if state["target"]:
+        target = restored(str(roles.target), folder / "target", state["target"])
+        assert isinstance(target, ValueSpool)
+        table.target = target
+    if state["weights"]:
+        weights = restored("weights", folder / "weights", state["weights"])
+        assert isinstance(weights, NumberSpool)
+        table.weights = weights
+    return table
+
+
+def _checked_weights(
+    batch: pa.RecordBatch, name: str, n_before: int
+) -> NDArray[np.float64]:
+    """The weights of a batch."""
+    column = batch.column(name)
+    try:
+        weights = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(
+            f"the weight column {quoted(name)} must hold numbers"
+        ) from error
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        row = n_before + int(np.argmax(wrong))
+        raise ValueError(
+            f"the weight column {quoted(name)} holds {weights[wrong][0]} in row {row}; "
+            "give every row a finite weight >= 0"
+        )
+    return np.asarray(weights, dtype=np.float64)

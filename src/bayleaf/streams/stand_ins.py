@@ -1,0 +1,266 @@
+"""Short columns that stand for long ones: every value once in each class it is met in.
+
+What is learned of them, with the number of cells and the weight of each entry, is what
+would be learned of the long ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.counts.threads import run_tasks
+from bayleaf.data.codes import Codes
+from bayleaf.data.reading.dates import HOUR
+from bayleaf.data.reading.learning import COUNTED_ROWS
+from bayleaf.data.tables.columns import (
+    Column,
+    Name,
+    NumberColumn,
+    Repeats,
+    TimeColumn,
+    ValueColumn,
+)
+from bayleaf.streams.number_spool import NumberSpool
+from bayleaf.streams.number_summary import NumberSummary
+from bayleaf.streams.spool import MISSING, ValueSpool, blocks
+
+_BLOCK_ROWS = 1 << 18
+# Cells that are sorted at a time.
+_SORTED_ROWS = 1 << 21
+
+
+class StandIn(NamedTuple):
+    """A short column for a long one.
+
+    Parameters
+    ----------
+    column : Column
+        One entry for each value and class; those of missing cells come last.
+    classes : ndarray of shape (n_entries,), dtype intp
+        Class of each entry.
+    weights : ndarray of shape (n_entries,), dtype float64
+        Weight of its cells.
+    numbers : ndarray of shape (n_entries,), dtype int64
+        The number that a value has among those of the spool; empty for numbers.
+    rank_error : int
+        By how many cells ranks may be wrong; 0 where every number is there.
+    """
+
+    column: Column
+    classes: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    numbers: NDArray[np.int64]
+    rank_error: int = 0
+
+
+class RowClasses:
+    """The class and weight of every row, read stretch by stretch.
+
+    Parameters
+    ----------
+    target : ValueSpool or None
+        The classes by number; None puts all rows into one.
+    table : ndarray
+        Class of each number.
+    n_classes : int
+        Number of classes.
+    weights : NumberSpool or None
+        Of the rows.
+    scale : float
+        What weights are multiplied by.
+    """
+
+    def __init__(
+        self,
+        target: ValueSpool | None,
+        table: NDArray[np.intp],
+        n_classes: int,
+        weights: NumberSpool | None,
+        scale: float = 1.0,
+    ) -> None:
+        self._target, self._table, self.n_classes = target, table, n_classes
+        self._weights, self._scale = weights, scale
+
+    def classes(self, first: int, last: int) -> NDArray[np.intp]:
+        """Classes of some rows."""
+        if self._target is None:
+            return np.zeros(last - first, dtype=np.intp)
+        found: NDArray[np.intp] = self._table[self._target.codes(first, last)]
+        return found
+
+    def weights(self, first: int, last: int) -> NDArray[np.float64] | None:
+        """Weights of some rows; None where each counts once."""
+        if self._weights is None:
+            return None
+        column = self._weights.cells(first, last)
+        assert isinstance(column, NumberColumn)
+        return column.values * self._scale
+
+
+def count_values(
+    spools: Sequence[ValueSpool], rows: RowClasses, n_rows: int, n_jobs: int
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Cells and weight of every value in every class, (n_codes, n_classes) each."""
+    totals = [np.zeros((2, spool.n_codes, rows.n_classes)) for spool in spools]
+    limits = list(blocks(n_rows, _BLOCK_ROWS))
+    step = 4 * n_jobs
+    for begin in range(0, len(limits), step):
+        tasks = [
+            partial(_counted_block, spools, rows, first, last)
+            for first, last in limits[begin : begin + step]
+        ]
+        for part in run_tasks(tasks, n_jobs):
+            for total, own in zip(totals, part, strict=True):
+                total += own
+    return [(total[0], total[1]) for total in totals]
+
+
+def _counted_block(
+    spools: Sequence[ValueSpool], rows: RowClasses, first: int, last: int
+) -> list[NDArray[np.float64]]:
+    """Cells and weight of every value in every class, in some rows."""
+    classes, weights = rows.classes(first, last), rows.weights(first, last)
+    columns = [spool.codes(first, last) for spool in spools]
+    small = [i for i, s in enumerate(spools) if s.n_codes <= Codes.MAX_STATES]
+    cards = [*(spools[i].n_codes for i in small), rows.n_classes]
+    found: list[Any] = [None] * len(spools)
+    families = [(len(small), place) for place in range(len(small))]
+    counted = []
+    for own in (None, weights) if weights is not None else (None,):
+        codes = Codes.from_columns([*(columns[i] for i in small), classes], cards, own)
+        counted.append(TableCounts(codes, 1).family_counts(families))
+    for place, i in enumerate(small):
+        found[i] = np.stack([each[place].T for each in (counted[0], counted[-1])])
+    for i, spool in enumerate(spools):
+        if found[i] is None:
+            size = spool.n_codes * rows.n_classes
+            key = columns[i].astype(np.int64) * rows.n_classes + classes
+            cells = np.bincount(key, minlength=size)
+            total = cells if weights is None else np.bincount(key, weights, size)
+            shape = spool.n_codes, rows.n_classes
+            found[i] = np.stack([cells.reshape(shape), total.reshape(shape)])
+    return found
+
+
+def stand_in_of_values(
+    spool: ValueSpool, cells: NDArray[np.float64], weights: NDArray[np.float64]
+) -> StandIn:
+    """The short column for one whose cells are numbered by their values."""
+    numbers, classes = np.nonzero(cells[: len(spool.values) + 1])
+    order = np.argsort(numbers == MISSING, kind="stable")
+    numbers, classes = numbers[order], classes[order]
+    n_first = int(np.count_nonzero(numbers[numbers > 0] <= _last_of_first(spool)))
+    repeats = Repeats(cells[numbers, classes].astype(np.int64), n_first)
+    missing = numbers == MISSING
+    column: Column
+    if spool.numbers:
+        values = np.array([0, *spool.values], dtype=np.int64)[numbers]
+        column = NumberColumn(
+            spool.name, values, missing if missing.any() else None, repeats
+        )
+    else:
+        indices = (numbers - 1).astype(np.int32)
+        column = ValueColumn(spool.name, indices, spool.values, spool.ordered, repeats)
+    return StandIn(column, classes, weights[numbers, classes], numbers)
+
+
+def _last_of_first(spool: ValueSpool) -> int:
+    """Largest number among the first cells in which distinct values are counted."""
+    n_seen, largest = 0, 0
+    for first, last in blocks(spool.n_rows, COUNTED_ROWS):
+        codes = spool.codes(first, last)
+        codes = codes[codes != MISSING][: COUNTED_ROWS - n_seen]
+        n_seen += len(codes)
+        largest = max(largest, int(codes.max(initial=0)))
+        if n_seen == COUNTED_ROWS:
+            break
+    return largest
+
+
+def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
+    """The short column for one of numbers or times."""
+    summary, absent = _summarised(spool, rows, 1)
+    if spool.times == "dates" and summary.rank_error:
+        # Whole hours are few, and tell all parts of a date but fractions of its day.
+        summary, absent = _summarised(spool, rows, HOUR)
+    places, classes = np.nonzero(summary.n_cells)
+    early = np.isin(summary.values, _first_values(spool))[places]
+    order = np.argsort(~early, kind="stable")
+    places, classes = places[order], classes[order]
+    lacking = np.flatnonzero(absent[0])
+    values = np.append(summary.values[places], np.zeros(len(lacking), spool.dtype))
+    missing = np.arange(len(values)) >= len(places)
+    counts = np.append(
+        summary.n_cells[places, classes], absent[0][lacking].astype(np.int64)
+    )
+    weights = np.append(summary.weights[places, classes], absent[1][lacking])
+    repeats = Repeats(counts, int(np.count_nonzero(early)))
+    column = _column_of(spool.name, values, missing, spool.times, repeats)
+    every = np.append(classes, lacking)
+    nothing = np.zeros(0, np.int64)
+    return StandIn(column, every, weights, nothing, summary.rank_error)
+
+
+def _column_of(
+    name: Name,
+    values: NDArray[Any],
+    missing: NDArray[np.bool_],
+    times: str,
+    repeats: Repeats,
+) -> Column:
+    """Numbers or times as a column."""
+    if times:
+        return TimeColumn(name, values, missing, times == "durations", repeats)
+    if values.dtype.kind == "f":
+        values = np.where(missing, np.nan, values)
+    return NumberColumn(name, values, missing if missing.any() else None, repeats)
+
+
+def _summarised(
+    spool: NumberSpool, rows: RowClasses, unit: int
+) -> tuple[NumberSummary, NDArray[np.float64]]:
+    """Numbers by class, rounded down to a unit; missing cells and weight by class."""
+    summary = NumberSummary(spool.dtype, rows.n_classes)
+    absent = np.zeros((2, rows.n_classes))
+    for first, last in blocks(spool.n_rows, _SORTED_ROWS):
+        column = spool.cells(first, last)
+        classes, weights = rows.classes(first, last), rows.weights(first, last)
+        values, missing = _values_of(column)
+        if unit != 1:
+            values = values // unit * unit
+        if missing is not None and missing.any():
+            own = None if weights is None else weights[missing]
+            absent[0] += np.bincount(classes[missing], minlength=rows.n_classes)
+            absent[1] += np.bincount(classes[missing], own, rows.n_classes)
+            values, classes = values[~missing], classes[~missing]
+            weights = None if weights is None else weights[~missing]
+        summary.add(values, classes, weights)
+    return summary, absent
+
+
+def _values_of(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Numbers or microseconds, and which cells are missing."""
+    if isinstance(column, TimeColumn):
+        return column.microseconds, column.missing
+    assert isinstance(column, NumberColumn)
+    return column.values, column.missing
+
+
+def _first_values(spool: NumberSpool) -> NDArray[Any]:
+    """The distinct numbers in the first cells that are counted for reports."""
+    found: list[NDArray[Any]] = []
+    n_seen = 0
+    for first, last in blocks(spool.n_rows, COUNTED_ROWS):
+        values, missing = _values_of(spool.cells(first, last))
+        present = values if missing is None else values[~missing]
+        found.append(present[: COUNTED_ROWS - n_seen])
+        n_seen += len(found[-1])
+        if n_seen == COUNTED_ROWS:
+            break
+    return np.unique(np.concatenate(found)) if found else np.zeros(0)
