@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 U1 = np.dtype(np.uint8)
 U2 = np.dtype(np.uint16)
 I4 = np.dtype(np.int32)
+U4 = np.dtype(np.uint32)
 U8 = np.dtype(np.uint64)
 I8 = np.dtype(np.int64)
 F4 = np.dtype(np.float32)

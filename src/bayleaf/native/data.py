@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.native.arrays import BOOL, F8, I8, U1, readable, strided, writable
-from bayleaf.native.library import INTEGER, POINTER, Function
+from bayleaf.native.arrays import BOOL, F8, I8, U1, U4, readable, strided, writable
+from bayleaf.native.library import FLAG, INTEGER, POINTER, Function
 
 _OFFSETS = 256
 
 _offset_codes = Function("bl_offset_codes", POINTER, *[INTEGER] * 4, *[POINTER] * 4)
 _table_codes = Function("bl_table_codes", POINTER, *[INTEGER] * 4, *[POINTER] * 3)
+_look_up = Function(
+    "bl_look_up",
+    POINTER,
+    *[INTEGER] * 2,
+    FLAG,
+    INTEGER,
+    POINTER,
+    INTEGER,
+    POINTER,
+    INTEGER,
+    POINTER,
+)
 _mdlp_cuts = Function("bl_mdlp_cuts", *[POINTER] * 3, *[INTEGER] * 3, *[POINTER] * 2)
 
 
@@ -81,6 +95,56 @@ def table_codes(
         readable(table, U1, (n_columns, _OFFSETS)),
         writable(codes, U1, (n_columns, n_rows)),
     )
+
+
+def look_up(
+    numbers: NDArray[np.integer[Any]],
+    low: int,
+    table: NDArray[np.uint32],
+    codes: NDArray[np.unsignedinteger[Any]],
+) -> int:
+    """Look whole numbers up in one table.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_numbers,)
+        Of any type of integers but uint64.
+    low : int
+        What the table's first entry is for.
+    table : ndarray of shape (n_entries,), dtype uint32
+        The code of ``number - low``; 0 is that of numbers outside.
+    codes : ndarray of shape (n_numbers,), dtype uint8, uint16 or uint32
+        Filled; must hold every entry of the table.
+
+    Returns
+    -------
+    int
+        How many codes are 0.
+
+    Raises
+    ------
+    ValueError
+        If numbers or codes are of another type, or an entry does not fit.
+    """
+    n_zero = np.zeros(1, np.int64)
+    kind = numbers.dtype
+    if kind.kind not in "iu" or codes.dtype.kind != "u":
+        raise ValueError(f"whole numbers are looked up, not {kind}, as codes >= 0")
+    if len(table) and int(table.max()) > np.iinfo(codes.dtype).max:
+        raise ValueError(f"an entry of the table does not fit {codes.dtype}")
+    _look_up(
+        readable(numbers, kind.newbyteorder("="), (numbers.size,)),
+        numbers.size,
+        kind.itemsize,
+        kind.kind == "i",
+        low,
+        readable(table, U4, (table.size,)),
+        table.size,
+        writable(codes, codes.dtype.newbyteorder("="), (numbers.size,)),
+        codes.dtype.itemsize,
+        writable(n_zero, I8, (1,)),
+    )
+    return int(n_zero[0])
 
 
 def mdlp_cuts(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.code_store import CodeStore, StoreWriter
+from bayleaf.data.codes import NARROW_STATES
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.cells import missing_cells_error
 from bayleaf.data.encoder.learned import LearnedVariables, encoder_of, left_out
@@ -72,8 +73,9 @@ def _looked_up(
     spool: ValueSpool, lookup: NDArray[np.uint32], limits: list[tuple[int, int]]
 ) -> Iterator[NDArray[Any]]:
     """Codes of a column of numbered values."""
+    kind = "u1" if lookup.max(initial=0) <= NARROW_STATES else "u2"
     for first, last in limits:
-        yield looked_up(lookup, spool.codes(first, last))
+        yield looked_up(lookup, spool.codes(first, last), kind)
 
 
 def _encoded(

@@ -45,7 +45,8 @@ class NumberSpool:
             times = "durations" if column.is_duration else "dates"
             return cls(column.name, path, "i8", times)
         assert isinstance(column, NumberColumn)
-        return cls(column.name, path, column.values.dtype.str)
+        kind = column.values.dtype
+        return cls(column.name, path, "<i8" if kind.kind == "i" else kind.str)
 
     def append(self, column: Column) -> bool:
         """Write the cells of a batch."""

@@ -21,6 +21,7 @@ from bayleaf.data.tables.columns import (
     PlainColumn,
     ValueColumn,
 )
+from bayleaf.native.data import look_up
 from bayleaf.streams.number_spool import NumberSpool, truncate
 
 # The number of a cell that is missing, and of values beyond those that are listed.
@@ -59,7 +60,7 @@ class ValueSpool:
         self._width = 1
         self._file: Any = None
         self._n_kept = 0
-        self._low: int | None = None
+        self._low = 0
         self._lookup: NDArray[np.uint32] = np.zeros(0, np.uint32)
 
     @property
@@ -93,10 +94,19 @@ class ValueSpool:
             new = self._in_order_of_rows(column)
         self._add(new)
         beyond = len(self.values) + 1
-        # The entry at the end is for the index -1 of a missing cell.
-        table = [self._index.get(value, beyond) for value in column.values]
-        self.n_missing += int(np.count_nonzero(column.indices < 0))
-        return looked_up(np.array([*table, MISSING], np.uint32), column.indices)
+        # The first entry is for the index -1 of a missing cell.
+        table = [MISSING, *(self._index.get(value, beyond) for value in column.values)]
+        codes, n_missing = self._looked_up(column.indices, -1, table)
+        self.n_missing += n_missing
+        return codes
+
+    def _looked_up(
+        self, places: NDArray[Any], low: int, table: Any
+    ) -> tuple[NDArray[Any], int]:
+        """Numbers by their places in a table, and how many of them are missing."""
+        codes = np.empty(len(places), f"u{_bytes_of(self.n_codes)}")
+        entries = np.asarray(table, np.uint32)
+        return codes, look_up(np.ascontiguousarray(places), low, entries, codes)
 
     def _in_order_of_rows(self, column: ValueColumn) -> list[Hashable]:
         """Values that are new, in the order in which they first occur."""
@@ -118,41 +128,35 @@ class ValueSpool:
         values, missing = column.values, column.missing
         present = values if missing is None else values[~missing]
         self.n_missing += len(values) - len(present)
-        if not len(present):
-            return np.zeros(len(values), np.uint8)
-        low, high = int(present.min()), int(present.max())
-        if self._low is not None:
-            low = min(low, self._low)
-            high = max(high, self._low + len(self._lookup) - 1)
-        if high - low >= _RANGE:
-            return None
-        self._widen(low, high)
-        offsets = values - values.dtype.type(low)
-        if missing is not None:
-            offsets[missing] = 0
-        codes = looked_up(self._lookup, offsets)
-        unseen = codes == MISSING
-        if missing is not None:
-            unseen &= ~missing
-        if unseen.any():
-            cells = offsets[unseen]
-            new, first = np.unique(cells, return_index=True)
-            order = new[np.argsort(first)]
-            self._add([int(offset) + low for offset in order])
-            self._lookup[order.astype(np.intp)] = [
-                self._index[int(offset) + low] for offset in order
-            ]
-            codes = looked_up(self._lookup, offsets)
+        codes, n_zero = self._looked_up(values, self._low, self._lookup)
+        if n_zero and len(present):
+            low, high = int(present.min()), int(present.max())
+            if len(self._lookup):
+                low = min(low, self._low)
+                high = max(high, self._low + len(self._lookup) - 1)
+            if high - low >= _RANGE:
+                return None
+            self._widen(low, high)
+            self._add_numbers(present)
+            codes, _ = self._looked_up(values, self._low, self._lookup)
         if missing is not None:
             codes[missing] = MISSING
         return codes
 
+    def _add_numbers(self, present: NDArray[Any]) -> None:
+        """Number whole numbers that are new, in the order in which they first occur."""
+        codes, n_zero = self._looked_up(present, self._low, self._lookup)
+        if not n_zero:
+            return
+        new, first = np.unique(present[codes == MISSING], return_index=True)
+        order = new[np.argsort(first)].astype(np.int64)
+        self._add(order.tolist())
+        self._lookup[order - self._low] = [self._index[n] for n in order.tolist()]
+
     def _widen(self, low: int, high: int) -> None:
         """Make the table of whole numbers cover a range."""
-        if self._low == low and len(self._lookup) > high - low:
-            return
         lookup = np.zeros(high - low + 1, np.uint32)
-        if self._low is not None:
+        if len(self._lookup):
             start = self._low - low
             lookup[start : start + len(self._lookup)] = self._lookup
         self._low, self._lookup = low, lookup
@@ -252,7 +256,11 @@ def spool_for(column: Column, path: Path) -> Spool:
     """An empty spool for columns like this one."""
     if isinstance(column, ValueColumn):
         return ValueSpool(column.name, path)
-    if isinstance(column, NumberColumn) and column.values.dtype == np.int64:
+    if (
+        isinstance(column, NumberColumn)
+        and column.is_integer
+        and (column.values.dtype != np.uint64)
+    ):
         return ValueSpool(column.name, path, numbers=True)
     return NumberSpool.of_column(column, path)
 
@@ -290,15 +298,10 @@ def _bytes_of(n_codes: int) -> int:
     return 1 if n_codes <= _BYTE else 2 if n_codes <= _RANGE else 4
 
 
-def looked_up(table: NDArray[np.uint32], places: NDArray[Any]) -> NDArray[Any]:
-    """Entries of a table; places from the end are negative."""
-    if len(table) <= _BYTE and table.max() < _BYTE:
-        # Bytes are looked up several times faster by their own method.
-        every = np.zeros(_BYTE, np.uint8)
-        every[: len(table)] = table
-        # As a byte, -1 is the last place of all.
-        every[-1] = every[-1] if len(table) == _BYTE else table[-1]
-        looked = bytearray(places.astype(np.uint8).tobytes().translate(every.tobytes()))
-        return np.frombuffer(looked, np.uint8)
-    found: NDArray[Any] = table[places]
-    return found
+def looked_up(
+    table: NDArray[np.uint32], places: NDArray[Any], kind: str
+) -> NDArray[Any]:
+    """Entries of a table, as codes of a type."""
+    codes = np.empty(len(places), kind)
+    look_up(places, 0, table, codes)
+    return codes

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bayleaf.counts.threads import run_tasks
 from bayleaf.data.tables.cells import arrow_column, unsupported
-from bayleaf.data.tables.columns import NumberColumn, TimeColumn, ValueColumn
+from bayleaf.data.tables.columns import (
+    Column,
+    NumberColumn,
+    TimeColumn,
+    ValueColumn,
+)
 from bayleaf.progress import Work, in_words
 from bayleaf.streams.number_spool import NumberSpool
 from bayleaf.streams.sources import BATCH_ROWS, ArrowSource
 from bayleaf.streams.spool import (
-    Spool,
     ValueSpool,
     as_numbers,
     restored,
@@ -101,37 +107,53 @@ class SpooledTable:
         Of the rows, all above zero.
     n_read : int
         Rows that were read, those of weight zero included.
+    n_jobs : int
+        Number of threads.
     """
 
     folder: Path
     roles: TableRoles
-    features: dict[str, Spool] = field(default_factory=dict)
+    features: dict[str, Any] = field(default_factory=dict)
     target: ValueSpool | None = None
     weights: NumberSpool | None = None
     n_read: int = 0
+    n_jobs: int = 1
 
     @property
     def n_rows(self) -> int:
         """Number of rows that are kept."""
-        return next(iter(self.features.values())).n_rows
+        return int(next(iter(self.features.values())).n_rows)
 
     def append(self, batch: pa.RecordBatch, ordered: frozenset[str]) -> None:
         """Write down the rows of a batch."""
         kept = self._keep_weighty(batch)
-        for place, name in enumerate(self.roles.features_of(batch.schema.names)):
-            column = arrow_column(name, kept.column(name), ordered=name in ordered)
-            path = self.folder / f"{place:05d}"
-            spool = self.features.get(name)
-            if spool is None:
-                spool = self.features[name] = spool_for(column, path)
-            if isinstance(spool, ValueSpool) and not spool.append(column):  # type: ignore[arg-type]
-                spool = self.features[name] = as_numbers(spool, path, BATCH_ROWS)
-                spool.append(column)
-            elif isinstance(spool, NumberSpool):
-                spool.append(column)
+        names = self.roles.features_of(batch.schema.names)
+        run_tasks(
+            [
+                partial(self._append_column, place, name, kept.column(name), ordered)
+                for place, name in enumerate(names)
+            ],
+            self.n_jobs,
+        )
         if self.roles.target is not None:
             self._append_target(kept)
         self.n_read += batch.num_rows
+
+    def _append_column(
+        self, place: int, name: str, cells: pa.Array, ordered: frozenset[str]
+    ) -> None:
+        """Write down some rows of one column."""
+        column = _column(name, cells, is_ordered=name in ordered)
+        path = self.folder / f"{place:05d}"
+        spool = self.features[name]
+        if spool is None:
+            spool = spool_for(column, path)
+        if isinstance(spool, NumberSpool):
+            spool.append(column)
+        elif not spool.append(column):
+            spool = as_numbers(spool, path, BATCH_ROWS)
+            spool.append(column)
+        self.features[name] = spool
 
     def _keep_weighty(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of weight above zero; the weights are written down."""
@@ -183,7 +205,11 @@ class SpooledTable:
 
 
 def spool_table(
-    source: ArrowSource, roles: TableRoles, folder: Path, what: str | None
+    source: ArrowSource,
+    roles: TableRoles,
+    folder: Path,
+    what: str | None,
+    n_jobs: int = 1,
 ) -> SpooledTable:
     """Read a table into a folder, from where an interrupted reading ended.
 
@@ -197,6 +223,8 @@ def spool_table(
         Where files go; it exists.
     what : str or None
         What tells this reading from others; None where it cannot go on.
+    n_jobs : int, default=1
+        Number of threads.
 
     Raises
     ------
@@ -206,8 +234,9 @@ def spool_table(
         If files cannot be written.
     """
     names = list(source.schema.names)
-    roles.features_of(names)
-    table = _restored(folder, roles, what) or SpooledTable(folder, roles)
+    nothing = dict.fromkeys(roles.features_of(names))
+    table = _restored(folder, roles, what) or SpooledTable(folder, roles, nothing)
+    table.n_jobs = n_jobs
     noted = table.n_read
     start, first = time.perf_counter(), table.n_read
     work = Work()
@@ -218,7 +247,7 @@ def spool_table(
                 table.note(what)
                 noted = table.n_read
             work.say(_progress(table.n_read, first, source.n_rows, start))
-    if not table.features or not table.n_rows:
+    if not table.n_read or not table.n_rows:
         raise ValueError(
             "the table has no rows" + (" of weight above zero" if table.n_read else "")
         )
@@ -263,6 +292,16 @@ def _from_state(folder: Path, roles: TableRoles, state: dict[str, Any]) -> Spool
         assert isinstance(weights, NumberSpool)
         table.weights = weights
     return table
+
+
+def _column(name: str, cells: pa.Array, *, is_ordered: bool) -> Column:
+    """Cells of Arrow as a column; whole numbers stay as narrow as they are."""
+    kind = cells.type
+    if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
+        missing = np.asarray(cells.is_null()) if cells.null_count else None
+        values = np.asarray(cells.fill_null(0) if cells.null_count else cells)
+        return NumberColumn(name, values, missing)
+    return arrow_column(name, cells, ordered=is_ordered)
 
 
 def _checked_weights(

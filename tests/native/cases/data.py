@@ -32,8 +32,18 @@ def _mdlp_cuts(rng: np.random.Generator) -> Arguments:
     return values, classes, weights, 3, int(rng.integers(1, 100))
 
 
+def _look_up(rng: np.random.Generator) -> Arguments:
+    numbers = rng.integers(-3, 90, int(rng.integers(0, 300))).astype(
+        rng.choice(["i1", "i2", "u2", "i4", "u4", "i8"])
+    )
+    table = rng.integers(0, 9, size=int(rng.integers(0, 95))).astype(np.uint32)
+    codes = np.zeros(len(numbers), dtype=rng.choice(["u1", "u2", "u4"]))
+    return numbers, -3, table, codes
+
+
 CASES: dict[str, Callable[[np.random.Generator], Arguments]] = {
     "offset_codes": _offset_codes,
     "table_codes": _table_codes,
+    "look_up": _look_up,
     "mdlp_cuts": _mdlp_cuts,
 }

@@ -204,7 +204,11 @@ def stored_table(
         folder = path.with_name(path.name + _PART)
     with _cleared(folder):
         spooled = spool_table(
-            source, reading.roles, folder, what if keeps is None else None
+            source,
+            reading.roles,
+            folder,
+            what if keeps is None else None,
+            thread_count(classifier.n_jobs),
         )
         learned, write = learn_spooled(
             spooled,

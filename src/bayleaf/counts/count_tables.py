@@ -1,0 +1,254 @@
+"""Tables of counts without their rows, which add, subtract and scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.pairs import PairCounts
+from bayleaf.counts.source import Counts, CountSource, Family
+from bayleaf.data.codes import Codes
+from bayleaf.wording import name_list
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class CountTables:
+    """Counts of a class with all pairs of features, and of some larger families.
+
+    A count source without rows: families of the class and at most two features come
+    from the pairs, others must be among the families or sums of one of them.
+
+    Parameters
+    ----------
+    names : tuple of str or int
+        Of the variables, the class last.
+    cards : tuple of int
+        Number of states of each.
+    by_class : ndarray of shape (n_classes,)
+        Total weight of each class.
+    pairs : ndarray of shape (n_classes, n_places, n_places)
+        Of every feature with every one, each with its states and then its missing
+        cells.
+    families : mapping of tuple of int to ndarray
+        Other tables, of shape ``(*parent cards, child card)``.
+    """
+
+    names: tuple[str | int, ...]
+    cards: tuple[int, ...]
+    by_class: Counts
+    pairs: Counts
+    families: Mapping[Family, Counts] = field(default_factory=dict)
+    has_class: ClassVar[bool] = True
+    n_jobs: ClassVar[int] = 1
+
+    @classmethod
+    def of(
+        cls,
+        source: CountSource,
+        names: Sequence[str | int],
+        families: Sequence[Family] = (),
+    ) -> CountTables:
+        """Count all pairs of features, and some families, in a table with a class."""
+        features = range(source.class_index)
+        wanted = [f for f in families if len(set(f) - {source.class_index}) > 2]
+        return cls(
+            tuple(names),
+            source.cards,
+            source.class_counts(),
+            source.pair_counts(features, features).dense(),
+            dict(zip(wanted, source.family_counts(wanted), strict=True)),
+        )
+
+    @property
+    def class_index(self) -> int:
+        """Index of the class variable: the last one."""
+        return len(self.cards) - 1
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where the places of each feature begin, and their number."""
+        return [0, *accumulate(card + 1 for card in self.cards[:-1])]
+
+    # ---- as a source of counts
+
+    def class_counts(self) -> Counts:
+        """Total weight of each class, shape (n_classes,)."""
+        return self.by_class.copy()
+
+    def family_counts(self, families: Sequence[Family]) -> list[Counts]:
+        """Weight of each joint state of some families, see `CountSource`.
+
+        Raises
+        ------
+        ValueError
+            If a family can be told from no table, naming its variables.
+        """
+        return [self._family(tuple(int(v) for v in family)) for family in families]
+
+    def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
+        """Class-pair counts, see `CountSource`."""
+        rows, columns = self._places(left), self._places(right)
+        dense = self.pairs[:, rows[:, None], columns]
+        return PairCounts.from_dense(tuple(left), tuple(right), self.cards, dense)
+
+    def add_up(self, block_function: Callable[[Codes], Counts]) -> Counts:
+        """Refuse: only counts are kept."""
+        raise TypeError("counts hold no rows; fit the model to a table")
+
+    def rows(self) -> Codes:
+        """Refuse: only counts are kept."""
+        raise TypeError("counts hold no rows; fit the model to a table")
+
+    def _places(self, features: Sequence[int]) -> Places:
+        """Places of all states and missing cells of some features."""
+        spans = [np.arange(self.starts[f], self.starts[f + 1]) for f in features]
+        return np.concatenate([np.zeros(0, np.intp), *spans])
+
+    def _family(self, family: Family) -> Counts:
+        """One table."""
+        features = [v for v in family if v != self.class_index]
+        if len(features) > 2:
+            return self._from_larger(family)
+        if not features:
+            return self.by_class.copy()
+        spans = [
+            slice(self.starts[f], self.starts[f] + self.cards[f]) for f in features
+        ]
+        axes = [self.class_index, *features]
+        if len(features) == 1:
+            # What a feature has in common with itself lies on the diagonal.
+            own = self.pairs[:, spans[0], spans[0]]
+            table = np.diagonal(own, axis1=1, axis2=2)
+        else:
+            table = self.pairs[:, spans[0], spans[1]]
+        if self.class_index not in family:
+            table, axes = table.sum(axis=0), axes[1:]
+        return np.ascontiguousarray(table.transpose([axes.index(v) for v in family]))
+
+    def _from_larger(self, family: Family) -> Counts:
+        """A table from a kept one with the same variables, or more."""
+        if family in self.families:
+            return self.families[family].copy()
+        for kept, table in self.families.items():
+            if set(kept) == set(family):
+                return table.transpose([kept.index(v) for v in family]).copy()
+        names = name_list([str(self.names[v]) for v in family])
+        raise ValueError(
+            f"the counts lack the table of {names}; count like a model that has this "
+            "family, or use fewer parents"
+        )
+
+    # ---- arithmetic
+
+    def plus(self, other: CountTables, sign: int = 1) -> CountTables:
+        """The sum, or with a sign of -1 the difference, over the same states.
+
+        Families are those that both have.
+        """
+        shared = [family for family in self.families if family in other.families]
+        return replace(
+            self,
+            by_class=self.by_class + sign * other.by_class,
+            pairs=self.pairs + sign * other.pairs,
+            families={f: self.families[f] + sign * other.families[f] for f in shared},
+        )
+
+    def times(self, factor: float) -> CountTables:
+        """All counts multiplied by a number."""
+        return replace(
+            self,
+            by_class=self.by_class * factor,
+            pairs=self.pairs * factor,
+            families={f: table * factor for f, table in self.families.items()},
+        )
+
+    def placed(
+        self, maps: Sequence[NDArray[np.intp]], cards: Sequence[int]
+    ) -> CountTables:
+        """The same counts over other states.
+
+        Parameters
+        ----------
+        maps : sequence of ndarray of dtype intp
+            For each variable the new code of each state, -1 for states that go; their
+            counts are left out.
+        cards : sequence of int
+            New numbers of states.
+        """
+        features = range(self.class_index)
+        starts = [0, *accumulate(card + 1 for card in cards[:-1])]
+        places = [np.where(maps[f] < 0, -1, maps[f] + starts[f]) for f in features]
+        every = np.concatenate(
+            [
+                np.zeros(0, np.intp),
+                *(np.append(p, starts[f] + cards[f]) for f, p in zip(features, places)),
+            ]
+        )
+        shape = (cards[-1], starts[-1], starts[-1])
+        tables = {
+            family: _moved(
+                table, [maps[v] for v in family], tuple(cards[v] for v in family)
+            )
+            for family, table in self.families.items()
+        }
+        return CountTables(
+            self.names,
+            tuple(cards),
+            _moved(self.by_class, [maps[-1]], (cards[-1],)),
+            _moved(self.pairs, [maps[-1], every, every], shape),
+            tables,
+        )
+
+    def states_seen(self, variable: int) -> Counts:
+        """Weight of each state of a variable."""
+        return self._family((variable,))
+
+    def missing_seen(self, feature: int) -> float:
+        """Weight of the missing cells of a feature."""
+        place = self.starts[feature] + self.cards[feature]
+        return float(self.pairs[:, place, place].sum())
+
+    def lowest(self) -> tuple[float, str]:
+        """The lowest count, and the names of the variables of its table."""
+        found = [(float(self.by_class.min(initial=0.0)), str(self.names[-1]))]
+        if self.pairs.size:
+            place = np.unravel_index(int(self.pairs.argmin()), self.pairs.shape)
+            pair = [
+                int(np.searchsorted(self.starts, p, side="right")) - 1
+                for p in place[1:]
+            ]
+            told = name_list([str(self.names[v]) for v in dict.fromkeys(pair)])
+            found.append((float(self.pairs[place]), told))
+        for family, table in self.families.items():
+            told = name_list([str(self.names[v]) for v in family])
+            found.append((float(table.min(initial=0.0)), told))
+        return min(found)
+
+
+def shapes_of(
+    cards: Sequence[int], families: Sequence[Family]
+) -> tuple[tuple[int, int, int], list[int]]:
+    """Shape of the table of pairs, and sizes of those of families."""
+    width = sum(card + 1 for card in cards[:-1])
+    return (cards[-1], width, width), [prod(cards[v] for v in f) for f in families]
+
+
+def _moved(
+    counts: Counts, places: Sequence[NDArray[np.intp]], shape: tuple[int, ...]
+) -> Counts:
+    """Counts at new places of each axis; those at -1 are left out."""
+    kept = [np.flatnonzero(own >= 0) for own in places]
+    moved = np.zeros(shape)
+    moved[np.ix_(*(own[k] for own, k in zip(places, kept, strict=True)))] = counts[
+        np.ix_(*kept)
+    ]
+    return moved

@@ -1,0 +1,287 @@
+"""Counts of a table in a file, with how the table was read: days, sites, persons."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.count_tables import CountTables, shapes_of
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.labels import sorted_positions
+from bayleaf.data.reading.column_reading import ColumnReading
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import Name
+from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
+from bayleaf.io.native.tables import TableReading
+from bayleaf.wording import brief, counted, quoted
+
+FORMAT = "bayleaf-counts"
+# What rounding leaves of fractional counts that were taken out again.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class CountsDocument:
+    """The fields of a file of counts; tables stand flat, one after the other."""
+
+    domain: Domain
+    rules: EncoderRules
+    notes: tuple[tuple[Name, str], ...]
+    readings: tuple[ColumnReading, ...]
+    label_type: str
+    families: tuple[tuple[int, ...], ...]
+    counts: NDArray[np.float64]
+    checksum: str
+
+    def check_content(self) -> None:
+        """Raise ValueError unless the counts are those that were written."""
+        if len(self.domain) < 2:
+            raise ValueError("counts need at least one feature and the class")
+        if self.checksum != _checksum(self.counts):
+            raise ValueError("its counts are not those that were written")
+        last = len(self.domain)
+        if any(not 0 <= v < last for family in self.families for v in family):
+            raise ValueError("a family names a variable that there is not")
+        shape, sizes = shapes_of(self.domain.cards, self.families)
+        n_counts = shape[0] + int(np.prod(shape)) + sum(sizes)
+        if self.counts.shape != (n_counts,) or not np.isfinite(self.counts).all():
+            raise ValueError(f"there should be {n_counts} finite counts")
+
+
+@dataclass(frozen=True, eq=False)
+class CountStore:
+    """Counts of a table, which can be added, taken out and scaled; it holds no rows.
+
+    ``a + b`` counts the rows of both, ``a - b`` forgets those of b exactly, and
+    ``a * 0.99`` makes all rows weigh less. States that one of them lacks are added in
+    the order of values; cut points must be the same.
+
+    Parameters
+    ----------
+    reading : TableReading
+        How the table was read, its variables, the class last.
+    tables : CountTables
+        The counts.
+    """
+
+    reading: TableReading
+    tables: CountTables
+
+    @classmethod
+    def open(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> CountStore:
+        """Read a file that `save` wrote.
+
+        Raises
+        ------
+        ModelFileError
+            If it is none, or its counts were changed.
+        OSError
+            If it cannot be read.
+        """
+        found = read_document(path, max_bytes, {FORMAT: CountsDocument})
+        shape, sizes = shapes_of(found.domain.cards, found.families)
+        ends = np.cumsum([shape[0], int(np.prod(shape)), *sizes])[:-1]
+        by_class, pairs, *tables = np.split(found.counts, ends)
+        cards = found.domain.cards
+        families = {
+            family: table.reshape([cards[v] for v in family])
+            for family, table in zip(found.families, tables, strict=True)
+        }
+        reading = TableReading(
+            found.domain, found.rules, found.notes, found.readings, found.label_type
+        )
+        return cls(
+            reading,
+            CountTables(
+                found.domain.names, cards, by_class, pairs.reshape(shape), families
+            ),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the counts to a file; `CountStore.open` reads it.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        tables, reading = self.tables, self.reading
+        flat = [tables.by_class, tables.pairs, *tables.families.values()]
+        counts = np.concatenate([table.ravel() for table in flat])
+        document = CountsDocument(
+            reading.domain,
+            reading.rules,
+            reading.notes,
+            reading.readings,
+            str(reading.label_type),
+            tuple(tables.families),
+            counts,
+            _checksum(counts),
+        )
+        write_document(FORMAT, document, path)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.tables.by_class.sum())
+
+    def __add__(self, other: CountStore) -> CountStore:
+        if not isinstance(other, CountStore):
+            return NotImplemented
+        one, two = _over_the_same_states(self, other)
+        return replace(one, tables=one.tables.plus(two.tables))
+
+    def __sub__(self, other: CountStore) -> CountStore:
+        if not isinstance(other, CountStore):
+            return NotImplemented
+        one, two = _over_the_same_states(self, other)
+        tables = one.tables.plus(two.tables, -1)
+        low, names = tables.lowest()
+        if low < -_ROUNDING * max(1.0, one.weight):
+            raise ValueError(
+                f"rows are taken out that were never counted: {names} would have a "
+                f"count of {low:.6g}; take out rows that are among the others"
+            )
+        if low < 0.0:
+            tables = _without_negatives(tables)
+        return replace(one, tables=tables)
+
+    def __mul__(self, factor: float) -> CountStore:
+        if not isinstance(factor, int | float) or isinstance(factor, bool):
+            return NotImplemented
+        if not 0.0 < factor < np.inf:
+            raise ValueError(f"counts are scaled by a number above 0, got {factor}")
+        return replace(self, tables=self.tables.times(float(factor)))
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same counts of the same states, empty ones apart."""
+        if not isinstance(other, CountStore):
+            return NotImplemented
+        one, two = self.without_empty_states(), other.without_empty_states()
+        if one.reading.domain != two.reading.domain:
+            return False
+        tables = one.tables, two.tables
+        return (
+            np.array_equal(tables[0].by_class, tables[1].by_class)
+            and np.array_equal(tables[0].pairs, tables[1].pairs)
+            and set(tables[0].families) == set(tables[1].families)
+            and all(
+                np.array_equal(table, tables[1].families[family])
+                for family, table in tables[0].families.items()
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def without_empty_states(self) -> CountStore:
+        """The same counts without values that no row has, as a fit would know none.
+
+        Intervals of numbers stay.
+        """
+        variables, maps = [], []
+        for place, variable in enumerate(self.reading.domain):
+            seen = self.tables.states_seen(place) > 0
+            kept = np.array(
+                [
+                    bool(own) or _must_stay(variable, state)
+                    for own, state in zip(seen, variable.states, strict=True)
+                ]
+            )
+            maps.append(np.where(kept, np.cumsum(kept) - 1, -1).astype(np.intp))
+            states = [s for s, k in zip(variable.states, kept, strict=True) if k]
+            variables.append(replace(variable, states=tuple(states)))
+        return self._over(Domain(tuple(variables)), maps)
+
+    def _over(self, domain: Domain, maps: list[NDArray[np.intp]]) -> CountStore:
+        """The same counts over other states."""
+        return CountStore(
+            replace(self.reading, domain=domain), self.tables.placed(maps, domain.cards)
+        )
+
+    def __repr__(self) -> str:
+        return brief(
+            self,
+            f"weight {self.weight:.6g}",
+            counted(len(self.tables.cards) - 1, "feature"),
+            f"{counted(len(self.tables.families), 'table')} beside the pairs",
+        )
+
+
+def _must_stay(variable: Variable, state: Any) -> bool:
+    """Whether a state stays though no row has it."""
+    return variable.kind == "numeric" and state is not None
+
+
+def _over_the_same_states(
+    one: CountStore, other: CountStore
+) -> tuple[CountStore, CountStore]:
+    """Both counts over the states of either."""
+    names = one.reading.domain.names, other.reading.domain.names
+    if names[0] != names[1]:
+        differing = next(
+            (n for n in (*names[0], *names[1]) if (n in names[0]) != (n in names[1])),
+            names[0][0],
+        )
+        raise ValueError(
+            "the counts are of tables with other columns, such as "
+            f"{quoted(differing)}; count the same columns in the same order"
+        )
+    pairs = list(zip(one.reading.domain, other.reading.domain, strict=True))
+    domain = Domain(tuple(_joined(*pair) for pair in pairs))
+    return one._over(domain, _maps(one, domain)), other._over(
+        domain, _maps(other, domain)
+    )
+
+
+def _joined(one: Variable, other: Variable) -> Variable:
+    """A variable with the states of two."""
+    if (
+        one.kind != other.kind
+        or one.cut_points != other.cut_points
+        or (one.categories != other.categories)
+    ):
+        raise ValueError(
+            f"column {quoted(one.name)} was cut at other points, or read in another "
+            "way, in the two counts; count both like one model"
+        )
+    if one.states == other.states:
+        return one
+    known = list(dict.fromkeys([*one.known_states, *other.known_states]))
+    last = [s for s in (one.other_state, other.other_state) if s is not None][:1]
+    if one.kind == "nominal":
+        rest = [state for state in known if state not in last]
+        known = [rest[place] for place in sorted_positions(rest)] + list(last)
+    has_missing = one.has_missing_state or other.has_missing_state
+    states = (*known, None) if has_missing else tuple(known)
+    return replace(one, states=states, other_state=last[0] if last else None)
+
+
+def _maps(store: CountStore, domain: Domain) -> list[NDArray[np.intp]]:
+    """The code in a domain of each state of a store's variables."""
+    pairs = zip(store.reading.domain, domain, strict=True)
+    return [
+        np.array([new.state_index[state] for state in old.states], dtype=np.intp)
+        for old, new in pairs
+    ]
+
+
+def _without_negatives(tables: CountTables) -> CountTables:
+    """Counts that rounding left below zero as zeros."""
+    return replace(
+        tables,
+        by_class=np.maximum(tables.by_class, 0.0),
+        pairs=np.maximum(tables.pairs, 0.0),
+        families={f: np.maximum(t, 0.0) for f, t in tables.families.items()},
+    )
+
+
+def _checksum(counts: NDArray[np.float64]) -> str:
+    """What tells counts from others."""
+    return hashlib.sha256(np.ascontiguousarray(counts, "<f8").tobytes()).hexdigest()
