@@ -18,6 +18,8 @@ _PUBLIC = {
     "BayesianNetwork": "bayleaf.models.bayesian_network",
     "BayesianNetworkClassifier": "bayleaf.classifiers.bayesian_network",
     "BayesianNetworkEstimator": "bayleaf.density.bayesian_network_estimator",
+    "CodeStore": "bayleaf.data.code_store",
+    "CountStore": "bayleaf.io.native.count_store",
     "Dirichlet": "bayleaf.cpds.smoothing",
     "EqualFrequencyDiscretizer": "bayleaf.data.cuts.discretizers",
     "EqualWidthDiscretizer": "bayleaf.data.cuts.discretizers",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
+from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     GAUSSIAN,
@@ -28,11 +29,12 @@ from bayleaf.search.left_out.linear_families import Numbers
 from bayleaf.search.left_out.number_structure import NumberRanking, choose_families
 from bayleaf.search.left_out.selection import rules_without_zeros
 from bayleaf.search.orders.kdb import KDBRanking, kdb_parents, rank_parents
+from bayleaf.wording import quoted
 
 THETA_UNITS = ("nats", "bits")
 
 
-class KDBClassifier(HybridNetworkClassifier):
+class KDBClassifier(HybridNetworkClassifier, IncrementalClassifier):
     """k-dependence Bayesian classifier (Sahami 1996).
 
     Features are ordered by ``I(X;C)``; beside the class each takes as parents the k
@@ -83,6 +85,8 @@ class KDBClassifier(HybridNetworkClassifier):
     Bayesian network classifiers. Journal of Machine Learning Research 17.
     """
 
+    chooses_structure = True
+
     def __init__(
         self,
         *,
@@ -115,6 +119,14 @@ class KDBClassifier(HybridNetworkClassifier):
                 "n_features counts along one order of all features, which "
                 "numeric='gaussian' does not have; leave it None, or use "
                 "numeric='discretize'"
+            )
+
+    def _refuse_leave_one_out(self) -> None:
+        super()._refuse_leave_one_out()
+        if AUTO in (self.k, self.n_features) or int(self.k) > 1:
+            raise ValueError(
+                "partial_fit chooses the structure anew from counts of pairs, beyond "
+                f"which k={quoted(self.k)} goes; use k=0 or 1, and no n_features='auto'"
             )
 
     def _learn(

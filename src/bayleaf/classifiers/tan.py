@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
+from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import check_threshold
 from bayleaf.counts.source import CountSource
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
@@ -19,7 +20,7 @@ from bayleaf.search.left_out.number_structure import number_tree
 from bayleaf.search.orders.chow_liu import tree_parents
 
 
-class TANClassifier(HybridNetworkClassifier):
+class TANClassifier(HybridNetworkClassifier, IncrementalClassifier):
     """Tree-augmented naive Bayes (Friedman, Geiger & Goldszmidt 1997).
 
     Beside the class every feature has at most one feature as parent; the tree is the
@@ -41,6 +42,8 @@ class TANClassifier(HybridNetworkClassifier):
     Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers.
     Machine Learning 29, 131-163, section 4.
     """
+
+    chooses_structure = True
 
     def __init__(self, *, theta: float | None = None, **shared: Any) -> None:
         super().__init__(**shared)

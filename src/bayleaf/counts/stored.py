@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.count_tables import CountTables
 from bayleaf.counts.pairs import PairCounts
 from bayleaf.counts.source import Counts, CountSource, Family
 from bayleaf.data.codes import Codes
@@ -60,9 +61,14 @@ class StoredCounts:
     def family_counts(self, families: Sequence[Family]) -> list[Counts]:
         """Weight of each joint state of some families, see `CountSource`."""
         asked = [tuple(family) for family in families]
-        if self._batch is not None and any(
-            ("family", f) not in self._answers for f in asked
-        ):
+        unknown = [f for f in asked if ("family", f) not in self._answers]
+        if unknown and self._tells_from_pairs:
+            every = CountTables.of(self, range(len(self._cards)))
+            for family, counts in zip(
+                unknown, every.family_counts(unknown), strict=True
+            ):
+                self._answers["family", family] = counts
+        elif self._batch is not None and unknown:
             for family, counts in zip(
                 asked, self._batch.family_counts(asked), strict=True
             ):
@@ -110,6 +116,24 @@ class StoredCounts:
             self._answers[key] = answer + self._earlier.get(key, 0.0)
         counts: Counts = self._answers[key]
         return counts
+
+    def keep_pairs(self) -> None:
+        """Ask for all pairs, so that every structure of pairs can be told later."""
+        features = tuple(range(self.class_index))
+        self.class_counts()
+        self.pair_counts(features, features)
+
+    @property
+    def knows_pairs(self) -> bool:
+        """Whether all pairs of features are known."""
+        features = tuple(range(self.class_index))
+        key = ("pairs", features, features)
+        return key in self._answers or key in self._earlier
+
+    @property
+    def _tells_from_pairs(self) -> bool:
+        """Whether families come from all pairs, as those of earlier tables must."""
+        return self.knows_pairs and (self._batch is None or bool(self._earlier))
 
     def seal(self) -> None:
         """Let go of the table; the answers stay."""

@@ -159,7 +159,7 @@ class SpooledTable:
         """The rows of weight above zero; the weights are written down."""
         if self.roles.weight is None:
             return batch
-        weights = _checked_weights(batch, self.roles.weight, self.n_read)
+        weights = checked_weights(batch, self.roles.weight, self.n_read)
         kept = weights > 0
         if self.weights is None:
             self.weights = NumberSpool("weights", self.folder / "weights", "<f8")
@@ -304,7 +304,7 @@ def _column(name: str, cells: pa.Array, *, is_ordered: bool) -> Column:
     return arrow_column(name, cells, ordered=is_ordered)
 
 
-def _checked_weights(
+def checked_weights(
     batch: pa.RecordBatch, name: str, n_before: int
 ) -> NDArray[np.float64]:
     """The weights of a batch."""

@@ -52,7 +52,7 @@ from bayleaf.streams.streamed import is_streamed
 
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
 READING = ("target", "store", "max_rows_in_memory")
-OF_LAST_FIT = ("_training_codes", "_loo_score", "_prior_shift", "_support")
+OF_LAST_FIT = ("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts")
 
 
 class Learned(NamedTuple):

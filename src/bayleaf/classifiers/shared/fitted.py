@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.model_kind import AVERAGES_NETWORKS
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.wording import name_list, quoted
+
+if TYPE_CHECKING:
+    from bayleaf.io.native.count_store import CountStore
 
 
 class FittedClassifier(ClassifierParts):
@@ -81,6 +84,47 @@ class FittedClassifier(ClassifierParts):
         check_is_fitted(self, "model_")
         facts = self._predictor(), self.log_likelihood_, self._last_unknown
         return summarize(type(self).__name__, *facts)
+
+    @property
+    def counts_(self) -> CountStore:
+        """Counts of the training rows, which add up with those of others.
+
+        Of the class with all pairs of features, and of the model's own families; with
+        their states, they take memory by the square of the number of features.
+        """
+        from bayleaf.classifiers.shared.streaming.from_counts import counts_of
+
+        check_is_fitted(self, "model_")
+        return counts_of(self)
+
+    @classmethod
+    def from_counts(cls, counts: CountStore, **parameters: Any) -> Self:
+        """Learn from counts alone: of other days, of several sites, less some rows.
+
+        Parameters
+        ----------
+        counts : CountStore
+            Of a table, or of several whose counts were added.
+        **parameters
+            Of the classifier.
+
+        Returns
+        -------
+        FittedClassifier
+            The model that `fit` gives on all the rows counted, bit for bit, at the same
+            cut points.
+
+        Raises
+        ------
+        ValueError
+            If the counts lack a table that the classifier asks for, naming its
+            variables, or it learns from rows.
+        """
+        from bayleaf.classifiers.shared.streaming.from_counts import fit_to_counts
+
+        classifier = cls(**parameters)
+        fit_to_counts(classifier, counts)
+        return classifier
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a JSON model file; `bayleaf.load` reads it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -32,15 +32,29 @@ class IncrementalClassifier(BayesianClassifier):
         Sums over all batches so far.
     """
 
+    # Whether other rows may lead to other families, all of them sums of pairs.
+    chooses_structure: ClassVar[bool] = False
+
     def _kept(self, counts: CountSource) -> CountSource:
+        if self.chooses_structure:
+            # Pairs are many, and kept only where batches follow.
+            self.__dict__.pop("stored_counts_", None)
+            return counts
+        return self._stored(counts)
+
+    def _stored(self, counts: CountSource) -> StoredCounts:
+        """Counts that remember what they were asked."""
         self.stored_counts_ = StoredCounts(counts)
+        if self.chooses_structure:
+            self.stored_counts_.keep_pairs()
         return self.stored_counts_
 
     def _learn_from(
         self, counts: CountSource, class_variable: Variable, rng: np.random.Generator
     ) -> None:
         super()._learn_from(counts, class_variable, rng)
-        self.stored_counts_.seal()
+        if counts is getattr(self, "stored_counts_", None):
+            self.stored_counts_.seal()
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -50,7 +64,8 @@ class IncrementalClassifier(BayesianClassifier):
 
         After any number of batches the model equals that of `fit` on all their rows
         together, as long as no column is numeric: numeric columns keep the cut points
-        and integer columns the kind that the first batch gives them.
+        and integer columns the kind that the first batch gives them. TAN and KDB choose
+        their structure anew.
 
         Parameters
         ----------
@@ -76,6 +91,7 @@ class IncrementalClassifier(BayesianClassifier):
         """
         self._refuse_leave_one_out()
         with self._told_to_callbacks(X, y, sample_weight, "partial_fit"):
+            self._remember_fit()
             first_call = not hasattr(self, "stored_counts_")
             if first_call and hasattr(self, "model_"):
                 raise ValueError(
@@ -85,6 +101,16 @@ class IncrementalClassifier(BayesianClassifier):
             learn = self._first_batch if first_call else self._next_batch
             learn(X, y, sample_weight)
         return self
+
+    def _remember_fit(self) -> None:
+        """Keep the counts of what `fit` learned from, as long as they are known."""
+        if hasattr(self, "stored_counts_") or not hasattr(self, "model_"):
+            return
+        known = getattr(self, "_counts", None)
+        if self._training_codes is not None:
+            self._stored(self._count(self._training_codes)).seal()
+        elif known is not None:
+            self._stored(known.tables).seal()
 
     def _refuse_leave_one_out(self) -> None:
         """Raise if a parameter asks for rows that learning by batches does not keep."""
@@ -133,7 +159,7 @@ class IncrementalClassifier(BayesianClassifier):
             encoder_rules(self),
             allow_empty=True,
         )
-        self._learn_from(self._kept(self._count(codes)), target.variable, rng)
+        self._learn_from(self._stored(self._count(codes)), target.variable, rng)
 
     def _next_batch(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Add the counts of further rows, over a domain that may grow."""
@@ -148,6 +174,8 @@ class IncrementalClassifier(BayesianClassifier):
         self.stored_counts_ = self.stored_counts_.grown(
             before, after, self._count(codes)
         )
+        if self.chooses_structure:
+            self.stored_counts_.keep_pairs()
         self.encoder_ = encoder
         rng = random_generator(self.random_state)
         self._learn_from(self.stored_counts_, class_variable, rng)

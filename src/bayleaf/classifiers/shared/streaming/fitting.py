@@ -13,9 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-from sklearn.utils.validation import validate_data
-
 from bayleaf.classifiers.shared.leave_one_out import (
     fitted_temperature,
     note_little_support,
@@ -23,11 +20,11 @@ from bayleaf.classifiers.shared.leave_one_out import (
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_count,
-    checked_class_prior,
-    checked_loss,
     encoder_rules,
 )
 from bayleaf.classifiers.shared.saving import support_of
+from bayleaf.classifiers.shared.streaming.from_counts import kept_counts
+from bayleaf.classifiers.shared.streaming.reading import adopt_table
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.store_counts import StoreCounts
 from bayleaf.counts.threads import thread_count
@@ -120,6 +117,7 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
         classifier.temperature_ = fitted_temperature(classifier, None, None, None)
     note_little_support(classifier)
     classifier._support = support_of(classifier, counts)
+    classifier._counts = kept_counts(classifier, counts, stored.reading)
     if not all_rows:
         classifier._training_codes = None
     if counts.gave_sample:
@@ -148,20 +146,6 @@ def _check(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
             "a table that is read in batches holds its weights; name their column, "
             f"got {quoted(reading.weight)}"
         )
-
-
-def adopt_table(classifier: Any, table: TableReading) -> None:
-    """Take over how a table was read."""
-    encoder, classes = table.encoder, table.classes
-    if classes is None:
-        raise ValueError("the codes are of a table without a class; read it anew")
-    names = [str(name) for name in encoder.column_names]
-    frame = pa.table({name: pa.array([0]) for name in names})
-    validate_data(classifier, frame, reset=True, skip_check_array=True)
-    classifier.encoder_, classifier.classes_ = encoder, classes
-    checked_loss(classifier.loss, classes)
-    if classifier.class_prior is not None:
-        checked_class_prior(classifier.class_prior, classes)
 
 
 def stored_table(

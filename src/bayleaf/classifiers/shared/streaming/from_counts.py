@@ -1,0 +1,223 @@
+"""Counts of what a classifier was fitted to, and classifiers from counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.classifiers.shared.saving import support_of
+from bayleaf.classifiers.shared.streaming.reading import adopt_table
+from bayleaf.counts.count_tables import CountTables
+from bayleaf.counts.source import CountSource, Family
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.labels import encode_labels, sorted_positions
+from bayleaf.data.random_state import random_generator
+from bayleaf.data.tables.frames import take_apart
+from bayleaf.io.native.count_store import CountStore
+from bayleaf.io.native.tables import TableReading
+from bayleaf.streams.sources import ArrowSource
+from bayleaf.streams.spooling import TableRoles, checked_weights
+from bayleaf.wording import quoted
+
+# Cells of the table of pairs up to which a fit to batches keeps its counts.
+_MOST_KEPT = 4_000_000
+
+
+def reading_of(classifier: Any) -> TableReading:
+    """How a fitted classifier reads tables."""
+    variables = classifier.encoder_.domain.variables
+    names = classifier.model_.domain.names
+    own = classifier.model_.domain[len(names) - 1]
+    domain = Domain((*variables, own))
+    return TableReading.of(classifier.encoder_, domain, classifier.classes_)
+
+
+def families_of(model: Any) -> list[Family]:
+    """Families of a model's structure, where it is one over the table's variables."""
+    networks = getattr(model, "networks", None) or [model]
+    found: dict[Family, None] = {}
+    for own in networks:
+        network = getattr(own, "network", None)
+        if network is not None and network.domain.names == model.domain.names:
+            found.update(dict.fromkeys(network.dag.families))
+    return list(found)
+
+
+def counts_of(classifier: Any) -> CountStore:
+    """Counts of the rows that a classifier was fitted to.
+
+    Raises
+    ------
+    AttributeError
+        If it holds neither rows nor counts.
+    """
+    kept: CountStore | None = getattr(classifier, "_counts", None)
+    if kept is not None:
+        return kept
+    codes = classifier._training_codes
+    stored = getattr(classifier, "stored_counts_", None)
+    reading, families = reading_of(classifier), families_of(classifier.model_)
+    names = reading.domain.names
+    if codes is not None:
+        counts: CountSource = TableCounts(
+            codes, classifier.n_jobs, max_table_cells=classifier.max_table_cells
+        )
+        return CountStore(reading, CountTables.of(counts, names, families))
+    if stored is not None and stored.knows_pairs:
+        return CountStore(reading, CountTables.of(stored, names))
+    raise AttributeError(
+        f"counts_ needs the training rows, which this {type(classifier).__name__} does "
+        "not hold: they go with pickling and saving; call fit"
+    )
+
+
+def kept_counts(
+    classifier: Any, source: CountSource, reading: TableReading
+) -> CountStore | None:
+    """The counts of a table in batches, if they are not many."""
+    width = sum(card + 1 for card in source.cards[:-1])
+    if source.cards[-1] * width * width > _MOST_KEPT:
+        return None
+    families = families_of(classifier.model_)
+    tables = CountTables.of(source, reading.domain.names, families)
+    return CountStore(reading_of(classifier), tables)
+
+
+def fit_to_counts(classifier: Any, counts: CountStore) -> None:
+    """Fit a classifier to counts.
+
+    Raises
+    ------
+    ValueError
+        If counts lack a table that it asks for, or it needs rows.
+    """
+    if not isinstance(counts, CountStore):
+        raise TypeError(
+            f"from_counts takes a CountStore, got {quoted(type(counts).__name__)}; "
+            "take it from counts_ or read it with CountStore.open"
+        )
+    classifier._check_parameters()
+    own = counts.without_empty_states()
+    if not own.weight > 0:
+        raise ValueError("the counts are of no rows; add some")
+    adopt_table(classifier, own.reading)
+    domain = own.reading.domain
+    rng = random_generator(classifier.random_state)
+    try:
+        kept = classifier._kept(own.tables)
+        classifier._learn_from(kept, domain[len(domain) - 1], rng)
+        classifier._support = support_of(classifier, own.tables)
+    except TypeError as error:
+        if "counts hold no rows" not in str(error):
+            raise
+        raise ValueError(
+            f"this {type(classifier).__name__} needs rows, which counts do not hold; "
+            "naive Bayes, TAN, KDB, AODE and A2DE learn from counts, by a rule of "
+            "smoothing that is named"
+        ) from error
+    classifier._counts = own
+
+
+def count_batches(
+    source: ArrowSource,
+    reading: TableReading,
+    families: list[Family],
+    weight: str | None = None,
+    prepared: Callable[[pa.Table], pa.Table] = lambda table: table,
+) -> CountStore:
+    """Count a table as another one was read.
+
+    Parameters
+    ----------
+    source : ArrowSource
+        The table; columns beside those of the reading are left out.
+    reading : TableReading
+        How columns are read. Values that it does not know become states, unless its
+        rules refuse them; cut points stay.
+    families : list of tuple of int
+        Counted beside the pairs, by the variables of the reading.
+    weight : str, optional
+        The column of row weights.
+    prepared : callable, optional
+        What is done to the columns of features before they are read.
+
+    Raises
+    ------
+    ValueError
+        If a column is absent, or there are no rows.
+    """
+    target = str(reading.domain.names[-1])
+    names = [str(name) for name in reading.encoder.column_names]
+    total: CountStore | None = None
+    TableRoles(target, weight).features_of(list(source.schema.names))
+    absent = [name for name in names if name not in source.schema.names]
+    if absent:
+        raise ValueError(f"the table has no column {quoted(absent[0])}")
+    for table, label, weights in _pieces(source, names, target, weight):
+        part = _counted(prepared(table), label, weights, reading, families)
+        total = part if total is None else total + part
+    if total is None:
+        raise ValueError("the table has no rows")
+    return total
+
+
+def _pieces(
+    source: ArrowSource, names: list[str], target: str, weight: str | None
+) -> Iterator[tuple[pa.Table, pa.Array, NDArray[np.float64] | None]]:
+    """Features, labels and weights of the rows of weight above zero."""
+    n_read = 0
+    for batch in source.batches():
+        weights = None
+        if weight is not None:
+            weights = checked_weights(batch, weight, n_read)
+            kept = weights > 0
+            batch, weights = batch.filter(pa.array(kept)), weights[kept]
+        n_read += batch.num_rows
+        if batch.num_rows:
+            table = pa.Table.from_batches([batch.select(names)])
+            yield table, batch.column(target), weights
+
+
+def _counted(
+    table: pa.Table,
+    label: pa.Array,
+    weights: NDArray[np.float64] | None,
+    reading: TableReading,
+    families: list[Family],
+) -> CountStore:
+    """Counts of some rows."""
+    parts = take_apart(table)
+    encoder = reading.encoder
+    if encoder.rules.unknown != "error":
+        encoder = encoder.extended(parts)
+    own = reading.domain[len(reading.domain) - 1]
+    variable, classes = _classes(own, label)
+    codes = encoder.transform(parts).codes.with_column(
+        classes, variable.n_states, weights
+    )
+    domain = Domain((*encoder.domain.variables, variable))
+    counts = CountTables.of(TableCounts(codes), domain.names, families)
+    labels = np.array(variable.states)
+    if reading.label_type == "O":
+        labels = np.empty(variable.n_states, dtype=object)
+        labels[:] = variable.states
+    found = TableReading.of(encoder, domain, labels)
+    return CountStore(found, counts)
+
+
+def _classes(variable: Variable, label: pa.Array) -> tuple[Variable, NDArray[np.intp]]:
+    """The class with the labels that some rows add, and the class of each row."""
+    if pa.types.is_dictionary(label.type):
+        label = label.cast(label.type.value_type)
+    found, codes = encode_labels(label)
+    states = list(dict.fromkeys([*variable.states, *found.tolist()]))
+    if len(states) > variable.n_states:
+        states = [states[place] for place in sorted_positions(states)]
+        variable = Variable(variable.name, tuple(states))
+    places = np.array([variable.state_index[each] for each in found.tolist()], np.intp)
+    return variable, places[codes]

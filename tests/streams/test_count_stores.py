@@ -1,0 +1,240 @@
+"""Counts add up, are taken out again, and give the models of the rows they count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from bayleaf import (
+    A2DEClassifier,
+    AODEClassifier,
+    AveragedKDBClassifier,
+    CountStore,
+    HNBClassifier,
+    KDBClassifier,
+    NaiveBayesClassifier,
+    TANClassifier,
+)
+from bayleaf.classifiers.shared.streaming.from_counts import (
+    count_batches,
+    families_of,
+    reading_of,
+)
+from bayleaf.datasets import load_heart
+from bayleaf.io.errors import ModelFileError
+from bayleaf.streams.sources import open_source
+from streams.test_fits_from_batches import reader, same_file
+
+COUNTED = [
+    NaiveBayesClassifier(),
+    TANClassifier(),
+    KDBClassifier(k=1),
+    AODEClassifier(),
+]
+
+
+def nominal(n_rows: int, seed: int, n_values: int = 3) -> pa.Table:
+    """A table of nominal columns with missing cells."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        name: pa.array(rng.choice([*"abcde"[:n_values], None], n_rows))
+        for name in ("u", "v", "w", "x")
+    }
+    label = pa.array(rng.choice(["no", "yes"], n_rows))
+    return pa.table({**columns, "label": label})
+
+
+def fitted(estimator: Any, table: pa.Table) -> Any:
+    """A copy of the estimator, fitted to a table."""
+    label = table.column("label").to_pandas()
+    return clone(estimator).fit(table.drop_columns(["label"]), label)
+
+
+@pytest.mark.parametrize("estimator", COUNTED, ids=repr)
+def test_sites_that_send_counts_give_the_pooled_model(
+    estimator: Any, tmp_path: Path
+) -> None:
+    # Each site lacks values that others have.
+    sites = [nominal(60, 1, 2), nominal(80, 2, 3), nominal(50, 3, 4)]
+    counts = [fitted(NaiveBayesClassifier(), site).counts_ for site in sites]
+    pooled = fitted(estimator, pa.concat_tables(sites))
+    found = type(estimator).from_counts(counts[0] + counts[1] + counts[2])
+    same_file(pooled, _noted_alike(found, pooled), tmp_path)
+
+
+def _noted_alike(found: Any, other: Any) -> Any:
+    """The same model with how the other's columns were met, which counts do not say."""
+    object.__setattr__(found.encoder_, "readings", other.encoder_.readings)
+    object.__setattr__(found.encoder_, "notes", other.encoder_.notes)
+    found.classes_ = other.classes_
+    for name in ("feature_names_in_",):
+        setattr(found, name, getattr(other, name))
+    return found
+
+
+@pytest.mark.parametrize("estimator", [*COUNTED, KDBClassifier(k=2), A2DEClassifier()])
+def test_own_counts_give_the_model_back(estimator: Any, tmp_path: Path) -> None:
+    heart = load_heart()
+    model = clone(estimator).fit(heart.X, heart.y)
+    again = type(estimator).from_counts(model.counts_, **estimator.get_params())
+    same_file(model, again, tmp_path)
+    model.counts_.save(tmp_path / "c.counts")
+    read = CountStore.open(tmp_path / "c.counts")
+    assert read == model.counts_
+    same_file(
+        model, type(estimator).from_counts(read, **estimator.get_params()), tmp_path
+    )
+
+
+ROW = st.tuples(*[st.sampled_from(["a", "b", "c", None])] * 2, st.booleans())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(ROW, min_size=2, max_size=20),
+    st.lists(ROW, min_size=2, max_size=20),
+    st.integers(1, 5),
+)
+def test_what_is_added_can_be_taken_out(one: Any, two: Any, size: int) -> None:
+    tables = []
+    for rows in (one, two):
+        columns = [pa.array([r[i] for r in rows], pa.string()) for i in range(2)]
+        label = pa.array([str(r[2]) for r in rows])
+        tables.append(pa.table({"u": columns[0], "v": columns[1], "label": label}))
+    every = pa.concat_tables(tables)
+    try:
+        like = reading_of(fitted(NaiveBayesClassifier(), every))
+    except ValueError:
+        return
+    a, b = (count_batches(open_source(reader(t, size)), like, []) for t in tables)
+    assert (a + b) - b == a
+    assert (b + a) - a == b
+    assert a + b == b + a == count_batches(open_source(reader(every, 3)), like, [])
+    assert (a * 2.0) == a + a
+    assert a + b != a
+
+
+@pytest.mark.parametrize(
+    "estimator", [NaiveBayesClassifier(), TANClassifier(), KDBClassifier()]
+)
+def test_forgotten_rows_leave_no_trace(estimator: Any, tmp_path: Path) -> None:
+    kept, person = nominal(90, 5, 3), nominal(4, 6, 5)
+    model = fitted(estimator, pa.concat_tables([kept, person]))
+    like = reading_of(model)
+    theirs = count_batches(open_source(person.to_reader()), like, [])
+    found = type(estimator).from_counts(model.counts_ - theirs)
+    refitted = fitted(estimator, kept)
+    assert found.model_.domain == refitted.model_.domain
+    same_file(refitted, _noted_alike(found, refitted), tmp_path)
+
+
+def test_rows_that_were_never_counted_are_not_taken_out() -> None:
+    one = fitted(NaiveBayesClassifier(), nominal(30, 1)).counts_
+    two = fitted(NaiveBayesClassifier(), nominal(60, 2)).counts_
+    with pytest.raises(ValueError, match=r"never counted: .* would have a count of -"):
+        one - two
+
+
+def test_other_cut_points_and_columns_are_refused() -> None:
+    heart = load_heart()
+    one = NaiveBayesClassifier().fit(heart.X, heart.y).counts_
+    two = NaiveBayesClassifier(discretizer="equal_width").fit(heart.X, heart.y).counts_
+    with pytest.raises(ValueError, match="column 'age' was cut at other points"):
+        one + two
+    with pytest.raises(ValueError, match="tables with other columns"):
+        one + fitted(NaiveBayesClassifier(), nominal(30, 1)).counts_
+    with pytest.raises(ValueError, match="by a number above 0"):
+        one * -1.0
+
+
+def test_what_counts_do_not_tell_is_said() -> None:
+    counts = fitted(NaiveBayesClassifier(), nominal(90, 5)).counts_
+    with pytest.raises(ValueError, match="the counts lack the table of"):
+        KDBClassifier.from_counts(counts, k=3)
+    for kind in (AveragedKDBClassifier, HNBClassifier):
+        with pytest.raises(ValueError, match="needs rows, which counts do not hold"):
+            kind.from_counts(counts)
+    with pytest.raises(ValueError, match="needs rows"):
+        TANClassifier.from_counts(counts, smoothing="auto")
+    with pytest.raises(TypeError, match="takes a CountStore"):
+        TANClassifier.from_counts({})  # type: ignore[arg-type]
+
+
+def test_forgetting_is_a_weight(tmp_path: Path) -> None:
+    old, new = nominal(60, 1), nominal(40, 2)
+    parts = [fitted(TANClassifier(), table).counts_ for table in (old, new)]
+    found = TANClassifier.from_counts(parts[0] * 0.5 + parts[1])
+    both = pa.concat_tables([old, new])
+    weights = np.repeat([0.5, 1.0], [60, 40])
+    label = both.column("label").to_pandas()
+    features = both.drop_columns(["label"])
+    expected = TANClassifier().fit(features, label, sample_weight=weights)
+    np.testing.assert_allclose(
+        found.predict_proba(features), expected.predict_proba(features), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("estimator", [TANClassifier(), KDBClassifier(k=1)], ids=repr)
+@pytest.mark.parametrize("how", ["batches", "fit", "stream", "counts"])
+def test_partial_fit_chooses_the_structure_anew(
+    estimator: Any, how: str, tmp_path: Path
+) -> None:
+    parts = [nominal(40, 7, 2), nominal(50, 8, 4), nominal(60, 9, 3)]
+    found = clone(estimator)
+    rest = parts
+    if how == "fit":
+        found, rest = fitted(estimator, parts[0]), parts[1:]
+    elif how == "stream":
+        found.fit(reader(parts[0], 9), target="label")
+        rest = parts[1:]
+    elif how == "counts":
+        found = type(estimator).from_counts(fitted(estimator, parts[0]).counts_)
+        rest = parts[1:]
+    for table in rest:
+        label = table.column("label").to_pandas()
+        classes = ["no", "yes"] if table is parts[0] else None
+        found.partial_fit(table.drop_columns(["label"]), label, classes=classes)
+    pooled = fitted(estimator, pa.concat_tables(parts))
+    assert found.model_.arcs == pooled.model_.arcs
+    for one, other in zip(found.network_.cpds, pooled.network_.cpds, strict=True):
+        np.testing.assert_array_equal(one.probabilities, other.probabilities)
+    assert found.counts_ == pooled.counts_
+
+
+def test_partial_fit_of_more_parents_is_refused() -> None:
+    table = nominal(40, 7)
+    with pytest.raises(ValueError, match="counts of pairs, beyond which k=2 goes"):
+        KDBClassifier(k=2).partial_fit(
+            table.drop_columns(["label"]),
+            table.column("label").to_pandas(),
+            ["no", "yes"],
+        )
+
+
+def test_streams_keep_their_counts() -> None:
+    table = nominal(200, 4)
+    model = KDBClassifier(k=2).fit(reader(table, 30), target="label")
+    assert model.counts_ == fitted(KDBClassifier(k=2), table).counts_
+    assert families_of(model.model_)
+
+
+@pytest.mark.parametrize("n_flipped", range(1, 40, 3))
+def test_changed_files_of_counts_are_refused(tmp_path: Path, n_flipped: int) -> None:
+    fitted(TANClassifier(), nominal(200, 4)).counts_.save(tmp_path / "c.counts")
+    content = bytearray((tmp_path / "c.counts").read_bytes())
+    place = len(content) * n_flipped // 41
+    content[place] ^= 1
+    (tmp_path / "c.counts").write_bytes(content)
+    try:
+        read = CountStore.open(tmp_path / "c.counts")
+    except ModelFileError:
+        return
+    # What was changed is no count: a name, or a remark.
+    assert read.weight == 200
