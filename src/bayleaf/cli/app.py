@@ -28,6 +28,8 @@ from bayleaf.cli.commands.query import query
 from bayleaf.cli.commands.report import report
 from bayleaf.cli.commands.reproduce import reproduce
 from bayleaf.cli.commands.sample import sample
+from bayleaf.cli.counting.counts import counts
+from bayleaf.cli.counting.drift import drift
 from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.cli.settings import put_first
 from bayleaf.native.library import NativeCoreError
@@ -53,6 +55,8 @@ for _command in (
     predict,
     evaluate,
     compare,
+    counts,
+    drift,
     inspect,
     explain,
     explore,

@@ -12,6 +12,8 @@ from bayleaf.explain.credible import (
     CredibleInterval,
     credible_intervals,
 )
+from bayleaf.explain.deviation import Deviation
+from bayleaf.explain.drift import Drift, FamilyDrift, VariableDrift, drift
 from bayleaf.explain.evidence_conflict import RowConflict, conflicts
 from bayleaf.explain.importance import FeatureImportance, Importance, importance
 
@@ -21,12 +23,17 @@ __all__ = [
     "Counterfactual",
     "Counterfactuals",
     "CredibleInterval",
+    "Deviation",
+    "Drift",
+    "FamilyDrift",
     "FeatureImportance",
     "Importance",
     "RowConflict",
+    "VariableDrift",
     "conflicts",
     "contexts",
     "counterfactuals",
     "credible_intervals",
+    "drift",
     "importance",
 ]

@@ -4,7 +4,7 @@ Every function draws on the axes that it gets, or on a new figure that pyplot do
 manage, and returns the axes: ``network(model).figure.savefig("network.svg")``.
 """
 
-from bayleaf.plot.bars import importance, posterior_bars
+from bayleaf.plot.bars import drift, importance, posterior_bars
 from bayleaf.plot.comparisons import error_scatter, learning_curve, rank_bars
 from bayleaf.plot.contribution_bars import contributions
 from bayleaf.plot.critical import critical_difference
@@ -20,6 +20,7 @@ __all__ = [
     "contributions",
     "cpt",
     "critical_difference",
+    "drift",
     "error_scatter",
     "importance",
     "latent_partition",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.explain.drift import Drift
 from bayleaf.explain.importance import Importance
 from bayleaf.inference.posteriors import Posterior
 from bayleaf.plot import style
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # Lines of a name, and their width in points.
 _LINES, _NAME = 2, 150.0
+# Probabilities below which a change is no accident.
+_SURPRISING = 0.01
 # Posteriors that one picture holds, and states of all of them.
 MAX_POSTERIORS, MAX_STATES = 20, 120
 
@@ -166,4 +169,62 @@ def importance(found: Importance, *, limit: int = 20, ax: Axes | None = None) ->
         style.title(ax, f"the first {len(shown)} of {len(found.features)} features")
     for axes in (ax, upper):
         axes.spines["right"].set_visible(False)
+    return ax
+
+
+def drift(found: Drift, *, limit: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw how far today's rows are from a model, a bar a variable.
+
+    Parameters
+    ----------
+    found : Drift
+        What `bayleaf.explain.drift` returns.
+    limit : int, default=20
+        Bars, those of the most surprising changes.
+    ax : Axes, optional
+        Where to draw; by default on a new figure that pyplot does not manage.
+
+    Returns
+    -------
+    Axes
+        Bits a row, of each variable given its parents where families were compared,
+        otherwise by itself, with the p-value; dark below 0.01.
+
+    Raises
+    ------
+    TypeError
+        If it is no drift.
+    ValueError
+        If the limit is below 1.
+    ImportError
+        If matplotlib is not installed.
+    """
+    if not isinstance(found, Drift):
+        raise TypeError(
+            "drift must be what bayleaf.explain.drift returns, got "
+            f"{type(found).__name__}"
+        )
+    if limit < 1:
+        raise ValueError(f"limit must be at least 1, got {limit}")
+    bars = [(one.child, one.deviation) for one in found.ranked_families()]
+    given = " given its parents" if bars else ""
+    bars = bars or [(one.name, one.deviation) for one in found.ranked_variables()]
+    shown = bars[:limit]
+    finite = [one.bits for _, one in shown if np.isfinite(one.bits)]
+    most = max([*finite, 1e-9])
+    ax = style.axes_for(ax, 5.4, 1.2 + 0.27 * len(shown))
+    for place, (_, one) in enumerate(shown):
+        bits = min(one.bits, most)
+        colour = style.FOR if one.p_value < _SURPRISING else style.FAINT
+        ax.barh(place, bits, 0.62, color=colour)
+        told = f"p = {one.p_value:.2g}" if np.isfinite(one.bits) else "ruled out"
+        style.write(ax, bits + 0.01 * most, place, told, va="center")
+    names = [style.in_lines(name, _NAME, _LINES) for name, _ in shown]
+    ax.set_yticks(range(len(shown)))
+    style.name_ticks(ax, "y", names)
+    ax.invert_yaxis()
+    ax.set_xlim(0.0, 1.25 * most)
+    ax.tick_params(axis="y", length=0)
+    style.label_axes(ax, x=f"difference of each variable{given} (bits a row)")
+    style.plain_frame(ax)
     return ax

@@ -39,7 +39,8 @@ def fit(
     ----------
     data
         CSV or Parquet file; - for CSV on standard input. Several files, as
-        'data/*.parquet' or a folder, are one table, which is read in batches.
+        'data/*.parquet' or a folder, are one table, which is read in batches. A file
+        of counts, .counts, needs no target.
     target
         Column to predict.
     density
@@ -68,7 +69,10 @@ def fit(
 
     check_writable(output)
     options = options or ModelOptions()
-    if density == (target is not None) or (density and model is not None):
+    from_counts = data.endswith(".counts")
+    if from_counts:
+        _check_counts_alone(density, target, drop, weight, memory, store)
+    elif density == (target is not None) or (density and model is not None):
         raise ValueError(
             "give --target for a classifier, or --density without --target and --model"
         )
@@ -77,7 +81,9 @@ def fit(
     columns = _Columns(target, tuple(drop), weight, form)
     with progress() as work:
         work.say(f"reading {data}")
-        if in_batches:
+        if from_counts:
+            estimator = _fitted_to_counts(estimator, data)
+        elif in_batches:
             _fit_to_batches(estimator, data, columns, memory, store)
         else:
             _fit_to_table(estimator, data, columns, work)
@@ -90,6 +96,26 @@ def fit(
         print(summary.model_text())
         print(f"written to {visible(str(output))}", file=sys.stderr)
     return 0
+
+
+def _check_counts_alone(density: bool, *others: object) -> None:
+    """Raise if what is said of a table is said of counts."""
+    if density or any(others):
+        raise ValueError(
+            "counts know their target and columns; leave out --density, --target, "
+            "--drop, --weight, --memory and --store"
+        )
+
+
+def _fitted_to_counts(estimator: Any, data: str) -> Any:
+    """An estimator of the same settings, fitted to a file of counts."""
+    from bayleaf.classifiers.shared.base import BayesianClassifier
+    from bayleaf.io.native.count_store import CountStore
+
+    if not isinstance(estimator, BayesianClassifier):
+        raise ValueError(f"{type(estimator).__name__} takes a table, not counts")
+    parameters = estimator.get_params(deep=False)
+    return type(estimator).from_counts(CountStore.open(data), **parameters)
 
 
 class _Columns(NamedTuple):

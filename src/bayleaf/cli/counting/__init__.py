@@ -1,0 +1,1 @@
+"""Commands that need counts of a table alone."""

@@ -1,0 +1,115 @@
+"""``bayleaf counts``: counts of a table in a file, added up and taken out again."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import Strings, print_json
+from bayleaf.wording import visible
+
+if TYPE_CHECKING:
+    from bayleaf.io.native.count_store import CountStore
+
+COUNTS = ".counts"
+
+
+def counts(
+    *data: str,
+    like: Path | None = None,
+    minus: Strings = (),
+    scale: float | None = None,
+    weight: str | None = None,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    form: FileFormat | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Count tables as a model reads them, or add up what was counted.
+
+    A file of counts holds no rows. Models of the counted rows are fitted to it, as by
+    `bayleaf fit all.counts --model tan -o model.json`.
+
+    Example: `bayleaf counts day.parquet --like model.json -o day.counts`
+
+    Parameters
+    ----------
+    data
+        Tables (CSV or Parquet files, folders, globs), and files that end in .counts;
+        all are added up.
+    like
+        Model file whose columns, cut points and families are counted; needed for
+        tables.
+    minus
+        Table or file of counts that is taken out again; may be repeated.
+    scale
+        What the sum is multiplied by in the end, such as 0.99, so that later rows
+        weigh more.
+    weight
+        Column of row weights.
+    output
+        File to write; its name ends in .counts.
+    json
+        Print what was counted as JSON.
+    """
+    from bayleaf.cli.progress import progress
+    from bayleaf.io.atomic import check_writable
+
+    check_writable(output)
+    if output.suffix != COUNTS:
+        raise ValueError(f"the name of a file of counts ends in {COUNTS}, got {output}")
+    if not data:
+        raise ValueError("name a table or a file of counts")
+    read = partial(_read, like, weight, form)
+    with progress() as work:
+        total: Any = None
+        for name in data:
+            work.say(f"counting {name}")
+            part = read(name)
+            total = part if total is None else total + part
+        for name in minus:
+            work.say(f"taking out {name}")
+            total = total - read(name)
+        if scale is not None:
+            total = total * scale
+        total.save(output)
+    if json:
+        print_json({"weight": total.weight, "cards": list(total.tables.cards)})
+    else:
+        print(repr(total))
+        print(f"written to {visible(str(output))}", file=sys.stderr)
+    return 0
+
+
+def _read(
+    like: Path | None, weight: str | None, form: FileFormat | None, name: str
+) -> CountStore:
+    """Counts of a table, or from a file of them."""
+    from bayleaf.io.native.count_store import CountStore
+
+    if name.endswith(COUNTS):
+        return CountStore.open(name)
+    if like is None:
+        raise ValueError(f"--like must name a model by which {name} is counted")
+    from bayleaf.classifiers.shared.streaming.from_counts import (
+        count_batches,
+        families_of,
+        reading_of,
+    )
+    from bayleaf.cli.batches.sources import batches_of
+    from bayleaf.cli.tables import as_learned
+    from bayleaf.loading import load_classifier
+
+    model = load_classifier(like)
+    reading = reading_of(model)
+    return count_batches(
+        batches_of(name, form),
+        reading,
+        families_of(model.model_),
+        weight,
+        lambda table: as_learned(table, reading.domain),
+    )

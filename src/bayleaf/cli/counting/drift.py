@@ -1,0 +1,101 @@
+"""``bayleaf drift``: whether a table follows a model."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import print_json
+from bayleaf.wording import visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def drift(
+    model: Path,
+    data: str,
+    *,
+    weight: str | None = None,
+    picture: Path | None = None,
+    seed: int = 0,
+    form: FileFormat | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Compare the rows of a table with a model of other rows.
+
+    For each variable, and each given its parents: G², its p-value on the premise that
+    rows follow the model, and what the difference takes in bits a row. Only counts of
+    the table are taken.
+
+    Example: `bayleaf drift model.json today.parquet`
+
+    Parameters
+    ----------
+    model
+        Model file of one network: naive Bayes, TAN, KDB, HNB or a density model.
+    data
+        CSV or Parquet file, folder or glob.
+    weight
+        Column of row weights.
+    picture
+        PNG, SVG or PDF file to draw it into.
+    seed
+        Of the draws by which p-values of small tables are found.
+    json
+        Print all figures as JSON.
+    """
+    from bayleaf.cli.batches.sources import batches_of
+    from bayleaf.cli.coding import encode_batch
+    from bayleaf.cli.progress import progress
+    from bayleaf.explain.drift import drift as compared
+    from bayleaf.io.atomic import check_writable
+    from bayleaf.loading import load
+
+    if picture is not None:
+        check_writable(picture)
+    fitted: Any = load(model)
+    encoder = _Encoder(fitted.encoder_)
+
+    def encode(batch: pa.RecordBatch, n_before: int) -> Any:
+        lines = range(n_before + 1, n_before + 1 + batch.num_rows)
+        return encode_batch(encoder, batch, data, lines=lines)
+
+    with progress() as work:
+        work.say(f"counting {data}")
+        found = compared(
+            fitted,
+            batches_of(data, form),
+            sample_weight=weight,
+            random_state=seed,
+            encode=encode,
+        )
+    if picture is not None:
+        _draw(found, picture)
+        print(f"drawn into {visible(str(picture))}", file=sys.stderr)
+    if json:
+        print_json(found.to_dict())
+    else:
+        print(found.to_text())
+    return 0
+
+
+class _Encoder:
+    """A model as batches are encoded by it."""
+
+    def __init__(self, encoder: Any) -> None:
+        self.encoder = encoder
+
+
+def _draw(found: Any, path: Path) -> None:
+    """Write the picture."""
+    from bayleaf.io.atomic import replacing
+    from bayleaf.plot import drift as drawn
+
+    figure: Any = drawn(found).figure
+    with replacing(path) as part:
+        figure.savefig(part, format=path.suffix.lstrip(".") or "png")

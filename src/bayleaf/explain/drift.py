@@ -1,0 +1,314 @@
+"""Whether rows of today follow a model of yesterday, variable by variable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import Family
+from bayleaf.explain.deviation import Deviation, deviation_of
+from bayleaf.inference.queries import Inference
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.pictures.notebook import Bar, bars_html, picture_html
+from bayleaf.wording import brief, counted, cut, name_list, quoted, shown_name
+
+if TYPE_CHECKING:
+    from bayleaf.explain.drift_counts import Encode, TodaysCounts
+
+Floats = NDArray[np.float64]
+Name = str | int
+
+_WIDTH = 80
+
+
+@dataclass(frozen=True)
+class VariableDrift:
+    """How one variable's states are distributed today.
+
+    Parameters
+    ----------
+    name : str or int
+        The variable.
+    deviation : Deviation
+        From its distribution in the model.
+    unknown : int
+        Cells that hold values which training did not contain.
+    missing : float
+        Share of rows in which it is missing, such values included.
+    expected, found : tuple of float
+        Its distribution in the model and today.
+    """
+
+    name: Name
+    deviation: Deviation
+    unknown: int
+    missing: float
+    expected: tuple[float, ...]
+    found: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class FamilyDrift:
+    """How a variable depends on its parents today.
+
+    Parameters
+    ----------
+    child : str or int
+        The variable.
+    parents : tuple of str or int
+        Its parents.
+    deviation : Deviation
+        From its distribution given the parents in the model.
+    arcs : tuple of (str or int, float)
+        For each parent the part of the bits that only shows beside this parent: which
+        arc has changed.
+    """
+
+    child: Name
+    parents: tuple[Name, ...]
+    deviation: Deviation
+    arcs: tuple[tuple[Name, float], ...]
+
+    @property
+    def changed_arc(self) -> Name | None:
+        """The parent whose arc changed most; None where the child has none."""
+        return max(self.arcs, key=lambda arc: arc[1])[0] if self.arcs else None
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far the rows of a table are from a model.
+
+    Parameters
+    ----------
+    rows : float
+        Weight of the rows.
+    variables : tuple of VariableDrift
+        In the model's order.
+    families : tuple of FamilyDrift
+        Those whose variables all stand in the table.
+    remark : str
+        What could not be compared, and why; empty where all was.
+    """
+
+    rows: float
+    variables: tuple[VariableDrift, ...]
+    families: tuple[FamilyDrift, ...]
+    remark: str = ""
+
+    def ranked_variables(self) -> tuple[VariableDrift, ...]:
+        """The variables, those that changed most surprisingly first."""
+        return tuple(sorted(self.variables, key=lambda one: one.deviation.rank))
+
+    def ranked_families(self) -> tuple[FamilyDrift, ...]:
+        """The families, those that changed most surprisingly first."""
+        return tuple(sorted(self.families, key=lambda one: one.deviation.rank))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, ready for JSON."""
+        return {
+            "rows": self.rows,
+            "variables": [
+                {
+                    "name": one.name,
+                    **one.deviation.to_dict(),
+                    "unknown": one.unknown,
+                    "missing": one.missing,
+                    "expected": list(one.expected),
+                    "found": list(one.found),
+                }
+                for one in self.ranked_variables()
+            ],
+            "families": [
+                {
+                    "child": one.child,
+                    "parents": list(one.parents),
+                    **one.deviation.to_dict(),
+                    "arcs": [{"parent": p, "bits": bits} for p, bits in one.arcs],
+                }
+                for one in self.ranked_families()
+            ],
+            "remark": self.remark,
+        }
+
+    def to_text(self) -> str:
+        """Write variables and families as tables, within 80 columns."""
+        lines = [f"{self.rows:g} rows against the model"]
+        lines += [f"{'p':>8} {'G2':>10} {'df':>5} {'bits/row':>9} {'unknown':>8}  name"]
+        lines += [
+            f"{_figures(one.deviation)} {one.unknown:8d}  "
+            f"{cut(shown_name(one.name), _WIDTH - 46)}"
+            for one in self.ranked_variables()
+        ]
+        if self.families:
+            lines += ["", f"{'p':>8} {'G2':>10} {'df':>5} {'bits/row':>9}  family"]
+            lines += [
+                f"{_figures(one.deviation)}  {cut(_family(one), _WIDTH - 37)}"
+                for one in self.ranked_families()
+            ]
+        return "\n".join([*lines, *([self.remark] if self.remark else [])])
+
+    def _repr_html_(self) -> str:
+        bars = [
+            Bar(
+                shown_name(one.name),
+                min(one.deviation.bits, 1e3),
+                f"{one.deviation.bits:.4f} bits, p = {one.deviation.p_value:.3g}",
+            )
+            for one in self.ranked_variables()
+        ]
+        title = f"Bits a row by which each variable left the model, {self.rows:g} rows"
+        return picture_html(bars_html(title, bars))
+
+    def __repr__(self) -> str:
+        first = self.ranked_variables()[:1]
+        most = [f"most {one.name} (p = {one.deviation.p_value:.3g})" for one in first]
+        told = counted(len(self.variables), "variable")
+        return brief(self, f"{self.rows:g} rows", told, *most)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def drift(
+    model: Any,
+    table: Any,
+    *,
+    sample_weight: str | None = None,
+    random_state: int = 0,
+    encode: Encode | None = None,
+) -> Drift:
+    """Compare the rows of a table with a model of other rows.
+
+    Only counts of the table are taken; it may be larger than memory, and no row is
+    kept.
+
+    Parameters
+    ----------
+    model : classifier, density estimator or Predictor
+        Fitted; its model is one Bayesian network.
+    table : data frame, or what `fit` reads in batches
+        Rows with the columns of training; with the class, if it is known.
+    sample_weight : str, optional
+        The column of row weights.
+    random_state : int, default=0
+        Of the draws by which p-values of tables with few rows a cell are found.
+    encode : callable, optional
+        Turns a batch, and the number of rows before it, into codes of the features; by
+        default the model's encoder does.
+
+    Returns
+    -------
+    Drift
+        G² of each variable and of each family given its parents, p-values on the
+        premise that rows follow the model, and what the difference takes in bits a row.
+
+    Raises
+    ------
+    TypeError
+        If the model is no single network.
+    ValueError
+        If a column is missing, or there are no rows.
+
+    Notes
+    -----
+    A family is compared given what its parents hold today, so that a change of the
+    parents alone does not count. The model is taken as exact: with a large table small
+    p-values may come from what training rows left open, and the bits tell how much it
+    matters.
+    """
+    # Reading tables in batches takes libraries that explaining rows does not.
+    from bayleaf.explain.drift_counts import count_today
+
+    network = _network_of(model)
+    today = count_today(model, network, table, sample_weight, encode)
+    rng = np.random.default_rng(random_state)
+    marginals = Inference(network).query()
+    variables = []
+    for place in today.variables:
+        expected = np.asarray(marginals[network.domain[place].name].probabilities)
+        counts = today.counts[(place,)]
+        total = float(counts.sum())
+        variables.append(
+            VariableDrift(
+                network.domain[place].name,
+                deviation_of(counts[None], expected[None], rng),
+                today.unknown.get(network.domain[place].name, 0),
+                1.0 - total / today.rows,
+                tuple(expected.tolist()),
+                tuple((counts / total if total else counts).tolist()),
+            )
+        )
+    families = [
+        _family_drift(network, family, today, rng)
+        for family in today.families
+        if len(family) > 1
+    ]
+    return Drift(today.rows, tuple(variables), tuple(families), today.remark)
+
+
+def _family_drift(
+    network: BayesianNetwork, family: Family, today: TodaysCounts, rng: Any
+) -> FamilyDrift:
+    """How a variable depends on its parents today."""
+    counts = today.counts[family]
+    cpd = network.cpds[family[-1]]
+    expected = np.broadcast_to(np.exp(cpd.log_probabilities()), counts.shape)
+    n_states = counts.shape[-1]
+    whole = deviation_of(
+        counts.reshape(-1, n_states), expected.reshape(-1, n_states), rng
+    )
+    names = network.domain.names
+    arcs = []
+    for axis, parent in enumerate(family[:-1]):
+        arcs.append((names[parent], _bits_of_arc(counts, expected, axis, whole)))
+    parents = tuple(names[parent] for parent in family[:-1])
+    return FamilyDrift(names[family[-1]], parents, whole, tuple(arcs))
+
+
+def _bits_of_arc(
+    counts: Floats, expected: Floats, axis: int, whole: Deviation
+) -> float:
+    """The bits that are left over once a parent is summed out as it is met today."""
+    if not whole.rows or not math.isfinite(whole.bits):
+        return whole.bits
+    totals = counts.sum(axis=-1, keepdims=True)
+    means = (expected * totals).sum(axis=axis)
+    summed = counts.sum(axis=axis)
+    seen = summed > 0
+    g2 = 2.0 * float((summed[seen] * np.log(summed[seen] / means[seen])).sum())
+    return max(0.0, whole.bits - g2 / (2.0 * whole.rows * math.log(2.0)))
+
+
+def _network_of(model: Any) -> BayesianNetwork:
+    """The network of a fitted model."""
+    own = getattr(model, "model", model)
+    try:
+        network = getattr(model, "network_", None) or getattr(own, "network", None)
+    except AttributeError as error:
+        raise TypeError(f"drift compares rows with one network: {error}") from error
+    if not isinstance(network, BayesianNetwork):
+        raise TypeError(
+            "drift compares rows with one network, which "
+            f"{quoted(type(model).__name__)} is not; use naive Bayes, TAN, KDB, HNB or "
+            "a network"
+        )
+    return network
+
+
+def _figures(found: Deviation) -> str:
+    """A deviation's figures in columns."""
+    return f"{found.p_value:8.3g} {found.g2:10.2f} {found.degrees:5d} {found.bits:9.4f}"
+
+
+def _family(found: FamilyDrift) -> str:
+    """A family and its arc that changed most."""
+    child = shown_name(found.child)
+    arc = found.changed_arc
+    told = f"{child} given {name_list([str(p) for p in found.parents])}"
+    few = len(found.parents) < 2 or arc is None
+    return told if few else f"{told}; most by {shown_name(str(arc))}"

@@ -1,0 +1,255 @@
+"""The counts of a table that a model is compared with; no row of it is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.counts.source import Family
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.data.codes import Codes
+from bayleaf.data.encoder.table_encoder import EncodedTable, TableEncoder
+from bayleaf.data.labels import encode_labels
+from bayleaf.data.tables.frames import take_apart
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.streams.sources import ArrowSource, open_source
+from bayleaf.streams.spooling import checked_weights
+from bayleaf.streams.streamed import is_streamed
+from bayleaf.wording import name_list, quoted
+
+# Encodes the features of a batch; the number is that of rows before it.
+Encode = Callable[[pa.RecordBatch, int], EncodedTable]
+
+
+@dataclass(frozen=True)
+class TodaysCounts:
+    """Counts of a table over a network's variables.
+
+    Parameters
+    ----------
+    rows : float
+        Weight of all rows.
+    variables : tuple of int
+        Variables of the network that the table has.
+    families : tuple of tuple of int
+        Families of which it has all variables.
+    counts : dict
+        Of each variable and each family.
+    unknown : mapping
+        Cells with values that training did not contain, by column.
+    remark : str
+        What could not be counted.
+    """
+
+    rows: float
+    variables: tuple[int, ...]
+    families: tuple[Family, ...]
+    counts: dict[Family, NDArray[np.float64]]
+    unknown: Counter[str | int]
+    remark: str
+
+
+class _Reader(NamedTuple):
+    """How batches become codes over the variables of a network.
+
+    Parameters
+    ----------
+    encode : callable
+        Encodes features.
+    places : list of int
+        The network's variable of each feature.
+    target : int or None
+        The network's variable of the class, where the table has one.
+    target_name : str
+        Its column.
+    labels : dict
+        Code of each label.
+    weight : str or None
+        The column of row weights.
+    """
+
+    encode: Encode
+    places: list[int]
+    target: int | None
+    target_name: str
+    labels: dict[Any, int]
+    weight: str | None
+
+
+def count_today(
+    model: Any,
+    network: BayesianNetwork,
+    table: Any,
+    weight: str | None,
+    encode: Encode | None = None,
+) -> TodaysCounts:
+    """Count what a network says something of.
+
+    Parameters
+    ----------
+    model : classifier, density estimator or Predictor
+        Has the encoder.
+    network : BayesianNetwork
+        The model's.
+    table : data frame, or what `fit` reads in batches
+        The rows.
+    weight : str or None
+        The column of row weights.
+    encode : callable, optional
+        Encodes the features of a batch; by default the encoder does.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or there are no rows.
+    """
+    encoder: TableEncoder = getattr(model, "encoder_", None) or model.encoder
+    source = _opened(table)
+    names = source.schema.names
+    if encode is None:
+        used = [str(name) for name in encoder.column_names]
+        absent = [name for name in used if name not in names]
+        if absent:
+            raise ValueError(f"the table lacks {name_list(absent)}; pass its columns")
+
+        def encode(batch: pa.RecordBatch, n_before: int) -> EncodedTable:
+            del n_before
+            own = pa.Table.from_batches([batch.select(used)])
+            return encoder.transform(take_apart(_with_numbers(own, encoder)))
+
+    places = [network.domain.index(name) for name in encoder.domain.names]
+    target, remark = _target_of(model, network, names)
+    domain = network.domain
+    labels: dict[Any, int] = {} if target is None else dict(domain[target].state_index)
+    name = "" if target is None else str(domain[target].name)
+    reader = _Reader(encode, places, target, name, labels, weight)
+    known = set(places) | ({target} if target is not None else set())
+    families = tuple(f for f in network.dag.families if set(f) <= known)
+    return _summed(reader, source, domain.cards, sorted(known), families, remark)
+
+
+def _with_numbers(table: pa.Table, encoder: TableEncoder) -> pa.Table:
+    """A table in which intervals by their names, as samples have them, are numbers."""
+    for place, field in enumerate(table.schema):
+        variables = [v for v in encoder.domain if v.name == field.name]
+        if not variables or not _is_text(field.type):
+            continue
+        variable = variables[0]
+        if variable.kind != "numeric" or variable.categories is not None:
+            continue
+        values = table.column(place).unique().drop_null().to_pylist()
+        if not set(values) <= set(variable.known_states):
+            continue
+        inside = [
+            *variable.cut_points,
+            np.nextafter([0.0, *variable.cut_points][-1], np.inf),
+        ]
+        number = dict(zip(variable.known_states, inside, strict=True))
+        cells = [number.get(cell) for cell in table.column(place).to_pylist()]
+        table = table.set_column(place, field.name, pa.array(cells, pa.float64()))
+    return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether cells are text, as they are or by their places in a list."""
+    own = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(own) or pa.types.is_large_string(own))
+
+
+def _opened(table: Any) -> ArrowSource:
+    """A table in batches."""
+    if is_streamed(table):
+        return open_source(table)
+    if not isinstance(table, pa.Table) and hasattr(table, "__arrow_c_stream__"):
+        table = pa.table(table)
+    if not isinstance(table, pa.Table):
+        raise TypeError(
+            "drift takes a data frame, or a table in batches, got "
+            f"{quoted(type(table).__name__)}; give columns their names"
+        )
+    return open_source(table.to_reader())
+
+
+def _target_of(
+    model: Any, network: BayesianNetwork, names: list[str]
+) -> tuple[int | None, str]:
+    """The class among the network's variables, and what is said without one."""
+    classes = getattr(model, "classes_", getattr(model, "classes", None))
+    if classes is None:
+        return None, ""
+    own: Any = getattr(model, "model_", getattr(model, "model", None))
+    name = own.domain.names[-1]
+    if name in names:
+        return network.domain.index(name), ""
+    return None, (
+        f"the table has no column {quoted(name)}, so that only features are compared, "
+        "and not how they depend on the class"
+    )
+
+
+def _summed(
+    reader: _Reader,
+    source: ArrowSource,
+    cards: tuple[int, ...],
+    variables: list[int],
+    families: tuple[Family, ...],
+    remark: str,
+) -> TodaysCounts:
+    """The counts of all batches."""
+    asked: list[Family] = list(dict.fromkeys([*((v,) for v in variables), *families]))
+    totals = {family: np.zeros([cards[v] for v in family]) for family in asked}
+    unknown: Counter[str | int] = Counter()
+    rows, n_read = 0.0, 0
+    for codes, found in _batches(reader, source, cards):
+        counts = TableCounts(codes, has_class=False).family_counts(asked)
+        for family, own in zip(asked, counts, strict=True):
+            totals[family] += own
+        unknown.update(found)
+        rows += float(codes.weights.sum())
+        n_read += codes.n_rows
+    if not rows:
+        raise ValueError("the table has no rows")
+    return TodaysCounts(rows, tuple(variables), families, totals, unknown, remark)
+
+
+def _batches(
+    reader: _Reader, source: ArrowSource, cards: tuple[int, ...]
+) -> Iterator[tuple[Codes, Any]]:
+    """Batches as codes over all variables of the network, and what is unknown."""
+    n_read = 0
+    for batch in source.batches():
+        weights = None
+        if reader.weight is not None:
+            weights = checked_weights(batch, reader.weight, n_read)
+        encoded = reader.encode(batch, n_read)
+        n_read += batch.num_rows
+        # Variables that the table lacks, such as latent ones, are missing throughout.
+        columns: list[Any] = [
+            np.full(batch.num_rows, card, dtype=np.uint16) for card in cards
+        ]
+        for place, variable in enumerate(reader.places):
+            columns[variable] = encoded.codes.column(place)
+        if reader.target is not None:
+            label = batch.column(reader.target_name)
+            columns[reader.target] = _class_codes(reader, label, cards[reader.target])
+        yield Codes.from_columns(columns, cards, weights), encoded.unknown
+
+
+def _class_codes(reader: _Reader, label: pa.Array, n_classes: int) -> NDArray[np.intp]:
+    """The class of each row; labels that are missing or unknown are missing."""
+    if pa.types.is_dictionary(label.type):
+        label = label.cast(label.type.value_type)
+    found_codes = np.full(len(label), n_classes, dtype=np.intp)
+    present = np.asarray(label.is_valid())
+    if not present.any():
+        return found_codes
+    found, codes = encode_labels(label.drop_null())
+    table = [reader.labels.get(label, n_classes) for label in found.tolist()]
+    found_codes[present] = np.array(table, dtype=np.intp)[codes]
+    return found_codes

@@ -1,0 +1,82 @@
+"""Counts on the command line: days added up, rows taken out, models fitted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+
+from bayleaf.datasets import load_heart
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def days(run: Run, tmp_path: Path) -> Path:
+    """The heart table, two days of it, and a model of the whole."""
+    table = pa.Table.from_pandas(load_heart().frame.to_pandas(), preserve_index=False)
+    pa_csv.write_csv(table, tmp_path / "all.csv")
+    pa_csv.write_csv(table.slice(0, 150), tmp_path / "1.csv")
+    pa_csv.write_csv(table.slice(150), tmp_path / "2.csv")
+    words = ("--target", "disease", "--model", "tan", "-o", tmp_path / "m.json")
+    assert run("fit", tmp_path / "all.csv", *words).code == 0
+    return tmp_path
+
+
+def test_days_add_up_to_the_model_of_all(run: Run, days: Path) -> None:
+    like = ("--like", days / "m.json")
+    for day in "12":
+        done = run("counts", days / f"{day}.csv", *like, "-o", days / f"{day}.counts")
+        assert done.code == 0
+    both = [days / "1.counts", days / "2.counts"]
+    assert run("counts", *both, "-o", days / "all.counts").code == 0
+    done = run("fit", days / "all.counts", "--model", "tan", "-o", days / "n.json")
+    assert done.code == 0
+    one, two = (json.loads((days / f"{n}.json").read_text()) for n in "mn")
+    assert one["model"] == two["model"]
+    # The second day taken out leaves the first.
+    minus = ("--minus", days / "2.counts", "-o", days / "left.counts")
+    assert run("counts", days / "all.counts", *minus).code == 0
+    assert (days / "left.counts").read_bytes() == (days / "1.counts").read_bytes()
+    minus = ("--minus", days / "2.csv", *like, "-o", days / "left.counts")
+    assert run("counts", days / "all.counts", *minus).code == 0
+    assert (days / "left.counts").read_bytes() == (days / "1.counts").read_bytes()
+
+
+def test_counts_are_scaled(run: Run, days: Path) -> None:
+    words = ("--like", days / "m.json", "--scale", "0.5", "--json")
+    done = run("counts", days / "all.csv", *words, "-o", days / "a.counts")
+    assert json.loads(done.out)["weight"] == 135
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["all.csv", "-o", "x.counts"], "--like must name a model"),
+        (["all.csv", "-o", "x.json"], "ends in .counts"),
+        (["-o", "x.counts"], "name a table or a file of counts"),
+        (["none.csv", "--like", "m.json", "-o", "x.counts"], "there is no such file"),
+        (["m.json.counts", "-o", "x.counts"], "cannot"),
+    ],
+)
+def test_what_cannot_be_counted_is_said(
+    run: Run, days: Path, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(days)
+    done = run("counts", *words)
+    assert (done.code, said in done.err, done.err.count("\n")) == (2, True, 1)
+
+
+def test_counts_take_no_words_on_tables(run: Run, days: Path) -> None:
+    words = ("--like", days / "m.json", "-o", days / "a.counts")
+    assert run("counts", days / "all.csv", *words).code == 0
+    for more in (["--target", "disease"], ["--density"], ["--memory", "1GB"]):
+        done = run("fit", days / "a.counts", *more, "-o", days / "x.json")
+        assert (done.code, "counts know their target" in done.err) == (2, True)
+    done = run("fit", days / "a.counts", "-o", days / "x.json")
+    assert (done.code, "needs rows" in done.err) == (2, True)
