@@ -13,7 +13,7 @@ from house.import_walk import SOURCE, imported_modules
 
 # Packages on one line stand beside each other and do not import one another.
 ORDER = [
-    ("wording", "native"),
+    ("wording", "native", "hand_over"),
     ("progress",),
     ("data", "graph", "layout"),
     ("pictures",),
@@ -29,6 +29,7 @@ ORDER = [
     ("io",),
     ("classifiers",),
     ("density", "regression"),
+    ("modelling",),
     ("loading",),
     ("evaluation",),
     ("explain",),
@@ -82,6 +83,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "models": [
         ("texts",),
+        ("handed_over", "network_parts"),
         ("bayesian_network",),
         ("support",),
         ("rules",),

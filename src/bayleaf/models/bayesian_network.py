@@ -17,12 +17,13 @@ from bayleaf.cpds.given_tables import (
     spread_experience,
 )
 from bayleaf.cpds.table import TableCPD
-from bayleaf.data.domain import Domain, Variable
-from bayleaf.graph.dag import DAG, CycleError
+from bayleaf.data.domain import Domain
 from bayleaf.graph.separation import d_separated, markov_blanket
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
+from bayleaf.models.handed_over import HandedOver
+from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.wording import (
@@ -30,16 +31,13 @@ from bayleaf.wording import (
     brief_names,
     counted,
     name_list,
-    near_names,
     plain,
     quoted,
 )
 
-Name = str | int
-
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork(Factorisation, Inference):
+class BayesianNetwork(Factorisation, Inference, HandedOver):
     """A joint distribution over discrete variables that factorises along a graph.
 
     It answers the questions of `Inference` by a junction tree, which is compiled when
@@ -112,11 +110,11 @@ class BayesianNetwork(Factorisation, Inference):
                     f"{what} must be a mapping from names of variables, got "
                     f"{type(mapping).__name__}"
                 )
-        domain = Domain(tuple(_variable(name, s) for name, s in states.items()))
+        domain = Domain(tuple(variable_of(name, s) for name, s in states.items()))
         for mapping, what in ((tables, "a table"), (given, "parents")):
             for name in mapping:
-                _position(domain, name, f"{what} given for")
-        dag = _dag(domain, given)
+                position_of(domain, name, f"{what} given for")
+        dag = dag_of(domain, given)
         cpds = []
         for name, family in zip(domain.names, dag.families, strict=True):
             if name not in tables:
@@ -159,7 +157,7 @@ class BayesianNetwork(Factorisation, Inference):
         is_index = isinstance(name, int) and name in range(len(self.domain))
         if is_index and name not in self.domain.names:
             return int(name)
-        return _position(self.domain, name, "the network is asked for")
+        return position_of(self.domain, name, "the network is asked for")
 
     def markov_blanket(self, name: Name) -> tuple[Name, ...]:
         """Parents, children and children's other parents, in the variables' order.
@@ -323,70 +321,3 @@ class BayesianNetwork(Factorisation, Inference):
 
     def __str__(self) -> str:
         return network_text(self.domain, self.dag, self.cpds)
-
-
-def _variable(name: Any, states: Any) -> Variable:
-    """A variable with states that can be told apart, found again and written down."""
-    plain = name.item() if isinstance(name, np.generic) else name
-    if isinstance(plain, bool) or not isinstance(plain, str | int):
-        raise TypeError(
-            f"a variable's name must be text or an integer, got {quoted(name)}"
-        )
-    if isinstance(states, Mapping) or not isinstance(states, Iterable):
-        raise TypeError(
-            f"the states of variable {quoted(plain)} must be a list, got "
-            f"{type(states).__name__}"
-        )
-    listed = tuple(s.item() if isinstance(s, np.generic) else s for s in states)
-    if not listed:
-        raise ValueError(
-            f"variable {quoted(plain)} has no states; give it at least one"
-        )
-    for state in listed:
-        if not isinstance(state, Hashable) or state != state:
-            raise ValueError(
-                f"variable {quoted(plain)} cannot have the state {quoted(state)}; use "
-                "text or numbers other than NaN"
-            )
-    if None in listed[:-1]:
-        raise ValueError(
-            f"variable {quoted(plain)} has None before its last state; None stands for "
-            "missing cells, so put it last"
-        )
-    return Variable(plain, listed)
-
-
-def _dag(domain: Domain, parents: Mapping[Name, Sequence[Name]]) -> DAG:
-    """The graph of parents by name, with errors that name variables."""
-    members = []
-    for name in domain.names:
-        role = f"{quoted(name)} has the parent"
-        listed = parents.get(name, ())
-        if isinstance(listed, str | int):
-            listed = [listed]
-        if not isinstance(listed, Iterable):
-            raise TypeError(
-                f"the parents of {quoted(name)} must be a list, got {quoted(listed)}"
-            )
-        chosen = [_position(domain, p, role) for p in listed]
-        twice = [p for p in chosen if chosen.count(p) > 1]
-        if twice:
-            parent = domain.names[twice[0]]
-            raise ValueError(f"{quoted(name)} lists the parent {quoted(parent)} twice")
-        members.append(tuple(chosen))
-    try:
-        return DAG(tuple(members))
-    except CycleError as error:
-        names = [domain.names[node] for node in error.nodes]
-        raise ValueError(f"the arcs close a cycle among {name_list(names)}") from None
-
-
-def _position(domain: Domain, name: Name, role: str) -> int:
-    """Index of a variable; ValueError names near ones."""
-    try:
-        return domain.index(name)
-    except (KeyError, TypeError):
-        near = near_names(str(name), map(str, domain.names))
-        raise ValueError(
-            f"{role} {quoted(name)}, but there is no such variable; {near}"
-        ) from None

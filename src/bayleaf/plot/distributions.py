@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bayleaf.cpds.distribution import CPD
 from bayleaf.data.domain import Domain
 from bayleaf.inference.states import StateReader
-from bayleaf.models.bayesian_network import BayesianNetwork, Name
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.network_parts import Name
 from bayleaf.plot import style
 from bayleaf.wording import name_list, quoted
 

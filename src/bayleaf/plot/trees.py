@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.models.bayesian_network import Name
+from bayleaf.models.network_parts import Name
 from bayleaf.models.texts.network_text import hierarchy_node
 from bayleaf.plot import style
 from bayleaf.plot.distributions import head_of, network_of

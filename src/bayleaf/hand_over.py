@@ -1,0 +1,33 @@
+"""Work that methods of networks hand over to packages which stand after theirs.
+
+A network can be fitted, written and asked to fill in missing cells in one line, but
+encoders, files and learners stand later in the order of packages than networks do. What
+does the work is named here, in one table, and loaded when it is called.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+# By the method: the module, and its function, which takes the network first.
+DOERS = {
+    "save": ("bayleaf.io.registry", "write_network"),
+}
+
+
+def hand_over(method: str, network: Any, *arguments: Any, **options: Any) -> Any:
+    """What the function in charge of a method returns.
+
+    Parameters
+    ----------
+    method : str
+        One of `DOERS`.
+    network : object
+        What the method was called on.
+    *arguments, **options
+        Of the method.
+    """
+    module, function = DOERS[method]
+    doer = getattr(importlib.import_module(module), function)
+    return doer(network, *arguments, **options)

@@ -1,0 +1,1 @@
+"""Networks drawn by hand: fitted, completed, intervened upon."""
