@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.pairs import PairCounts
 from bayleaf.counts.source import Counts, CountSource, Family
 from bayleaf.data.codes import Codes
-from bayleaf.wording import name_list
+from bayleaf.wording import brief_fields, name_list
 
 Places = NDArray[np.intp]
 
@@ -49,6 +49,8 @@ class CountTables:
     families: Mapping[Family, Counts] = field(default_factory=dict)
     has_class: ClassVar[bool] = True
     n_jobs: ClassVar[int] = 1
+
+    __repr__ = brief_fields
 
     @classmethod
     def of(

@@ -14,6 +14,7 @@ from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
 from bayleaf.io.native.documents import content_of_text, document_text
 from bayleaf.io.native.model_file import label_type, labels_of_type
+from bayleaf.wording import brief_fields
 
 FORMAT = "bayleaf-table"
 
@@ -41,6 +42,8 @@ class TableReading:
     notes: tuple[tuple[Name, str], ...]
     readings: tuple[ColumnReading, ...]
     label_type: str | None
+
+    __repr__ = brief_fields
 
     @classmethod
     def of(
