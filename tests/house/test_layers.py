@@ -80,10 +80,11 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("conflict", "rows", "sensitivity", "value_of_information"),
         ("sampling",),
         (REST,),
+        ("interventions",),
     ],
     "models": [
         ("texts",),
-        ("handed_over", "network_parts"),
+        ("causal_questions", "handed_over", "network_parts"),
         ("bayesian_network",),
         ("support",),
         ("rules",),

@@ -22,6 +22,7 @@ from bayleaf.graph.separation import d_separated, markov_blanket
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
+from bayleaf.models.causal_questions import Interventions
 from bayleaf.models.handed_over import HandedOver
 from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
@@ -37,7 +38,7 @@ from bayleaf.wording import (
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork(Factorisation, Inference, HandedOver):
+class BayesianNetwork(Factorisation, Inference, Interventions, HandedOver):
     """A joint distribution over discrete variables that factorises along a graph.
 
     It answers the questions of `Inference` by a junction tree, which is compiled when
