@@ -84,7 +84,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "models": [
         ("texts",),
-        ("causal_questions", "handed_over", "network_parts"),
+        ("handed_over", "network_parts"),
         ("bayesian_network",),
         ("support",),
         ("rules",),

@@ -20,9 +20,9 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.graph.separation import d_separated, markov_blanket
 from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.interventions.questions import Interventions
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
-from bayleaf.models.causal_questions import Interventions
 from bayleaf.models.handed_over import HandedOver
 from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html

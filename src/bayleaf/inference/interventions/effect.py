@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -246,6 +246,16 @@ class CausalEffect:
         """The treatment at a state, such as ``drug = yes``."""
         return stated(self.treatment.name, self.treatment.label(code))
 
+    @property
+    def _among(self) -> str:
+        """What is given, as the end of a heading."""
+        return f", given {self.given}" if self.given else ""
+
+    def _against(self, place: int) -> str:
+        """Which states of the treatment a contrast compares."""
+        value, reference = self.codes[place], self.codes[0]
+        return f"{self._set_to(value)} against {self._set_to(reference)}"
+
     def _what(self, event: int | None) -> str:
         """What is compared, in words."""
         if event is None:
@@ -275,51 +285,40 @@ class CausalEffect:
 
     def _contrast(self, place: int, other: int, event: int | None) -> Contrast:
         """Difference, ratio and log odds ratio of two treatments."""
-        (a, drawn_a), (b, drawn_b) = (
-            self._series(other, event),
-            self._series(place, event),
-        )
-        pairs = None
-        if drawn_a is not None and drawn_b is not None:
-            pairs = drawn_a, drawn_b
-        difference = self._estimate(
-            b - a, None if pairs is None else pairs[1] - pairs[0]
-        )
-        ratio = log_odds = None
-        if event is not None and a > 0:
-            ratio = self._estimate(b / a, None if pairs is None else _ratio(*pairs))
-        if event is not None and 0 < a < 1 and 0 < b < 1:
-            value = float(_log_odds(np.array(a), np.array(b)))
-            log_odds = self._estimate(
-                value, None if pairs is None else _log_odds(*pairs)
-            )
+        a, drawn_a = self._series(other, event)
+        b, drawn_b = self._series(place, event)
+
+        def estimate(measure: Callable[[Any, Any], Any]) -> Estimate:
+            draws = None
+            if drawn_a is not None and drawn_b is not None:
+                draws = measure(drawn_a, drawn_b)
+            return self._estimate(float(measure(a, b)), draws)
+
+        is_event = event is not None
+        has_odds = is_event and 0 < a < 1 and 0 < b < 1
         return Contrast(
             self._what(event),
             self.treatment.states[self.codes[place]],
             self.treatment.states[self.codes[other]],
-            difference,
-            ratio,
-            log_odds,
+            estimate(lambda reference, value: value - reference),
+            estimate(_ratio) if is_event and a > 0 else None,
+            estimate(_log_odds) if has_odds else None,
         )
 
     def __str__(self) -> str:
-        width = max(len(self._set_to(code)) for code in self.codes)
-        given = f", given {self.given}" if self.given else ""
+        set_to = [f"do({self._set_to(code)})" for code in self.codes]
+        width = max(map(len, set_to))
         lines = []
         for event in self.events:
-            lines.append(f"{self._what(event)}{given}")
+            lines.append(self._what(event) + self._among)
             lines += [
-                f"  do({self._set_to(code)}){' ' * (width - len(self._set_to(code)))}"
-                f"  {self._measured(place, event)}"
-                for place, code in enumerate(self.codes)
+                f"  {text:<{width}}  {self._measured(place, event)}"
+                for place, text in enumerate(set_to)
             ]
             for place in range(1, len(self.codes)):
-                found = self._contrast(place, 0, event)
-                lines.append(
-                    f"  {self._set_to(self.codes[place])} against "
-                    f"{self._set_to(self.codes[0])}"
-                )
-                lines += [f"    {name:<14}  {one}" for name, one in found.measures]
+                lines.append(f"  {self._against(place)}")
+                measures = self._contrast(place, 0, event).measures
+                lines += [f"    {name:<14}  {one}" for name, one in measures]
         return "\n".join([*lines, *self._sentences()])
 
     def _sentences(self) -> list[str]:
@@ -343,42 +342,36 @@ class CausalEffect:
         )
 
     def _repr_html_(self) -> str:
-        given = f", given {self.given}" if self.given else ""
         tables = []
         for event in self.events:
-            rows = [
+            rows: list[tuple[str, Estimate]] = [
                 (f"do({self._set_to(code)})", self._measured(place, event))
                 for place, code in enumerate(self.codes)
             ]
-            changes = [
-                (f"{name}: {self._set_to(code)}", one)
-                for place, code in enumerate(self.codes)
-                if place
+            rows += [
+                (f"{name}, {self._against(place)}", one)
+                for place in range(1, len(self.codes))
                 for name, one in self._contrast(place, 0, event).measures
             ]
-            tables.append(
-                table_html(
-                    f"{self._what(event)}{given}", ("", "value"), [*rows, *changes]
-                )
-            )
-        sentences = table_html(
-            "", ("what this rests on",), ([s] for s in self._sentences())
-        )
+            title = self._what(event) + self._among
+            tables.append(table_html(title, ("", "value"), rows))
+        told = ([sentence] for sentence in self._sentences())
+        sentences = table_html("what this rests on", ("",), told)
         return picture_html(*tables, sentences)
 
 
-def _ratio(reference: Floats, value: Floats) -> Floats:
-    """Ratios of drawn probabilities."""
-    return np.asarray(value / np.maximum(reference, _TINY))
+def _ratio(reference: Any, value: Any) -> Any:
+    """Ratios of probabilities."""
+    return value / np.maximum(reference, _TINY)
 
 
-def _log_odds(reference: Floats, value: Floats) -> Floats:
+def _log_odds(reference: Any, value: Any) -> Any:
     """Logarithms of odds ratios."""
     odds = [
         np.log(np.maximum(p, _TINY)) - np.log(np.maximum(1.0 - p, _TINY))
         for p in (reference, value)
     ]
-    return np.asarray(odds[1] - odds[0])
+    return odds[1] - odds[0]
 
 
 def _plain(state: Hashable) -> Any:

@@ -30,6 +30,7 @@ from bayleaf.inference.interventions.identification import (
 )
 from bayleaf.inference.interventions.joint_tables import joint_table
 from bayleaf.inference.interventions.settings import intervened
+from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.wording import name_list, quoted, stated
@@ -159,8 +160,7 @@ def measure_effect(
     formula = _formula_for(network, effect, known, latent, adjust_for)
     cut = _cut(network, effect.treatment)
     if formula.kind in ("cut", "none"):
-        inference = Inference(cut, max_table_cells=max_table_cells)
-        probabilities = _cut_probabilities(inference, effect, given)
+        probabilities = _cut_probabilities(cut, effect, given, max_table_cells)
     else:
         joint = _observed_joint(network, effect, formula, known, max_table_cells)
         probabilities = _averaged(network, effect, formula, known, joint)
@@ -230,10 +230,13 @@ def _cut(network: Factorisation, treatment: int) -> Factorisation:
     return Factorisation(network.domain, dag, cpds)
 
 
-def _cut_probabilities(inference: Inference, effect: Effect, given: Given) -> Floats:
-    """P(outcome | treatment, given) once the treatment has no parents."""
-    domain = inference._trees.domain
-    treatment, outcome = domain[effect.treatment], domain.names[effect.outcome]
+def _cut_probabilities(
+    cut: Factorisation, effect: Effect, given: Given, max_table_cells: int
+) -> Floats:
+    """P(outcome | treatment, given) where the treatment has no parents."""
+    inference = Inference(cut, max_table_cells=max_table_cells)
+    treatment = cut.domain[effect.treatment]
+    outcome = cut.domain.names[effect.outcome]
     rows = []
     for code in effect.codes:
         likelihood = np.zeros(treatment.n_states)
@@ -266,7 +269,7 @@ def _observed_joint(
             "adjust for fewer variables"
         )
     if not joint.sum() > 0:
-        raise Inference(network)._trees.impossible(known)
+        raise NetworkTrees(network).impossible(known)
     return joint
 
 
