@@ -22,7 +22,7 @@ def mutilated_joint(
     joint = np.ones(network.domain.cards)
     for node, cpd in enumerate(network.cpds):
         family = (node,) if node in settings else cpd.family
-        table = settings[node] if node in settings else cpd.probabilities
+        table = settings.get(node, cpd.probabilities)
         axes = list(range(joint.ndim))
         joint = np.einsum(joint, axes, table, list(family), axes)
     for node, likelihood in (likelihoods or {}).items():

@@ -56,17 +56,23 @@ class DrawnNetworks:
     @property
     def experienced(self) -> list[int]:
         """Variables whose tables say how many rows they rest on."""
-        return [v for v in self.nodes if _experience(self.network, v) is not None]
+        return [v for v in self._told if _experience(self.network, v) is not None]
 
     @property
     def fixed(self) -> list[int]:
         """Variables with uncertain distributions whose tables do not say so."""
         return [
             v
-            for v in self.nodes
+            for v in self._told
             if _experience(self.network, v) is None
             and not np.isin(self.network.cpds[v].probabilities, (0.0, 1.0)).all()
         ]
+
+    @property
+    def _told(self) -> list[int]:
+        """Variables whose distributions matter: what is known of others is left out."""
+        families = self.network.dag.families
+        return [v for v in self.nodes if cut_scope(families[v], self.hard)]
 
     def draw(
         self, n_draws: int, most_cells: int, rng: np.random.Generator

@@ -35,7 +35,7 @@ def back_door(joint: Floats, asked: list[int]) -> Floats:
     Returns
     -------
     ndarray of shape (n_asked, n_outcomes)
-        The sum over z of P(y | x, z) P(z) (Pearl 2009, equation 3.19).
+        The sum over z of P(y | x, z) P(z) (Pearl 2009, theorem 3.3.2).
 
     Raises
     ------
@@ -68,7 +68,7 @@ def front_door(joint: Floats, asked: list[int]) -> Floats:
     -------
     ndarray of shape (n_asked, n_outcomes)
         The sum over z of P(z | x) times the sum over x' of P(y | x', z) P(x')
-        (Pearl 2009, equation 3.29).
+        (Pearl 2009, theorem 3.3.4).
 
     Raises
     ------

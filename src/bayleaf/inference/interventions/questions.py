@@ -201,8 +201,8 @@ class Interventions(CausalQuestions):
 
         Notes
         -----
-        The truncated factorisation (Pearl 2009, "Causality", equation 3.10), for
-        given distributions section 4.2.
+        The truncated factorisation (Pearl 2009, "Causality", section 3.2.3); for given
+        distributions section 4.2.
 
         Examples
         --------
