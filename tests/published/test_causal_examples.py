@@ -126,7 +126,7 @@ def test_in_the_m_graph_adjusting_for_the_collider_makes_the_bias() -> None:
 
 
 def test_in_the_butterfly_the_middle_needs_one_wing() -> None:
-    # Ding and Miratrix (2015), "To adjust or not to adjust?": the middle both confounds and collides.
+    # Ding and Miratrix (2015): the middle both confounds and collides.
     network = drawn_graph(["a x", "a m", "b m", "b y", "m x", "m y", "x y"])
     assert list(network.adjustment_sets("x", "y")) == [{"a", "m"}, {"b", "m"}]
     assert not network.adjustment_sets("x", "y", latent=["a", "b"])
