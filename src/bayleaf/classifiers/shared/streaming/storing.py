@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import os
 import shutil
 import tempfile
 import weakref
@@ -31,6 +32,12 @@ from bayleaf.streams.sources import ArrowSource, open_source
 from bayleaf.streams.spooling import TableRoles, spool_table
 from bayleaf.streams.streamed import is_store
 from bayleaf.wording import quoted, shown_name
+
+try:
+    import fcntl
+except ImportError:
+    # Windows has other locks; there two processes must not write one file.
+    fcntl = None  # type: ignore[assignment]
 
 # What stands in a file of codes beside them.
 _READING, _TABLE = "reading", "table"
@@ -117,14 +124,9 @@ def stored_table(
     source = open_source(table)
     what = _what(estimator, source, reading, discretizer)
     path = None if reading.store is None else Path(reading.store)
-    if path is not None and path.exists():
-        store = CodeStore.open(path)
-        if what is None or store.about.get(_READING) != what:
-            raise ValueError(
-                f"the file {shown_name(str(path))} holds the codes of another table, "
-                "or of this one read in another way; name another file or delete it"
-            )
-        return StoredTable(store, reading_in(store))
+    known = _known(path, what)
+    if known is not None:
+        return known
     keeps = None
     if path is None:
         keeps = _TemporaryFolder()
@@ -132,7 +134,12 @@ def stored_table(
     else:
         check_writable(path)
         folder = path.with_name(path.name + _PART)
-    with _cleared(folder):
+    with _alone(folder), _cleared(folder):
+        # Another process may have come first.
+        known = _known(path, what) if keeps is None else None
+        if known is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            return known
         spooled = spool_table(
             source,
             reading.roles,
@@ -157,6 +164,25 @@ def stored_table(
     return StoredTable(replace(store, keeps=keeps), found)
 
 
+def _known(path: Path | None, what: str | None) -> StoredTable | None:
+    """The codes in a file of this very table; None if there is no file.
+
+    Raises
+    ------
+    ValueError
+        If there is one, but of another table.
+    """
+    if path is None or not path.is_file():
+        return None
+    store = CodeStore.open(path)
+    if what is None or store.about.get(_READING) != what:
+        raise ValueError(
+            f"the file {shown_name(str(path))} holds the codes of another table, "
+            "or of this one read in another way; name another file or delete it"
+        )
+    return StoredTable(store, reading_in(store))
+
+
 class _TemporaryFolder:
     """A folder that goes when nobody needs it any more."""
 
@@ -166,13 +192,50 @@ class _TemporaryFolder:
 
 
 @contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Make a folder, which no other process writes to in the meantime.
+
+    Raises
+    ------
+    ValueError
+        If one does.
+    """
+    _make(folder)
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            target = folder.with_name(folder.name.removesuffix(_PART))
+            raise ValueError(
+                f"another process is writing the codes of {shown_name(str(target))}; "
+                "wait until it has ended, or name another file"
+            ) from error
+        # It may have ended just now, and its folder with it.
+        _make(folder)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _make(folder: Path) -> None:
+    """Make a folder where there is none."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise type(error)(f"cannot write {folder}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
 def _cleared(folder: Path) -> Iterator[None]:
-    """Make a folder for what is written, and remove it where that cannot be used.
+    """Remove a folder where what is written into it cannot be used.
 
     It stays if the block is interrupted, so that the next reading can go on.
     """
     try:
-        folder.mkdir(exist_ok=True)
         yield
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
