@@ -29,6 +29,7 @@ ORDER = [
     ("io",),
     ("classifiers",),
     ("density", "regression"),
+    ("predictions",),
     ("loading",),
     ("evaluation",),
     ("explain",),

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +15,7 @@ from bayleaf.streams.reading_errors import in_a_sentence, in_one_line
 from bayleaf.wording import quoted
 
 # Rows of a batch of a file.
-_BATCH_ROWS = 1 << 17
+_BATCH_ROWS, _SMALL_ROWS = 1 << 17, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -32,15 +31,22 @@ class ParquetFiles:
     are_alike : bool
         Whether all have the same columns of the same types, and folders tell of no
         others.
+    in_folders : tuple of str
+        Columns that folders tell of, in the manner of Hive.
     """
 
     paths: Sequence[str]
     dataset: Any
     are_alike: bool
+    in_folders: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, paths: Sequence[str], called: str) -> ParquetFiles:
+    def of(
+        cls, paths: Sequence[str], called: str, *, as_indices: bool = True
+    ) -> ParquetFiles:
         """Look at the columns of some files.
+
+        Text comes as indices into its values if that is asked for, and files are alike.
 
         Raises
         ------
@@ -57,14 +63,29 @@ class ParquetFiles:
             ) from error
         bare = [schema.remove_metadata() for schema in schemas]
         told = [f for f in plain.schema if f.name not in bare[0].names]
+        in_folders = tuple(field.name for field in told)
         if any(schema != bare[0] for schema in bare):
             joined = _joined_schema(paths, bare)
-            whole = opened(format="parquet", schema=pa.schema([*joined, *told]))
-            return cls(paths, whole, are_alike=False)
-        kept = pa_dataset.ParquetReadOptions(dictionary_columns=_texts(plain.schema))
-        form = pa_dataset.ParquetFileFormat(read_options=kept)
-        in_folders = any("=" in p for path in paths for p in Path(path).parts[:-1])
-        return cls(paths, opened(format=form), are_alike=not (told or in_folders))
+            plain = opened(format="parquet", schema=pa.schema([*joined, *told]))
+        elif as_indices:
+            kept = pa_dataset.ParquetReadOptions(
+                dictionary_columns=_texts(plain.schema)
+            )
+            form = pa_dataset.ParquetFileFormat(read_options=kept)
+            return cls(paths, opened(format=form), not in_folders, in_folders)
+        return cls(paths, plain, False, in_folders)
+
+    def rows_of(self, place: int) -> Iterator[pa.RecordBatch]:
+        """Rows of one of the files, with what its folders tell."""
+        path = self.paths[place]
+        with _named(path):
+            yield from list(self.dataset.get_fragments())[place].to_batches(
+                schema=self.dataset.schema,
+                batch_size=_SMALL_ROWS,
+                batch_readahead=1,
+                fragment_readahead=1,
+                memory_pool=pa.system_memory_pool(),
+            )
 
     def rows(self, first: int) -> Iterator[pa.RecordBatch]:
         """Rows of files that are alike, from a row on.

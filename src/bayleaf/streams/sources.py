@@ -211,7 +211,7 @@ def files_of(path: str) -> list[str]:
             os.path.join(folder, name)
             for folder, _, names in os.walk(path)
             for name in names
-            if not name.startswith((".", "_")) and _kind(name) in ("parquet", "csv")
+            if not name.startswith((".", "_")) and file_kind(name) in ("parquet", "csv")
         ]
         if not found:
             raise FileNotFoundError(
@@ -223,8 +223,8 @@ def files_of(path: str) -> list[str]:
     return [path]
 
 
-def _kind(path: str) -> str:
-    """What a file's name says that it is."""
+def file_kind(path: str) -> str:
+    """What a file's name says that it is: "parquet", "csv" or "other"."""
     suffixes = [s.lower() for s in Path(path).suffixes]
     while suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()
@@ -235,7 +235,7 @@ def _kind(path: str) -> str:
 
 def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSource:
     """Files of one kind as one table."""
-    kinds = {_kind(path) for path in paths}
+    kinds = {file_kind(path) for path in paths}
     identity = [_state_of(path) for path in paths]
     if kinds == {"parquet"}:
         files = ParquetFiles.of(paths, called)
