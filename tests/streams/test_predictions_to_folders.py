@@ -169,11 +169,12 @@ def test_csv_files_are_predicted_too(tmp_path: Path) -> None:
     check(found, model, plain)
 
 
+@pytest.mark.slow
 def test_a_numeric_target_gets_quantiles(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    x = rng.normal(size=200)
-    frame = pa.table({"x": x, "z": rng.choice(["a", "b"], 200)})
-    model = AveragedKDBRegressor(random_state=0).fit(frame, x + rng.normal(size=200))
+    x = rng.normal(size=60)
+    frame = pa.table({"x": x, "z": rng.choice(["a", "b"], 60)})
+    model = AveragedKDBRegressor(random_state=0).fit(frame, x + rng.normal(size=60))
     predict_to_folder(model, frame, tmp_path / "out")
     found = predicted(tmp_path / "out")
     np.testing.assert_array_equal(found["prediction"], model.predict(frame))
@@ -212,6 +213,7 @@ def test_what_cannot_be_predicted_is_said(
         predict_to_folder(model, table, out, rows_per_file=0)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_leaves_no_half_file(
     table: pa.Table, model: TANClassifier, tmp_path: Path
 ) -> None:
