@@ -30,6 +30,7 @@ ORDER = [
     ("classifiers",),
     ("density", "regression"),
     ("modelling",),
+    ("predictions",),
     ("loading",),
     ("evaluation",),
     ("explain",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,9 +27,12 @@ from bayleaf.data.encoder.learning import (
     Target,
 )
 from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.hierarchies.encoding import with_value_hierarchies
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.labels import encode_labels
 from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import Name
 from bayleaf.progress import Work
 from bayleaf.streams.number_spool import NumberSpool
 from bayleaf.streams.spool import (
@@ -62,11 +65,42 @@ class _Column(NamedTuple):
         self, spool: Spool, rules: EncoderRules, limits: list[tuple[int, int]]
     ) -> list[Iterator[NDArray[Any]]]:
         """The codes of each variable, stretch by stretch."""
-        if isinstance(spool, ValueSpool):
+        if isinstance(spool, ValueSpool) and self.lookups:
             return [_looked_up(spool, lookup, limits) for lookup in self.lookups]
+        if not self.learned.variables:
+            return []
         domain = Domain(tuple(variable for variable, _ in self.learned.variables))
         encoder = TableEncoder(domain, rules, readings=(self.learned.reading,))
         return [_encoded(spool, encoder, place, limits) for place in range(len(domain))]
+
+    def encoded_anew(self, encoder: TableEncoder, names: Collection[Name]) -> _Column:
+        """The column with the variables of another encoder, if it is among the names.
+
+        Their codes are found by the encoder, which may cut elsewhere.
+        """
+        if self.learned.reading.name not in names:
+            return self
+        index = {variable.name: variable for variable in encoder.domain}
+        changed = [(index[own.name], codes) for own, codes in self.learned.variables]
+        return _Column(self.learned._replace(variables=changed), [])
+
+
+def _check_no_groups(
+    table: SpooledTable, hierarchies: Mapping[Name, ValueHierarchy]
+) -> None:
+    """Raise if a cell names a group of its column's hierarchy, which no code says."""
+    for name, tree in hierarchies.items():
+        spool = table.features.get(str(name))
+        if not isinstance(spool, ValueSpool) or spool.numbers:
+            continue
+        values = set(spool.values)
+        groups = [node for node in tree.inner_nodes if node in values]
+        if groups:
+            raise ValueError(
+                f"column {quoted(name)} has cells that name {quoted(groups[0])}, a "
+                "group of its hierarchy; a table that is read in batches cannot hold "
+                "groups, so fit it in memory"
+            )
 
 
 def _looked_up(
@@ -79,12 +113,12 @@ def _looked_up(
 
 
 def _encoded(
-    spool: NumberSpool,
+    spool: Spool,
     encoder: TableEncoder,
     place: int,
     limits: list[tuple[int, int]],
 ) -> Iterator[NDArray[Any]]:
-    """Codes of one variable of a column of numbers or times."""
+    """Codes of one variable of a column that is encoded anew."""
     for first, last in limits:
         yield encoder.transform([spool.cells(first, last)]).codes.column(place)
 
@@ -116,6 +150,7 @@ def learn_spooled(
     mean_one: bool = False,
     n_jobs: int = 1,
     schema: pa.Schema,
+    hierarchies: Mapping[Name, ValueHierarchy] | None = None,
 ) -> tuple[LearnedTable, Callable[[Path, dict[str, Any]], CodeStore]]:
     """Learn the domain of a table, as `learn_encoder` does of one in memory.
 
@@ -133,6 +168,8 @@ def learn_spooled(
         Number of threads.
     schema : Schema
         Of the table.
+    hierarchies : mapping of column to ValueHierarchy, optional
+        Of the values of columns, as a person wrote them.
 
     Returns
     -------
@@ -140,7 +177,14 @@ def learn_spooled(
         What was learned.
     write : callable
         Writes the codes to a path, with what else is to be noted in the file.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a column cannot be used, or a cell names a group of its hierarchy.
     """
+    hierarchies = hierarchies or {}
+    _check_no_groups(table, hierarchies)
     scale = _mean_one(table) if mean_one else 1.0
     classes, class_table = None, np.zeros(1, dtype=np.intp)
     if table.target is not None:
@@ -151,8 +195,13 @@ def learn_spooled(
     variable = None
     if classes is not None:
         variable = Variable(str(table.roles.target), tuple(classes.tolist()))
-    learned = _learn_columns(table, rows, variable, discretizer, rules, n_jobs)
+    learned = _learn_columns(
+        table, rows, variable, discretizer, rules, n_jobs, hierarchies
+    )
     encoder = encoder_of([own.learned for own in learned], rules, [*table.features])
+    if hierarchies:
+        encoder = with_value_hierarchies(encoder, hierarchies)
+        learned = [own.encoded_anew(encoder, hierarchies) for own in learned]
     found = LearnedTable(encoder, variable, classes)
     return found, partial(_written, table, found, learned, rows, n_jobs)
 
@@ -193,6 +242,7 @@ def _learn_columns(
     discretizer: Discretizer,
     rules: EncoderRules,
     n_jobs: int,
+    as_is: Collection[Name] = (),
 ) -> list[_Column]:
     """What every column becomes."""
     names = tuple(table.features)
@@ -224,7 +274,7 @@ def _learn_columns(
             reading = ColumnReading(name, "values", MOST_VALUES, spool.n_missing)
             found.append(_Column(left_out(reading), []))
             continue
-        own = learner.learn(stand_in.column)
+        own = learner.learn(stand_in.column, as_is=name in as_is)
         if stand_in.rank_error:
             own = _with_error(own, stand_in.rank_error, table.n_rows)
         found.append(_Column(own, _lookups(spool, stand_in, own)))

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.tables.cells import arrow_column, unsupported
 from bayleaf.data.tables.columns import (
@@ -321,5 +322,12 @@ def checked_weights(
         raise ValueError(
             f"the weight column {quoted(name)} holds {weights[wrong][0]} in row {row}; "
             "give every row a finite weight >= 0"
+        )
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > MOST_WEIGHT:
+        raise ValueError(
+            f"the weight column {quoted(name)} sums to {total:.3g}, too much to count "
+            "with; divide all weights by one number"
         )
     return np.asarray(weights, dtype=np.float64)

@@ -214,10 +214,8 @@ class BayesianClassifier(
         """
         with self._told_to_callbacks(X, y, sample_weight):
             if is_streamed(X):
-                from bayleaf.classifiers.shared.streaming.fitting import (
-                    Reading,
-                    fit_batches,
-                )
+                from bayleaf.classifiers.shared.streaming.fitting import fit_batches
+                from bayleaf.classifiers.shared.streaming.storing import Reading
 
                 reading = Reading(target, store, max_rows_in_memory, sample_weight)
                 fit_batches(self, X, y, reading)
