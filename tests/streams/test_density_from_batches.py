@@ -19,7 +19,7 @@ from sklearn.base import clone
 from bayleaf import BayesianNetworkClassifier, BayesianNetworkEstimator, load
 from bayleaf.counts import store_counts
 from bayleaf.data.code_store import CodeStore
-from streams.test_fits_from_batches import reader, same_file, the_table
+from oracles.batched_tables import reader, same_file, the_table
 
 TREE = {"any": {"low": ["a", "b"], "high": ["c", "d"]}}
 N_ROWS = 400

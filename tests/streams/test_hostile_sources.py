@@ -23,7 +23,7 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
-from streams.test_fits_from_batches import in_memory, reader, same_file, the_table
+from oracles.batched_tables import in_memory, reader, same_file, the_table
 from streams.test_interrupted_readings import PROGRAM
 
 SMALL = pa.table({"x": ["a", "b"] * 50, "n": np.arange(100) / 2, "label": ["p"] * 100})

@@ -24,7 +24,7 @@ from bayleaf import (
     predict_to_folder,
 )
 from bayleaf.predictions import parts
-from streams.test_fits_from_batches import reader, the_table
+from oracles.batched_tables import reader, the_table
 
 
 @pytest.fixture(scope="module")
