@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.labels import encode_labels
 from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import Name
 from bayleaf.progress import Work
 from bayleaf.streams.number_spool import NumberSpool
 from bayleaf.streams.spool import (
@@ -145,7 +146,8 @@ def learn_spooled(
     classes, class_table = None, np.zeros(1, dtype=np.intp)
     if table.target is not None:
         kind = schema.field(str(table.roles.target)).type
-        classes, class_table = _classes_of(table.target, kind)
+        classes, codes = classes_of(table.target.name, table.target.values, kind)
+        class_table = np.concatenate([[0], codes])
     n_classes = 1 if classes is None else len(classes)
     rows = RowClasses(table.target, class_table, n_classes, table.weights, scale)
     variable = None
@@ -168,22 +170,21 @@ def _mean_one(table: SpooledTable) -> float:
     return table.n_rows / total
 
 
-def _classes_of(
-    target: ValueSpool, kind: pa.DataType
+def classes_of(
+    name: Name, values: list[Hashable], kind: pa.DataType
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Class labels in order, and the class of each number."""
-    if target.overflows:
+    """Class labels in order, and the class of each value of the target."""
+    if len(values) >= MOST_VALUES:
         raise ValueError(
-            f"the target {quoted(target.name)} has more than {MOST_VALUES:,} values; "
+            f"the target {quoted(name)} has more than {MOST_VALUES:,} values; "
             "cut it into classes first"
         )
-    labels: Any = target.values
+    labels: Any = values
     if pa.types.is_integer(kind):
         labels = np.array(labels, dtype=kind.to_pandas_dtype())
     elif all(isinstance(label, str) for label in labels):
         labels = nw.from_native(pa.chunked_array([labels]), series_only=True)
-    classes, codes = encode_labels(labels)
-    return classes, np.concatenate([[0], codes])
+    return encode_labels(labels)
 
 
 def _learn_columns(
@@ -195,8 +196,8 @@ def _learn_columns(
     n_jobs: int,
 ) -> list[_Column]:
     """What every column becomes."""
-    names = tuple(table.features)
-    nominal = rules.nominal_names(names)
+    nominal = rules.nominal_names(tuple(table.features))
+    learner = StandInLearner(variable, discretizer, rules, nominal, table.n_rows)
     valued = [s for s in table.features.values() if isinstance(s, ValueSpool)]
     work = Work()
     work.say("counting values")
@@ -210,25 +211,72 @@ def _learn_columns(
     found: list[_Column] = []
     for name, spool in table.features.items():
         work.say(f"learning column {name}")
-        if rules.missing == "error" and spool.n_missing:
-            raise missing_cells_error(name, spool.n_missing, _first_missing(spool))
+        learner.check_missing(name, spool.n_missing, partial(_first_missing, spool))
+        n_values = 0
         if isinstance(spool, ValueSpool):
             stand_in = stand_in_of_values(spool, *counted.pop(name))
+            n_values = len(spool.values)
         else:
             stand_in = stand_in_of_numbers(spool, rows)
-        target = None if variable is None else Target(variable, stand_in.classes)
+        own = learner.learn(stand_in, spool.n_missing, n_values)
+        lookups = _lookups(spool, stand_in, own) if own.variables else []
+        found.append(_Column(own, lookups))
+    return found
+
+
+@dataclass(frozen=True)
+class StandInLearner:
+    """What learning a column from its short form needs to know of the table.
+
+    Parameters
+    ----------
+    variable : Variable or None
+        The class.
+    discretizer : Discretizer
+        Finds the cut points of numeric columns.
+    rules : EncoderRules
+        How columns are read.
+    nominal : frozenset of names, or None
+        The columns declared nominal; None where nothing is declared.
+    n_rows : int
+        Number of rows.
+    """
+
+    variable: Variable | None
+    discretizer: Discretizer
+    rules: EncoderRules
+    nominal: frozenset[Name] | None
+    n_rows: int
+
+    def check_missing(
+        self, name: str, n_missing: int, first: Callable[[], int]
+    ) -> None:
+        """Raise ValueError if cells are missing and the rules refuse that."""
+        if self.rules.missing == "error" and n_missing:
+            raise missing_cells_error(name, n_missing, first())
+
+    def learn(
+        self, stand_in: StandIn, n_missing: int, n_values: int
+    ) -> LearnedVariables:
+        """The variables that a column becomes; `n_values` are listed of its values."""
+        target = None
+        if self.variable is not None:
+            target = Target(self.variable, stand_in.classes)
         learner = ColumnLearner(
-            target, stand_in.weights, discretizer, rules, nominal, allow_empty=False
+            target,
+            stand_in.weights,
+            self.discretizer,
+            self.rules,
+            self.nominal,
+            allow_empty=False,
         )
-        if _names_rows(spool, stand_in) and rules.identifiers == "drop":
-            reading = ColumnReading(name, "values", MOST_VALUES, spool.n_missing)
-            found.append(_Column(left_out(reading), []))
-            continue
+        if _names_rows(stand_in, n_values) and self.rules.identifiers == "drop":
+            name = stand_in.column.name
+            return left_out(ColumnReading(name, "values", MOST_VALUES, n_missing))
         own = learner.learn(stand_in.column)
         if stand_in.rank_error:
-            own = _with_error(own, stand_in.rank_error, table.n_rows)
-        found.append(_Column(own, _lookups(spool, stand_in, own)))
-    return found
+            own = _with_error(own, stand_in.rank_error, self.n_rows)
+        return own
 
 
 def _first_missing(spool: Spool) -> int:
@@ -241,14 +289,14 @@ def _first_missing(spool: Spool) -> int:
     return 0
 
 
-def _names_rows(spool: Spool, stand_in: StandIn) -> bool:
+def _names_rows(stand_in: StandIn, n_values: int) -> bool:
     """Whether a column has so many values that they are not all told apart."""
-    if not isinstance(spool, ValueSpool) or not spool.overflows:
+    if n_values < MOST_VALUES:
         return False
     repeats = stand_in.column.repeats
     assert repeats is not None
     listed = int(repeats.counts[stand_in.numbers > 0].sum())
-    return len(spool.values) > IDENTIFIER_SHARE * listed
+    return n_values > IDENTIFIER_SHARE * listed
 
 
 def _with_error(
