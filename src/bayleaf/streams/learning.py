@@ -211,7 +211,8 @@ def _learn_columns(
     found: list[_Column] = []
     for name, spool in table.features.items():
         work.say(f"learning column {name}")
-        learner.check_missing(name, spool.n_missing, partial(_first_missing, spool))
+        if rules.missing == "error" and spool.n_missing:
+            learner.check_missing(name, spool.n_missing, _first_missing(spool))
         n_values = 0
         if isinstance(spool, ValueSpool):
             stand_in = stand_in_of_values(spool, *counted.pop(name))
@@ -248,12 +249,10 @@ class StandInLearner:
     nominal: frozenset[Name] | None
     n_rows: int
 
-    def check_missing(
-        self, name: str, n_missing: int, first: Callable[[], int]
-    ) -> None:
+    def check_missing(self, name: str, n_missing: int, first: int) -> None:
         """Raise ValueError if cells are missing and the rules refuse that."""
         if self.rules.missing == "error" and n_missing:
-            raise missing_cells_error(name, n_missing, first())
+            raise missing_cells_error(name, n_missing, first)
 
     def learn(
         self, stand_in: StandIn, n_missing: int, n_values: int

@@ -221,6 +221,11 @@ def files_of(path: str) -> list[str]:
     return [path]
 
 
+def is_parquet(path: str) -> bool:
+    """Whether a file's name says that it is one of Parquet."""
+    return _kind(path) == "parquet"
+
+
 def _kind(path: str) -> str:
     """What a file's name says that it is."""
     suffixes = [s.lower() for s in Path(path).suffixes]
@@ -236,7 +241,7 @@ def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSo
     kinds = {_kind(path) for path in paths}
     identity = [_state_of(path) for path in paths]
     if kinds == {"parquet"}:
-        dataset = _parquet(paths, called)
+        dataset = parquet_dataset(paths, called)
         source = _dataset(dataset, identity)
         if any("=" in part for path in paths for part in Path(path).parts[:-1]):
             # Folders may tell of columns that are in no file.
@@ -258,7 +263,7 @@ def _state_of(path: str) -> list[Any]:
     return [os.path.abspath(path), found.st_size, found.st_mtime_ns]
 
 
-def _parquet(paths: list[str], called: str) -> Any:
+def parquet_dataset(paths: list[str], called: str) -> Any:
     """Parquet files as a dataset in which text comes as indices into its values."""
     try:
         plain = pa_dataset.dataset(paths, format="parquet", partitioning="hive")

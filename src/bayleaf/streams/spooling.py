@@ -6,7 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -307,7 +307,8 @@ def checked_target(batch: pa.RecordBatch, name: str, n_before: int) -> ValueColu
             f"the target {quoted(name)} has missing values (the first in row "
             f"{n_before + int(missing[0])}), such as NaN; remove those rows"
         )
-    return values
+    # Categories that no row has are no classes.
+    return replace(values, ordered=False)
 
 
 def checked_weights(

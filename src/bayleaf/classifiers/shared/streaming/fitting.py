@@ -13,22 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bayleaf.classifiers.shared.leave_one_out import (
-    fitted_temperature,
-    note_little_support,
+from bayleaf.classifiers.shared.parameters import encoder_rules
+from bayleaf.classifiers.shared.streaming.learning import (
+    Reading,
+    check_fit,
+    learn_from_blocks,
 )
-from bayleaf.classifiers.shared.parameters import (
-    AUTO,
-    check_count,
-    encoder_rules,
-)
-from bayleaf.classifiers.shared.saving import support_of
-from bayleaf.classifiers.shared.streaming.from_counts import kept_counts
-from bayleaf.classifiers.shared.streaming.reading import adopt_table
+from bayleaf.classifiers.shared.streaming.partitioned import fit_partitions
 from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.store_counts import StoreCounts
 from bayleaf.counts.threads import thread_count
-from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.cuts.random_cuts import RandomCuts
 from bayleaf.data.domain import Domain
@@ -38,44 +32,15 @@ from bayleaf.io.atomic import check_writable
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.learning import learn_spooled
 from bayleaf.streams.sources import ArrowSource, open_source
-from bayleaf.streams.spooling import TableRoles, spool_table
-from bayleaf.streams.streamed import is_store
-from bayleaf.wording import quoted, shown_name
+from bayleaf.streams.spooling import spool_table
+from bayleaf.streams.streamed import is_partitioned, is_store
+from bayleaf.wording import shown_name
 
 # What stands in a file of codes beside them.
 _READING, _TABLE = "reading", "table"
 # Where an interrupted reading keeps what it has.
 _PART = ".part"
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-
-
-class Reading(NamedTuple):
-    """How a table in batches is to be read.
-
-    Parameters
-    ----------
-    target : str or None
-        The column of class labels.
-    store : path or None
-        Where codes are kept.
-    max_rows_in_memory : int
-        How many rows those learners get that need rows.
-    weight : str or None
-        The column of row weights.
-    drop : tuple of str
-        Columns that are left out.
-    """
-
-    target: str | None
-    store: str | Path | None
-    max_rows_in_memory: int
-    weight: Any = None
-    drop: tuple[str, ...] = ()
-
-    @property
-    def roles(self) -> TableRoles:
-        """What the columns of the table are for."""
-        return TableRoles(self.target, self.weight, self.drop)
 
 
 class StoredTable(NamedTuple):
@@ -86,7 +51,7 @@ class StoredTable(NamedTuple):
 
 
 def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
-    """Fit a classifier to a table that is read batch by batch.
+    """Fit a classifier to a table that is read batch by batch, or on workers.
 
     Raises
     ------
@@ -95,57 +60,21 @@ def fit_batches(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
     OSError
         If the table cannot be read, or its codes cannot be written.
     """
-    _check(classifier, table, y, reading)
+    check_fit(classifier, table, y, reading)
     rng = random_generator(classifier.random_state)
+    if reading.client is not None or is_partitioned(table):
+        fit_partitions(classifier, table, reading, rng)
+        return
     with classifier._stage("encoding the table"):
         discretizer = classifier._chosen_discretizer(rng)
         stored = stored_table(classifier, table, reading, discretizer)
-    adopt_table(classifier, stored.reading)
-    domain = stored.reading.domain
     counts = StoreCounts(
         stored.store,
         classifier.n_jobs,
         max_table_cells=classifier.max_table_cells,
         most_rows=reading.max_rows_in_memory,
     )
-    classifier._learn_from(classifier._kept(counts), domain[len(domain) - 1], rng)
-    n_rows = stored.store.n_rows
-    all_rows = n_rows <= reading.max_rows_in_memory
-    if all_rows or classifier.calibration is not None:
-        classifier._training_codes = counts.rows()
-    with classifier._stage("calibrating the model"):
-        classifier.temperature_ = fitted_temperature(classifier, None, None, None)
-    note_little_support(classifier)
-    classifier._support = support_of(classifier, counts)
-    classifier._counts = kept_counts(classifier, counts, stored.reading)
-    if not all_rows:
-        classifier._training_codes = None
-    if counts.gave_sample:
-        notes = classifier.encoder_.notes
-        name = domain.names[-1]
-        said = (
-            f"what needs rows was learned from {reading.max_rows_in_memory:,} of "
-            f"{n_rows:,}, drawn at random"
-        )
-        notes[name] = "; ".join(filter(None, (notes.get(name), said)))
-
-
-def _check(classifier: Any, table: Any, y: Any, reading: Reading) -> None:
-    """Raise if parameters are out of range, before anything is read."""
-    classifier._check_parameters()
-    if classifier.smoothing != AUTO:
-        resolve_smoothing(classifier.smoothing)
-    check_count("max_rows_in_memory", reading.max_rows_in_memory, 1)
-    if y is not None or (reading.target is None and not is_store(table)):
-        raise ValueError(
-            "a table that is read in batches holds its labels; name their column with "
-            "target=, and pass no y"
-        )
-    if reading.weight is not None and not isinstance(reading.weight, str):
-        raise TypeError(
-            "a table that is read in batches holds its weights; name their column, "
-            f"got {quoted(reading.weight)}"
-        )
+    learn_from_blocks(classifier, counts, stored.reading, rng)
 
 
 def stored_table(
