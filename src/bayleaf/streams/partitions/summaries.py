@@ -190,29 +190,29 @@ def columns_added(
     TypeError
         If one holds numbers and the other text.
     """
-    if not _alike(left, right) and not left.n_present:
-        left = _as_empty(left, right)
-    elif not _alike(left, right) and not right.n_present:
-        right = _as_empty(right, left)
+    if _kind(left) != _kind(right):
+        if not left.n_present:
+            left = _as_empty(left, right)
+        elif not right.n_present:
+            right = _as_empty(right, left)
     if isinstance(left, ValueSummary) and isinstance(right, ValueSummary):
         return left.plus(right, classes, n_classes)
-    if isinstance(left, NumbersSummary) and isinstance(right, NumbersSummary):
-        if left.times == right.times:
-            return left.plus(right, classes, n_classes)
-    raise TypeError(
-        f"column {quoted(left.name)} holds {_sort(left)} in some partitions and "
-        f"{_sort(right)} in others; give it one type with astype"
-    )
-
-
-def _alike(one: ColumnSummary, other: ColumnSummary) -> bool:
-    """Whether columns are of one sort."""
-    if isinstance(one, NumbersSummary) and isinstance(other, NumbersSummary):
-        same: bool = (
-            one.times == other.times and one.numbers.dtype == other.numbers.dtype
+    numbers = isinstance(left, NumbersSummary) and isinstance(right, NumbersSummary)
+    if not numbers or _sort(left) != _sort(right):
+        raise TypeError(
+            f"column {quoted(left.name)} holds {_sort(left)} in some partitions and "
+            f"{_sort(right)} in others; give it one type with astype"
         )
-        return same
-    return isinstance(one, ValueSummary) and isinstance(other, ValueSummary)
+    assert isinstance(left, NumbersSummary)
+    assert isinstance(right, NumbersSummary)
+    return left.plus(right, classes, n_classes)
+
+
+def _kind(column: ColumnSummary) -> Any:
+    """What two columns without a value must share to be alike."""
+    if isinstance(column, ValueSummary):
+        return "values"
+    return column.times, column.numbers.dtype
 
 
 def _as_empty(column: ColumnSummary, like: ColumnSummary) -> ColumnSummary:

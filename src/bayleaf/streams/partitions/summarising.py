@@ -29,6 +29,8 @@ from bayleaf.streams.stand_ins import Entries, counts_by_class, values_of
 
 # Whole numbers in a range of so many are counted in a table, others are sorted.
 _COUNTED_RANGE = 1 << 10
+# Rows in which all values of a column are looked for first.
+_SCANNED_ROWS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -212,14 +214,11 @@ def _numbered_values(
 ) -> _Numbered:
     """Values in the order in which they first occur, or in their own."""
     n_values, n_rows = len(column.values), len(column.indices)
-    first = np.full(n_values + 1, n_rows, np.int64)
-    # Of repeated places the last one assigned counts, which is the first row. Missing
-    # cells, whose index is -1, go to the place after all values.
-    first[column.indices[::-1]] = np.arange(n_rows - 1, -1, -1)
+    first = _first_rows(column.indices, n_values)
     if column.ordered:
         order = [i for i, value in enumerate(column.values) if value is not None]
     else:
-        used = np.flatnonzero(first[:-1] < n_rows)
+        used = np.flatnonzero(first < n_rows)
         order = used[np.argsort(first[used])].tolist()
     index: dict[Hashable, int] = {}
     numbers = np.zeros(n_values + 1, np.uint32)
@@ -239,7 +238,7 @@ def _numbered_values(
         numbers = np.minimum(numbers, len(index) + 1).astype(np.uint32)
     before = np.array(places, np.int64)
     is_missing = column.indices < 0
-    if first[-1] < n_rows:
+    if is_missing.any():
         so_far = np.append(0, np.cumsum(is_missing))
         before = np.where(before < n_rows, before - so_far[before], n_rows)
     before = np.where(np.array(places) < n_rows, before, COUNTED_ROWS)
@@ -248,6 +247,20 @@ def _numbered_values(
     kind = np.uint8 if n_codes <= 1 << 8 else np.uint32
     codes = numbers.astype(kind)[column.indices]
     return _Numbered(column, codes, n_codes, list(index), before)
+
+
+def _first_rows(indices: NDArray[np.int32], n_values: int) -> NDArray[np.int64]:
+    """The first row of each value; the number of rows for those that have none."""
+    n_rows, n_scanned = len(indices), _SCANNED_ROWS
+    while True:
+        head = indices[:n_scanned]
+        # Missing cells, whose index is -1, go to the place after all values.
+        first = np.full(n_values + 1, n_rows, np.int64)
+        # Of repeated places the last one assigned counts, which is the first row.
+        first[head[::-1]] = np.arange(len(head) - 1, -1, -1)
+        if n_scanned >= n_rows or (first[:-1] < n_rows).all():
+            return first[:-1]
+        n_scanned *= 16
 
 
 def _many(
