@@ -2,8 +2,8 @@
 
     python benchmarks/speed/dask_workers.py [rows]
 
-The Parquet files, of 20 columns each, are made in a temporary folder: 24 of them in all,
-so that every worker has the same to do. A fit to a small table comes first, in which
+The Parquet files, of 20 columns each, are made in a temporary folder: 24 of them, so
+that every worker has the same to do. A fit to a small table comes first, in which
 workers import what they need; of five fits the median counts. The ratio should be at
 least 1.6 where nothing else runs.
 """
@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from distributed import Client, LocalCluster
-from streams import make
 
 from bayleaf import KDBClassifier, NaiveBayesClassifier, TANClassifier
+from streams import make
 
 N_FILES, N_FITS, N_FEW = 24, 5, 1_000
 LEARNERS = {

@@ -332,7 +332,7 @@ def test_categories_that_no_row_has_are_no_classes() -> None:
         ({"target": "label", "y": ["p"]}, "pass no y"),
         (
             {"target": "label", "sample_weight": "text"},
-            "in partition [0-4], .*must hold numbers",
+            r"in partition \d, .*must hold",
         ),
         ({"target": "label", "sample_weight": [1.0]}, "name their column, got"),
         ({"target": "text"}, "in partition .*the target .text. has missing"),
@@ -371,7 +371,7 @@ def test_columns_of_two_sorts_are_named() -> None:
         pd.DataFrame({"x": x, "label": ["p", "q"]}) for x in ([1.5, 2.5], ["a", "b"])
     ]
     partitions = dd.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
-    with pytest.raises(TypeError, match="column .x. holds numbers in some partitions"):
+    with pytest.raises(TypeError, match="'x' holds numbers in some partitions"):
         TANClassifier().fit(partitions, target="label")
 
 

@@ -202,9 +202,8 @@ class BayesianClassifier(
             Of a table in batches: what needs rows, as leaving them out does, gets a
             sample of so many at most; `summary` says so.
         client : distributed.Client or its address, optional
-            Whose workers read Parquet files, which must lie where all of them find
-            them, or the partitions of a data frame of Dask. By default these are read
-            by the current client's, or by threads.
+            Whose workers read the Parquet files, or the data frame of Dask; by default
+            this is read by the current client's workers, or by threads.
 
         Returns
         -------
@@ -214,17 +213,15 @@ class BayesianClassifier(
         Raises
         ------
         ValueError, TypeError
-            If a parameter, a column or the target cannot be used; the sentence names
-            it and the remedy.
+            If a parameter, a column or the target cannot be used.
         """
         with self._told_to_callbacks(X, y, sample_weight):
             if client is not None or is_streamed(X):
                 from bayleaf.classifiers.shared.streaming.fitting import fit_batches
                 from bayleaf.classifiers.shared.streaming.learning import Reading
 
-                rows = max_rows_in_memory
-                reading = Reading(target, store, rows, sample_weight, client=client)
-                fit_batches(self, X, y, reading)
+                reading = Reading(target, store, max_rows_in_memory, sample_weight)
+                fit_batches(self, X, y, reading._replace(client=client))
             else:
                 self._fit(*with_columns_aside(X, y, sample_weight, target))
         return self
