@@ -63,6 +63,8 @@ class Reading(NamedTuple):
         Columns that are left out.
     hierarchies : mapping of column to ValueHierarchy
         Of the values of columns, as a person wrote them.
+    client : distributed.Client or str, optional
+        Whose workers read the table.
     """
 
     target: str | None
@@ -71,6 +73,7 @@ class Reading(NamedTuple):
     weight: Any = None
     drop: tuple[str, ...] = ()
     hierarchies: Mapping[Name, ValueHierarchy] = {}
+    client: Any = None
 
     @property
     def roles(self) -> TableRoles:
