@@ -392,9 +392,33 @@ def test_without_dask_a_sentence_says_what_to_install(
         )
 
 
-def test_what_learns_no_classifier_says_what_to_do_with_partitions() -> None:
-    with pytest.raises(TypeError, match="data frame of Dask"):
-        BayesianNetworkEstimator().fit(in_partitions(the_table()))
+@pytest.mark.parametrize("most_rows", [10_000, 300])
+@pytest.mark.parametrize("abstraction", [None, "global"])
+def test_density_models_of_partitions_are_those_of_the_stream(
+    abstraction: str | None, most_rows: int, tmp_path: Path
+) -> None:
+    table = few_values(900)
+    model = BayesianNetworkEstimator(abstraction=abstraction, random_state=0)
+    found = clone(model).fit(in_partitions(table), max_rows_in_memory=most_rows)
+    streamed = clone(model).fit(reader(table, 90), max_rows_in_memory=most_rows)
+    assert found.edges_ == streamed.edges_
+    same_file(streamed, found, tmp_path)
+
+
+def test_hierarchies_are_given_for_partitions_too(tmp_path: Path) -> None:
+    table = pa.table({"x": ["a", "b", "c"] * 60, "y": ["u", "v", "v"] * 60})
+    tree = {"all": [{"ab": ["a", "b"]}, "c"]}
+    model = BayesianNetworkEstimator(
+        abstraction="given", hierarchies={"x": tree}, random_state=0
+    )
+    found = clone(model).fit(in_partitions(table, (0, 50)))
+    same_file(clone(model).fit(table), found, tmp_path)
+    groups = pa.table({"x": ["a", "ab", "c"] * 60, "y": ["u", "v", "v"] * 60})
+    with pytest.raises(ValueError, match="'ab', a group of its hierarchy"):
+        clone(model).fit(in_partitions(groups, (0, 50)))
+
+
+def test_predictions_say_what_to_do_with_partitions() -> None:
     fitted = TANClassifier().fit(few_values(100).drop_columns(["label"]), ["a"] * 100)
     with pytest.raises(TypeError, match="data frame of Dask"):
         fitted.predict(in_partitions(few_values(100)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -81,22 +81,21 @@ class _Column(NamedTuple):
         return _Column(self.learned._replace(variables=changed), [])
 
 
-def _check_no_groups(
-    table: SpooledTable, hierarchies: Mapping[Name, ValueHierarchy]
+def check_no_groups(
+    name: Name, values: Iterable[Hashable], hierarchies: Mapping[Name, ValueHierarchy]
 ) -> None:
-    """Raise if a cell names a group of its column's hierarchy, which no code says."""
-    for name, tree in hierarchies.items():
-        spool = table.features.get(str(name))
-        if not isinstance(spool, ValueSpool) or spool.numbers:
-            continue
-        values = set(spool.values)
-        groups = [node for node in tree.inner_nodes if node in values]
-        if groups:
-            raise ValueError(
-                f"column {quoted(name)} has cells that name {quoted(groups[0])}, a "
-                "group of its hierarchy; a table that is read in batches cannot hold "
-                "groups, so fit it in memory"
-            )
+    """Raise ValueError if a cell of a column names a group of its hierarchy."""
+    tree = hierarchies.get(name)
+    if tree is None:
+        return
+    found = set(values)
+    groups = [node for node in tree.inner_nodes if node in found]
+    if groups:
+        raise ValueError(
+            f"column {quoted(name)} has cells that name {quoted(groups[0])}, a "
+            "group of its hierarchy; a table that is read in batches cannot hold "
+            "groups, so fit it in memory"
+        )
 
 
 def _looked_up(
@@ -136,6 +135,12 @@ class LearnedTable:
     encoder: TableEncoder
     target: Variable | None
     classes: NDArray[Any] | None
+
+    @property
+    def domain(self) -> Domain:
+        """The variables, a class last."""
+        last = () if self.target is None else (self.target,)
+        return Domain((*self.encoder.domain.variables, *last))
 
 
 def learn_spooled(
@@ -180,7 +185,10 @@ def learn_spooled(
         If a column cannot be used, or a cell names a group of its hierarchy.
     """
     hierarchies = hierarchies or {}
-    _check_no_groups(table, hierarchies)
+    for spool in table.features.values():
+        is_text = isinstance(spool, ValueSpool) and not spool.numbers
+        values = spool.values if is_text else []
+        check_no_groups(spool.name, values, hierarchies)
     scale = _mean_one(table) if mean_one else 1.0
     classes, class_table = None, np.zeros(1, dtype=np.intp)
     if table.target is not None:

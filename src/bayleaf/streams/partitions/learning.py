@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -16,9 +17,12 @@ from bayleaf.data.cuts.random_cuts import RandomCuts
 from bayleaf.data.domain import Variable
 from bayleaf.data.encoder.learned import encoder_of
 from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.hierarchies.encoding import with_value_hierarchies
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import Name
 from bayleaf.streams.column_learning import StandInLearner
-from bayleaf.streams.learning import LearnedTable, classes_of
+from bayleaf.streams.learning import LearnedTable, check_no_groups, classes_of
 from bayleaf.streams.partitions.counts import CodePieces
 from bayleaf.streams.partitions.rows import PartitionRows
 from bayleaf.streams.partitions.sources import Partitions
@@ -47,12 +51,15 @@ class HowToLearn:
         Whether weights are brought to a mean of one.
     rng : Generator
         What the discretiser draws from, if it does.
+    hierarchies : mapping of column to ValueHierarchy
+        Of the values of columns, as a person wrote them.
     """
 
     discretizer: Discretizer
     rules: EncoderRules
     mean_one: bool
     rng: np.random.Generator
+    hierarchies: Mapping[Name, ValueHierarchy] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,9 +94,8 @@ class LearnedPartitions:
 
     @property
     def cards(self) -> tuple[int, ...]:
-        """Number of states of each variable, the class last."""
-        assert self.table.target is not None
-        return (*self.table.encoder.domain.cards, self.table.target.n_states)
+        """Number of states of each variable, a class last."""
+        return self.table.domain.cards
 
 
 def learn_partitions(
@@ -168,34 +174,55 @@ def _learned(
     how = copy.deepcopy(how)
     n_rows = sum(whole.n_rows)
     scale = n_rows / whole.weight if how.mean_one and roles.weight else 1.0
-    name = str(roles.target)
-    labels, places = classes_of(name, list(whole.labels), whole.label_type)
-    variable = Variable(name, tuple(labels.tolist()))
+    variable, labels, places = _target_of(roles, whole)
+    n_classes = max(len(whole.labels), 1)
     names = tuple(column.name for column in whole.columns)
     learner = StandInLearner(
-        variable, how.discretizer, how.rules, how.rules.nominal_names(names), n_rows
+        variable,
+        how.discretizer,
+        how.rules,
+        how.rules.nominal_names(names),
+        n_rows,
+        frozenset(how.hierarchies),
     )
     found, has_missing = [], []
     for column in whole.columns:
         first = whole.first_missing.get(column.name, 0)
         learner.check_missing(str(column.name), column.n_missing, first)
-        stand_in = column.stand_in(places, len(labels))
+        stand_in = column.stand_in(places, n_classes)
         stand_in = stand_in._replace(weights=stand_in.weights * scale)
-        n_values = len(column.values) if isinstance(column, ValueSummary) else 0
+        values = column.values if isinstance(column, ValueSummary) else []
+        check_no_groups(column.name, values, how.hierarchies)
+        n_values = len(values)
         own = learner.learn(stand_in, column.n_missing, n_values)
         found.append(own)
         has_missing += [bool((codes == v.n_states).any()) for v, codes in own.variables]
     encoder = encoder_of(found, how.rules, names)
+    if how.hierarchies:
+        encoder = with_value_hierarchies(encoder, how.hierarchies)
     whole_weights = whole.whole_weights and scale == 1.0
     return LearnedPartitions(
         LearnedTable(encoder, variable, labels),
         whole.labels,
         places,
         scale,
-        Layout((*has_missing, False), whole_weights and whole.weight < MOST_COUNTED),
+        Layout(
+            (*has_missing, *([] if variable is None else [False])),
+            whole_weights and whole.weight < MOST_COUNTED,
+        ),
         how.rng.bit_generator.state,
         how.discretizer.drawn if isinstance(how.discretizer, RandomCuts) else [],
     )
+
+
+def _target_of(
+    roles: TableRoles, whole: TableSummary
+) -> tuple[Variable | None, NDArray[Any] | None, NDArray[np.intp]]:
+    """The class, its labels, and the class of each label that partitions have."""
+    if roles.target is None:
+        return None, None, np.zeros(len(whole.labels), np.intp)
+    labels, places = classes_of(roles.target, list(whole.labels), whole.label_type)
+    return Variable(roles.target, tuple(labels.tolist())), labels, places
 
 
 def _pieces(
@@ -234,9 +261,9 @@ def _encoded(
     table = np.array([index.get(label, 0) for label in rows.labels.values], np.intp)
     weights = None if rows.weights is None else rows.weights * learned.scale
     encoder = learned.table.encoder
-    codes = encoder.transform(list(rows.features())).codes.with_column(
-        table[rows.labels.indices], learned.cards[-1], weights
-    )
+    codes = encoder.transform(list(rows.features())).codes
+    if roles.target is not None:
+        codes = codes.with_column(table[rows.labels.indices], learned.cards[-1])
     return codes.narrow, codes.wide, weights
 
 

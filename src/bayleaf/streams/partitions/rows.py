@@ -28,7 +28,7 @@ class PartitionRows:
     batch : RecordBatch
         The rows.
     labels : ValueColumn
-        Their classes.
+        Their classes; without a target, one that all rows have.
     weights : ndarray of shape (n_rows,) or None
         Their weights; None where each counts once.
     roles : TableRoles
@@ -56,7 +56,7 @@ class PartitionRows:
                 kept = weights > 0
                 if not kept.all():
                     batch, weights = batch.filter(pa.array(kept)), weights[kept]
-            labels = checked_target(batch, str(roles.target), 0)
+            labels = _labels(batch, roles.target)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"in partition {place}, {error}") from error
@@ -71,6 +71,13 @@ class PartitionRows:
         """The columns to learn from."""
         for name in self.roles.features_of(self.batch.schema.names):
             yield batch_column(name, self.batch.column(name))
+
+
+def _labels(batch: pa.RecordBatch, target: str | None) -> ValueColumn:
+    """The classes of a batch."""
+    if target is not None:
+        return checked_target(batch, target, 0)
+    return ValueColumn("", np.zeros(batch.num_rows, np.int32), ["all rows"])
 
 
 def _batch_of(partition: Any) -> pa.RecordBatch:

@@ -160,12 +160,20 @@ def summarised(
     return TableSummary(
         (rows.n_rows,),
         labels,
-        rows.batch.schema.field(str(roles.target)).type if rows.n_rows else None,
+        _label_type(rows),
         float(rows.n_rows if weights is None else weights.sum()),
         weights is None or are_small_and_whole(weights),
         {name: row for name, row in missing.items() if row is not None},
         tuple(found),
     )
+
+
+def _label_type(rows: PartitionRows) -> pa.DataType | None:
+    """The type of the labels, where there are any."""
+    target = rows.roles.target
+    if target is None or not rows.n_rows:
+        return None
+    return rows.batch.schema.field(target).type
 
 
 def _check_classes(labels: tuple[Hashable, ...]) -> None:

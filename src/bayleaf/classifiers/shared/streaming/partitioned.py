@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from bayleaf.classifiers.shared.parameters import encoder_rules
 from bayleaf.classifiers.shared.streaming.learning import learn_from_blocks
 from bayleaf.classifiers.shared.streaming.storing import Reading
 from bayleaf.classifiers.shared.training import MEAN_ONE
-from bayleaf.data.domain import Domain
+from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.partitions.counts import PartitionCounts
 from bayleaf.streams.partitions.learning import HowToLearn, learn_partitions
@@ -32,34 +32,62 @@ def fit_partitions(
     ImportError
         If Dask is not installed.
     """
+    with partition_counts(
+        classifier, table, reading, rng, classifier._chosen_discretizer
+    ) as (found, counts):
+        learn_from_blocks(classifier, counts, found, rng)
+
+
+@contextlib.contextmanager
+def partition_counts(
+    estimator: Any,
+    table: Any,
+    reading: Reading,
+    rng: np.random.Generator,
+    discretizer_of: Callable[[np.random.Generator], Discretizer],
+) -> Iterator[tuple[TableReading, PartitionCounts]]:
+    """How a table is read whose partitions lie on workers, and counts of it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its parameters say how columns are read.
+    table : dask.dataframe.DataFrame, path or list of paths
+        The table.
+    reading : Reading
+        What its columns are for; without a target, counts know no class.
+    rng : Generator
+        What the discretiser draws from, if it does.
+    discretizer_of : callable
+        The discretiser, by that generator.
+    """
     if reading.store is not None:
         raise ValueError(
             "the codes of a table in partitions stay on the workers; leave out store="
         )
     with _opened(reading.client) as client:
         tasks = Tasks(client)
-        with classifier._stage("encoding the table"):
+        with estimator._stage("encoding the table"):
             partitions = open_partitions(table, tasks)
             roles = reading.roles
             roles.features_of(partitions.names)
             how = HowToLearn(
-                classifier._chosen_discretizer(rng),
-                encoder_rules(classifier),
-                classifier.weight_scale == MEAN_ONE,
+                discretizer_of(rng),
+                encoder_rules(estimator),
+                estimator.weight_scale == MEAN_ONE,
                 rng,
+                reading.hierarchies,
             )
             learned, pieces = learn_partitions(partitions, roles, how, tasks)
-        found, target = learned.table, learned.table.target
-        assert target is not None
-        domain = Domain((*found.encoder.domain.variables, target))
+        found = learned.table
         counts = PartitionCounts(
             pieces,
-            classifier.n_jobs,
-            max_table_cells=classifier.max_table_cells,
+            estimator.n_jobs,
+            has_class=reading.target is not None,
+            max_table_cells=estimator.max_table_cells,
             most_rows=reading.max_rows_in_memory,
         )
-        own = TableReading.of(found.encoder, domain, found.classes)
-        learn_from_blocks(classifier, counts, own, rng)
+        yield TableReading.of(found.encoder, found.domain, found.classes), counts
 
 
 @contextlib.contextmanager

@@ -19,7 +19,6 @@ from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.cuts.random_cuts import RandomCuts
-from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchies.files import hierarchies_text
@@ -159,10 +158,7 @@ def stored_table(
             schema=source.schema,
             hierarchies=reading.hierarchies,
         )
-        variables = learned.encoder.domain.variables
-        if learned.target is not None:
-            variables = (*variables, learned.target)
-        found = TableReading.of(learned.encoder, Domain(variables), learned.classes)
+        found = TableReading.of(learned.encoder, learned.domain, learned.classes)
         store = write(path, {_READING: what, _TABLE: found.to_text()})
     return StoredTable(replace(store, keeps=keeps), found)
 
