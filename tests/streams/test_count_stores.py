@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,6 +134,35 @@ def test_forgotten_rows_leave_no_trace(estimator: Any, tmp_path: Path) -> None:
     refitted = fitted(estimator, kept)
     assert found.model_.domain == refitted.model_.domain
     same_file(refitted, _noted_alike(found, refitted), tmp_path)
+
+
+def test_counts_are_sent_as_bytes_and_summed() -> None:
+    model = fitted(KDBClassifier(k=2), nominal(200, 4))
+    parts = [model.count(nominal(60, seed, 4)) for seed in (1, 2, 3)]
+    sent = [CountStore.from_bytes(part.to_bytes()) for part in parts]
+    assert sent == parts
+    assert sum(sent) == parts[0] + parts[1] + parts[2]
+    content = bytearray(parts[0].to_bytes())
+    content[-40] ^= 1
+    with pytest.raises(ModelFileError, match="not those that were written"):
+        CountStore.from_bytes(bytes(content))
+    with pytest.raises(ModelFileError, match="limit of 10"):
+        CountStore.from_bytes(b"{" * 20, max_bytes=10)
+    with pytest.raises(TypeError):
+        parts[0] + 3
+
+
+def test_a_model_counts_other_rows_as_its_own(tmp_path: Path) -> None:
+    heart = load_heart()
+    frame = heart.X.to_pandas().assign(**{"class": np.asarray(heart.y)})
+    model = KDBClassifier(k=2).fit(heart.X, heart.y)
+    pa.parquet.write_table(pa.Table.from_pandas(frame), tmp_path / "t.parquet")
+    weighted = frame.assign(w=2.0)
+    assert model.count(frame) == model.counts_
+    assert model.count(tmp_path / "t.parquet") == model.counts_
+    assert model.count(weighted, sample_weight="w") == model.counts_ * 2
+    with pytest.raises(ValueError, match="no column 'age'"):
+        model.count(frame.drop(columns="age"))
 
 
 def test_rows_that_were_never_counted_are_not_taken_out() -> None:

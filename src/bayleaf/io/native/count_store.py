@@ -16,7 +16,13 @@ from bayleaf.data.labels import sorted_positions
 from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
-from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
+from bayleaf.io.native.documents import (
+    MAX_BYTES,
+    content_of_bytes,
+    document_bytes,
+    read_document,
+    write_document,
+)
 from bayleaf.io.native.tables import TableReading
 from bayleaf.wording import brief, counted, quoted
 
@@ -83,7 +89,23 @@ class CountStore:
         OSError
             If it cannot be read.
         """
-        found = read_document(path, max_bytes, {FORMAT: CountsDocument})
+        return cls._of(read_document(path, max_bytes, {FORMAT: CountsDocument}))
+
+    @classmethod
+    def from_bytes(cls, content: bytes, *, max_bytes: int = MAX_BYTES) -> CountStore:
+        """Read what `to_bytes` gave, such as what another machine sent.
+
+        Raises
+        ------
+        ModelFileError
+            If it is something else, or its counts were changed.
+        """
+        kinds = {FORMAT: CountsDocument}
+        return cls._of(content_of_bytes(content, "the sent counts", max_bytes, kinds))
+
+    @classmethod
+    def _of(cls, found: CountsDocument) -> CountStore:
+        """The counts in a document."""
         shape, sizes = shapes_of(found.domain.cards, found.families)
         ends = np.cumsum([shape[0], int(np.prod(shape)), *sizes])[:-1]
         by_class, pairs, *tables = np.split(found.counts, ends)
@@ -110,10 +132,18 @@ class CountStore:
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
+        write_document(FORMAT, self._document(), path)
+
+    def to_bytes(self) -> bytes:
+        """The content of such a file, to be sent; `CountStore.from_bytes` reads it."""
+        return document_bytes(FORMAT, self._document())
+
+    def _document(self) -> CountsDocument:
+        """The fields of a file."""
         tables, reading = self.tables, self.reading
         flat = [tables.by_class, tables.pairs, *tables.families.values()]
         counts = np.concatenate([table.ravel() for table in flat])
-        document = CountsDocument(
+        return CountsDocument(
             reading.domain,
             reading.rules,
             reading.notes,
@@ -123,7 +153,6 @@ class CountStore:
             counts,
             _checksum(counts),
         )
-        write_document(FORMAT, document, path)
 
     @property
     def weight(self) -> float:
@@ -135,6 +164,10 @@ class CountStore:
             return NotImplemented
         one, two = _over_the_same_states(self, other)
         return replace(one, tables=one.tables.plus(two.tables))
+
+    def __radd__(self, other: object) -> CountStore:
+        # `sum` begins with 0.
+        return self if type(other) is int and other == 0 else NotImplemented
 
     def __sub__(self, other: CountStore) -> CountStore:
         if not isinstance(other, CountStore):
