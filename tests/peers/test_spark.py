@@ -53,9 +53,7 @@ def check_models(first: Any, counts: CountStore, table: pa.Table) -> None:
         found, expected = kind.from_counts(counts), pooled(kind, first, table)
         assert found.model_.arcs == expected.model_.arcs
         assert found.log_likelihood_ == expected.log_likelihood_
-        for one, other in zip(
-            found.network_.cpds, expected.network_.cpds, strict=True
-        ):
+        for one, other in zip(found.network_.cpds, expected.network_.cpds, strict=True):
             np.testing.assert_array_equal(one.probabilities, other.probabilities)
 
 
