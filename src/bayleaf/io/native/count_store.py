@@ -27,8 +27,6 @@ from bayleaf.io.native.tables import TableReading
 from bayleaf.wording import brief, counted, quoted
 
 FORMAT = "bayleaf-counts"
-# What rounding leaves of fractional counts that were taken out again.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,15 +171,13 @@ class CountStore:
         if not isinstance(other, CountStore):
             return NotImplemented
         one, two = _over_the_same_states(self, other)
-        tables = one.tables.plus(two.tables, -1)
+        tables = one.tables.minus(two.tables)
         low, names = tables.lowest()
-        if low < -_ROUNDING * max(1.0, one.weight):
+        if low < 0.0:
             raise ValueError(
                 f"rows are taken out that were never counted: {names} would have a "
                 f"count of {low:.6g}; take out rows that are among the others"
             )
-        if low < 0.0:
-            tables = _without_negatives(tables)
         return replace(one, tables=tables)
 
     def __mul__(self, factor: float) -> CountStore:
@@ -303,16 +299,6 @@ def _maps(store: CountStore, domain: Domain) -> list[NDArray[np.intp]]:
         np.array([new.state_index[state] for state in old.states], dtype=np.intp)
         for old, new in pairs
     ]
-
-
-def _without_negatives(tables: CountTables) -> CountTables:
-    """Counts that rounding left below zero as zeros."""
-    return replace(
-        tables,
-        by_class=np.maximum(tables.by_class, 0.0),
-        pairs=np.maximum(tables.pairs, 0.0),
-        families={f: np.maximum(t, 0.0) for f, t in tables.families.items()},
-    )
 
 
 def _checksum(counts: NDArray[np.float64]) -> str:
