@@ -180,6 +180,7 @@ class NetworkMap {
       told.push(`thick edges mark the children of ${short(model.variables[model.class].name, 30)}, whose arcs are left out`);
     }
     if (leftOut) told.push(`${leftOut} light arcs left out`);
+    if (model.weights && arcs.some(([, , weight]) => weight !== null)) told.push(`width of arcs: ${model.weights}`);
     if (model.drawing_note) told.push(model.drawing_note);
     byId("drawing-note").textContent = told.join("; ");
   }
