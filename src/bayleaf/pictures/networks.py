@@ -94,6 +94,7 @@ def _kept_arcs(
     )
     if len(from_class) > (_FEW_CLASS_ARCS if hides else _MOST_CLASS_ARCS):
         heavy = [arc for arc in heavy if arc["parent"] not in classes]
+        n_arcs -= len(from_class)
         notes.append(
             f"The filled box is a parent of {len(from_class)} of the variables below "
             "it; these arcs are not drawn."
@@ -102,7 +103,8 @@ def _kept_arcs(
     most = max(_LEAST_ARCS, 3 * len(nodes) // 2) if has_weights else _MOST_ARCS
     if len(heavy) > most:
         what = "heaviest" if has_weights else "first"
-        notes.append(f"The {what} {most} of {n_arcs} arcs are drawn.")
+        among = " other" if notes else ""
+        notes.append(f"The {what} {most} of {n_arcs}{among} arcs are drawn.")
     return heavy[:most], " ".join(notes)
 
 

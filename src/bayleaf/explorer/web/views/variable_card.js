@@ -41,7 +41,12 @@ class VariableCard {
   #box(choose) {
     const { states } = this.about;
     if (states.length <= STATES_IN_BOX) return;
-    this.more = pressing("", () => choose(this.variable), { className: "more" });
+    this.moreInBox = element("span", { className: "in-box" });
+    const left = states.length - STATES_SHOWN;
+    const inList = element("span", { className: "in-list", text: `${left} more states` });
+    const isLong = left > 0;
+    this.more = pressing("", () => choose(this.variable), { className: isLong ? "more long" : "more" });
+    this.more.append(this.moreInBox, inList);
     this.card.append(this.more);
   }
 
@@ -236,10 +241,12 @@ class VariableCard {
     const { states } = this.about;
     const best = now ? argMax(now) : -1;
     // The likeliest of many intervals is not worth a word.
-    const likely = best < 0 || now[best] < LEAST_TOLD ? "" : `${short(states[best], 18)} ${Math.round(100 * now[best])} %`;
-    write(this.summary, only >= 0 ? `= ${short(states[only], 20)}` : likely);
+    const likely = best < 0 || now[best] < LEAST_TOLD ? `${states.length} states`
+      : `${short(states[best], 18)} ${Math.round(100 * now[best])}\u00a0%`;
+    const set = only < 0 ? "" : stated("", short(states[only], 20)).trim();
+    write(this.summary, set || likely);
     if (this.more) {
-      write(this.more, only >= STATES_IN_BOX ? `= ${short(states[only], 18)}`
+      write(this.moreInBox, only >= STATES_IN_BOX ? set
         : `${states.length - STATES_IN_BOX} more states`);
     }
   }
