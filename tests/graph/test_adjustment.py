@@ -118,6 +118,21 @@ def test_several_treatments_have_the_sets_that_single_checks_find(seed: int) -> 
         n_found += bool(expected)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_minimal_front_doors_are_those_that_hold_no_other(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_found = 0
+    while n_found < 5:
+        task = random_task(rng, 9)
+        found = FrontDoor(
+            task.dag, task.treatments, task.outcomes, task.excluded, task.required
+        )
+        every = by_size(found.sets())
+        assert by_size(found.minimal_sets()) == minimal(every)
+        assert all(found.is_solved_by(nodes) for nodes in every)
+        n_found += bool(every)
+
+
 def test_minimal_sets_of_a_grid_come_one_by_one() -> None:
     # Fifteen confounding chains of five nodes each: 5^15 minimal sets.
     n_chains, length = 15, 5

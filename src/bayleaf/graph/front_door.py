@@ -9,13 +9,14 @@ listing front-door adjustment sets").
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bayleaf.graph.adjustment import without_arcs
 from bayleaf.graph.dag import DAG
-from bayleaf.graph.separation import d_separated, descendants
+from bayleaf.graph.separation import ancestors, descendants, reachable
 from bayleaf.graph.separators import Nodes
 
 
@@ -45,7 +46,7 @@ class FrontDoor:
         return (
             self.required <= nodes <= self._unconfounded
             and self._intercepts(nodes)
-            and all(self._is_shielded(node, nodes) for node in nodes)
+            and not nodes & self._with_back_doors(nodes)
         )
 
     @cached_property
@@ -54,30 +55,20 @@ class FrontDoor:
         nodes = self._unconfounded
         # What is taken out opens back doors of others, never closes one.
         while True:
-            shielded = frozenset(v for v in nodes if self._is_shielded(v, nodes))
-            if shielded == nodes:
+            harmful = nodes & self._with_back_doors(nodes)
+            if not harmful:
                 break
-            nodes = shielded
+            nodes -= harmful
         valid = self.required <= nodes and self._intercepts(nodes)
         return nodes if valid else None
 
     def sets(self) -> Iterator[Nodes]:
         """All sets, by including and leaving out one node at a time."""
-        yield from self._sets(minimal=False)
-
-    def minimal_sets(self) -> Iterator[Nodes]:
-        """All sets that hold no other within the bounds."""
-        yield from self._sets(minimal=True)
-
-    def _sets(self, *, minimal: bool) -> Iterator[Nodes]:
-        """Sets between ever closer bounds."""
         waiting = [self]
         while waiting:
             task = waiting.pop()
             largest = task.largest
             if largest is None:
-                continue
-            if minimal and self._holds_another(task.required):
                 continue
             open_nodes = largest - task.required
             if not open_nodes:
@@ -87,32 +78,68 @@ class FrontDoor:
             waiting.append(replace(task, required=task.required | node))
             waiting.append(replace(task, excluded=task.excluded | node))
 
-    def _holds_another(self, nodes: Nodes) -> bool:
-        """Whether one of the sets is a proper subset."""
+    def minimal_sets(self) -> Iterator[Nodes]:
+        """All sets that hold no other within the bounds.
+
+        One is found; every other lacks one of its nodes, so each is excluded in turn.
+        They are made of ancestors of the outcomes: all others can be left out, as they
+        are on no directed path and shield none that is.
+        """
         everything = frozenset(range(len(self.dag)))
-        return any(
-            replace(self, excluded=everything - (nodes - {node})).largest is not None
-            for node in nodes - self.required
-        )
+        useless = everything - ancestors(self.dag, self.outcomes) - self.required
+        start = self.excluded | useless
+        waiting, met = deque([start]), {start}
+        found: set[Nodes] = set()
+        while waiting:
+            excluded = waiting.popleft()
+            nodes = replace(self, excluded=excluded)._minimal_set()
+            if nodes is None:
+                continue
+            if nodes not in found:
+                found.add(nodes)
+                yield nodes
+            narrower = [excluded | {node} for node in sorted(nodes - self.required)]
+            waiting.extend(one for one in narrower if one not in met)
+            met.update(narrower)
+
+    def _minimal_set(self) -> Nodes | None:
+        """One set that holds no other; None if there is no set.
+
+        Whatever holds a set goes on to do so when it grows, so that nodes are dropped
+        in ever smaller groups as long as a set is left.
+        """
+        nodes = self.largest
+        if nodes is None:
+            return None
+        everything = frozenset(range(len(self.dag)))
+        size = max(1, len(nodes) // 2)
+        while True:
+            listed = sorted(nodes - self.required)
+            for first in range(0, len(listed), size):
+                rest = nodes - frozenset(listed[first : first + size])
+                left = replace(self, excluded=everything - rest).largest
+                nodes = nodes if left is None else left
+            if size == 1:
+                return nodes
+            size //= 2
 
     @cached_property
     def _unconfounded(self) -> Nodes:
         """Nodes that may be in a set and have no open back door to the treatments."""
         ends = self.treatments | self.outcomes
         out_cut = without_arcs(self.dag, lambda parent, _: parent in self.treatments)
-        return frozenset(
-            node
-            for node in range(len(self.dag))
-            if node not in ends | self.excluded
-            and d_separated(out_cut, self.treatments, [node], ())
-        )
+        confounded = reachable(out_cut, self.treatments, ())
+        return frozenset(range(len(self.dag))) - confounded - ends - self.excluded
 
     def _intercepts(self, nodes: Nodes) -> bool:
         """Whether every directed path from the treatments to the outcomes is cut."""
         cut = without_arcs(self.dag, lambda _, child: child in nodes)
         return not descendants(cut, self.treatments) & self.outcomes
 
-    def _is_shielded(self, node: int, nodes: Nodes) -> bool:
-        """Whether treatments block a node's back doors to the outcomes."""
+    def _with_back_doors(self, nodes: Nodes) -> set[int]:
+        """Nodes that treatments do not separate from the outcomes by their back doors.
+
+        Back doors are those that are left once arrows out of a set are cut.
+        """
         cut = without_arcs(self.dag, lambda parent, _: parent in nodes)
-        return d_separated(cut, [node], self.outcomes, self.treatments)
+        return reachable(cut, self.outcomes, self.treatments)
