@@ -91,9 +91,8 @@ class Known:
         except ValueError:
             # The evidence alone may need too large a table.
             pass
-        said = [item.text for item in self.evidence.items]
-        texts = list(dict.fromkeys([*self.texts, *said]))
-        sentence = f"{' and '.join(map(plain, texts))} cannot hold under this network"
+        texts = " and ".join(map(plain, self.texts))
+        sentence = f"{texts} cannot hold under this network"
         names = tuple(self.evidence.domain[v].name for v in sorted(self.variables))
         return ImpossibleEvidenceError(sentence, names)
 
@@ -120,7 +119,8 @@ def read_known(domain: Domain, given: Any) -> Known:
     if isinstance(given, str):
         return Known(Evidence(domain, ())).also(read_event(domain, given), given)
     if not isinstance(given, list | tuple):
-        return Known(read_evidence(domain, given))
+        evidence = read_evidence(domain, given)
+        return Known(evidence, texts=tuple(item.text for item in evidence.items))
     known = Known(Evidence(domain, ()))
     for part in given:
         known = _joined(known, read_known(domain, part))
