@@ -90,6 +90,7 @@ class Binder:
     def __init__(self, domain: Domain, text: str) -> None:
         self._domain = domain
         self._text = text
+        self._names = {str(name) for name in domain.names}
 
     def event(self, expression: Expression) -> Event:
         """The event that an expression means."""
@@ -163,7 +164,7 @@ class Binder:
 
     def _is_variable(self, word: Word) -> bool:
         """Whether a word names a variable."""
-        return any(str(name) == word.text for name in self._domain.names)
+        return word.text in self._names
 
     def _variable(self, word: Word) -> int:
         """The variable that a word names."""

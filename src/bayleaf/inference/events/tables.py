@@ -70,11 +70,11 @@ class TableProduct:
         ValueError
             If a table would have too many cells, naming its variables.
         """
-        tables, log_scale = list(self.tables), self.log_scale
+        pool = _Pool(self.tables)
         for variable in self._order(kept):
-            tables, _, log_taken = _taken_out(tables, variable, np.sum)
-            log_scale += log_taken
-        return replace(self, tables=tuple(tables), log_scale=log_scale)
+            pool.take_out(variable, np.sum)
+        log_scale = self.log_scale + pool.log_scale
+        return replace(self, tables=pool.tables, log_scale=log_scale)
 
     def joint(self, scope: Scope) -> tuple[Floats, float]:
         """One table over some variables, and the logarithm of what it is scaled by.
@@ -108,17 +108,16 @@ class TableProduct:
             All variables of the tables, in increasing order.
         """
         ones = [Table((v,), np.ones(self.cards[v])) for v in scope]
-        tables, log_scale = [*self.tables, *ones], self.log_scale
+        pool = _Pool([*self.tables, *ones])
         passed: list[tuple[int, Table]] = []
         left = list(scope)
         for variable in self._order(()):
             if prod(self.cards[v] for v in left) <= min(_AT_ONCE, self.limit):
                 break
-            tables, joined, log_taken = _taken_out(tables, variable, np.max)
-            log_scale += log_taken
-            passed.append((variable, joined))
+            passed.append((variable, pool.take_out(variable, np.max)))
             left.remove(variable)
-        last = replace(self, tables=tuple(tables), log_scale=log_scale)
+        log_scale = self.log_scale + pool.log_scale
+        last = replace(self, tables=pool.tables, log_scale=log_scale)
         values, log_scale = last.joint(tuple(left))
         if not values.max() > 0:
             return {}, -math.inf
@@ -168,27 +167,52 @@ def _joined(tables: Sequence[Table]) -> tuple[Table, float]:
     return Table(scope, values), log_scale
 
 
-def _taken_out(
-    tables: Sequence[Table], variable: int, join: Callable[..., Floats]
-) -> tuple[list[Table], Table, float]:
-    """Tables once a variable is summed or maximised out.
+class _Pool:
+    """Tables out of which variables are taken, found by their variables.
 
-    Returns
-    -------
-    left : list of Table
-        Those without the variable.
-    joined : Table
-        The product of the others, the variable still in it.
-    log_scale : float
-        Logarithm of what was divided out, in nats.
+    Parameters
+    ----------
+    tables : iterable of Table
+        The tables.
     """
-    own = [table for table in tables if variable in table.scope]
-    left = [table for table in tables if variable not in table.scope]
-    joined, log_scale = _joined(own)
-    axis = joined.scope.index(variable)
-    rest = joined.scope[:axis] + joined.scope[axis + 1 :]
-    values, log_peak = _scaled(join(joined.values, axis=axis))
-    return [*left, Table(rest, values)], joined, log_scale + log_peak
+
+    def __init__(self, tables: Iterable[Table]) -> None:
+        self.log_scale = 0.0
+        self._tables: dict[int, Table] = {}
+        self._n_made = 0
+        self._with: dict[int, dict[int, None]] = {}
+        for table in tables:
+            self._add(table)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Those that are left, in the order in which they came."""
+        return tuple(self._tables.values())
+
+    def take_out(self, variable: int, join: Callable[..., Floats]) -> Table:
+        """Sum or maximise a variable out; the product that it was in is returned."""
+        own = [self._remove(number) for number in list(self._with[variable])]
+        joined, log_scale = _joined(own)
+        axis = joined.scope.index(variable)
+        rest = joined.scope[:axis] + joined.scope[axis + 1 :]
+        values, log_peak = _scaled(join(joined.values, axis=axis))
+        self._add(Table(rest, values))
+        self.log_scale += log_scale + log_peak
+        return joined
+
+    def _add(self, table: Table) -> None:
+        """Take a table in."""
+        self._tables[self._n_made] = table
+        for variable in table.scope:
+            self._with.setdefault(variable, {})[self._n_made] = None
+        self._n_made += 1
+
+    def _remove(self, number: int) -> Table:
+        """Give a table away."""
+        table = self._tables.pop(number)
+        for variable in table.scope:
+            del self._with[variable][number]
+        return table
 
 
 def _scaled(values: Floats) -> tuple[Floats, float]:
