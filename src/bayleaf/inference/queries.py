@@ -205,7 +205,7 @@ class Inference(Questions):
         target: Mapping[Any, Any],
         node: Any,
         state: Any,
-        given: KnownOf = None,
+        given: Mapping[Any, Any] | None = None,
         evidence: KnownOf = None,
     ) -> Sensitivity:
         """Find how a posterior depends on one table entry.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,6 @@ from bayleaf.inference.posteriors import Posterior
 from bayleaf.inference.states import StateReader, distinct_labels, find_variable
 from bayleaf.pictures.notebook import Bar, bars_html, picture_html
 from bayleaf.wording import counted, name_list, shown_name, visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Name = str | int
 # Lines of a representation, and of a text.
@@ -214,7 +211,7 @@ class JointPosterior:
         columns.append(pa.array([p for _, p in cells], pa.float64()))
         return pa.table(columns, names=[*map(str, self.names), "probability"])
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> Any:
         """The same rows as a data frame of pandas."""
         return self.to_arrow().to_pandas()
 

@@ -54,6 +54,14 @@ def parsed(text: str) -> Expression:
     return _Parser(text).whole()
 
 
+def has_keywords(text: str) -> bool:
+    """Whether a text can be read word by word and holds ``and`` or another keyword."""
+    try:
+        return any(token.kind == "keyword" for token in _tokens(text))
+    except ValueError:
+        return False
+
+
 def misread(text: str, place: int, problem: str) -> ValueError:
     """The error for what is wrong at one place of an expression."""
     return ValueError(f"{problem} (character {place + 1} of {quoted(text)})")
@@ -138,7 +146,8 @@ class _Parser:
             return Within(first, low, self._word("an upper bound"), is_negated)
         if is_negated:
             raise self._expected("'in' or 'between'")
-        operands, signs = [first], []
+        operands = [first]
+        signs: list[str] = []
         while self._token.kind == "sign" and len(signs) < 2:
             signs.append(self._take().text.replace("==", "="))
             operands.append(self._word("a state or a number"))
