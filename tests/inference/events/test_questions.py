@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from bayleaf.inference.evidence import ImpossibleEvidenceError
+from bayleaf.inference.junction_tree.decomposition import ProductBuilder
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
+from oracles.context_networks import random_context_network, random_forms
 from oracles.joint_table import joint_table, marginal
 from property.networks import seeded_generators
 from property.queried_networks import (
@@ -52,7 +55,6 @@ def names(network: BayesianNetwork, variables: list[int]) -> list[Any]:
     return [network.domain[v].name for v in variables]
 
 
-@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given_cases(cases(), LIMITS)
 def test_joints_equal_enumeration(case: Any, limit: int) -> None:
@@ -67,7 +69,6 @@ def test_joints_equal_enumeration(case: Any, limit: int) -> None:
     assert found.log_evidence == pytest.approx(np.log(joint.sum()), abs=1e-11)
 
 
-@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given_cases(cases(), LIMITS)
 def test_events_equal_enumeration(case: Any, limit: int) -> None:
@@ -83,7 +84,6 @@ def test_events_equal_enumeration(case: Any, limit: int) -> None:
     assert math.exp(log_found) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given_cases(cases())
 def test_the_most_probable_states_of_some_equal_enumeration(case: Any) -> None:
@@ -98,6 +98,31 @@ def test_the_most_probable_states_of_some_equal_enumeration(case: Any) -> None:
         network.domain[v].state_index[states[network.domain[v].name]] for v in ordered
     )
     assert np.ravel_multi_index(codes, summed.shape) == best[0]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_trees_and_grouped_tables_taken_apart_equal_enumeration(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_context_network(rng, 6, zeros=0.1)
+
+    def apart(cards: Any, cpds: Any, max_table_cells: int) -> Any:
+        forms = random_forms(rng, SimpleNamespace(cpds=cpds))
+        return ProductBuilder(cards, cpds).product(forms)
+
+    monkeypatch.setattr("bayleaf.inference.events.product.small_product", apart)
+    evidence, likelihoods = possible_evidence(rng, network)
+    joint = joint_table(network, likelihoods)
+    wanted = sorted(some(rng, network))
+    expected = marginal(joint, *wanted) / joint.sum()
+    found = network.joint(names(network, wanted), evidence)
+    np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-12)
+    _, probability = network.most_probable(names(network, wanted), evidence)
+    assert probability == pytest.approx(expected.max(), abs=1e-12)
+    text, says = random_event(rng, network.domain)
+    happening = joint[happens(says, network.domain.cards)].sum() / joint.sum()
+    assert network.probability(text, evidence) == pytest.approx(happening, abs=1e-12)
 
 
 @settings(deadline=None, max_examples=60)

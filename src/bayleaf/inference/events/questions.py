@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
@@ -171,7 +172,9 @@ class Questions:
             raise known.impossible(self._trees)
         domain = self._trees.domain
         states = {domain[v].name: domain[v].states[codes[v]] for v in wanted}
-        return states, min(1.0, math.exp(log_most - self._log_given(known)))
+        return states, min(
+            1.0, math.exp(log_most - self._log_given(known, eliminated=True))
+        )
 
     def expected(self, name: Name, given: Given = None) -> ExpectedNumber:
         """Find the expected number of a variable.
@@ -277,22 +280,27 @@ class Questions:
 
     def _log_probability(self, known: Known, event: Any, said: Event) -> float:
         """Logarithm of P(event | what is known)."""
-        log_given = self._log_given(known)
+        both = None
+        if event != NEVER:
+            with contextlib.suppress(ImpossibleEvidenceError):
+                both = known.also(event, str(said))
+        # An event over several variables asks for no more than the part that matters;
+        # compiling the whole network would take longer than the answer.
+        eliminated = bool(known.events) or (both is not None and bool(both.events))
+        log_given = self._log_given(known, eliminated=eliminated)
         if log_given == -math.inf:
             raise known.impossible(self._trees)
         if event == ALWAYS:
             return 0.0
-        if event == NEVER:
+        if both is None:
             return -math.inf
-        try:
-            both = known.also(event, str(said))
-        except ImpossibleEvidenceError:
-            return -math.inf
-        return min(0.0, self._log_given(both) - log_given)
+        return min(0.0, self._log_given(both, eliminated=eliminated) - log_given)
 
-    def _log_given(self, known: Known) -> float:
+    def _log_given(self, known: Known, *, eliminated: bool) -> float:
         """Logarithm of P(what is known), minus infinity if it is impossible."""
-        if known.events:
+        if not known.events and not known.evidence.items:
+            return 0.0
+        if eliminated:
             return RelevantPart.of(self._trees, (), known).log_probability
         log_found = self._trees.log_probability(known.evidence)
         return log_found + known.evidence.log_scale
