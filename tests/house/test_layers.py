@@ -79,6 +79,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("evidence", "posteriors", "elimination"),
         ("junction_tree",),
         ("parts",),
+        ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
         ("sampling",),
         (REST,),
