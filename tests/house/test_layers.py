@@ -101,6 +101,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("atomic", "bounded", "errors"),
         ("native",),
         ("formats",),
+        ("exports",),
         (REST,),
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
