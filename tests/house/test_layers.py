@@ -79,6 +79,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("evidence", "posteriors", "elimination"),
         ("junction_tree",),
         ("parts",),
+        ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
         ("sampling",),
         (REST,),
@@ -101,6 +102,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("atomic", "bounded", "errors"),
         ("native",),
         ("formats",),
+        ("exports",),
         (REST,),
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.

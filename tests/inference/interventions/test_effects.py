@@ -90,6 +90,8 @@ def test_an_effect_may_be_asked_among_some_cases(drug: BayesianNetwork) -> None:
     effect = drug.causal_effect("drug", "better", given={"age": "old"})
     assert effect.distribution("high")["yes"] == pytest.approx(0.7)
     assert "given age = old" in str(effect)
+    spoken = drug.causal_effect("drug", "better", given="age = old")
+    np.testing.assert_array_equal(spoken.probabilities, effect.probabilities)
     adjusted = drug.causal_effect("drug", "better", given={"age": "old"}, adjust_for=[])
     np.testing.assert_allclose(adjusted.probabilities, effect.probabilities)
 

@@ -14,7 +14,8 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.state_numbers import mean_numbers
 from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.separation import ancestors
-from bayleaf.inference.evidence import Evidence, read_evidence
+from bayleaf.inference.events.known import read_single
+from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.interventions.draws import DrawnNetworks
 from bayleaf.inference.interventions.effect import CausalEffect
@@ -31,12 +32,11 @@ from bayleaf.inference.interventions.identification import (
 from bayleaf.inference.interventions.joint_tables import joint_table
 from bayleaf.inference.interventions.settings import intervened
 from bayleaf.inference.parts import NetworkTrees
-from bayleaf.inference.queries import Inference
+from bayleaf.inference.queries import Inference, KnownOf
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.wording import name_list, quoted, stated
 
 Floats = NDArray[np.float64]
-Given = Mapping[Any, Any] | None
 
 
 @dataclass(frozen=True)
@@ -148,14 +148,14 @@ def _has_mean(network: Factorisation, node: int) -> bool:
 def measure_effect(
     network: Factorisation,
     effect: Effect,
-    given: Given,
+    given: KnownOf,
     latent: Sequence[int],
     adjust_for: Sequence[int] | None,
     uncertainty: Uncertainty,
     max_table_cells: int,
 ) -> CausalEffect:
     """Interventional distributions and what they rest on; see `Interventions`."""
-    known = read_evidence(network.domain, given)
+    known = read_single(network.domain, given)
     _check_apart(network, effect, known, latent)
     formula = _formula_for(network, effect, known, latent, adjust_for)
     cut = _cut(network, effect.treatment)
@@ -179,6 +179,13 @@ def measure_effect(
         ", ".join(item.text for item in known.items),
         tuple(notes),
     )
+
+
+def _listed(given: KnownOf) -> list[Any]:
+    """What is given, piece by piece."""
+    if given is None:
+        return []
+    return [given] if isinstance(given, str | Mapping) else list(given)
 
 
 def _check_apart(
@@ -231,7 +238,7 @@ def _cut(network: Factorisation, treatment: int) -> Factorisation:
 
 
 def _cut_probabilities(
-    cut: Factorisation, effect: Effect, given: Given, max_table_cells: int
+    cut: Factorisation, effect: Effect, given: KnownOf, max_table_cells: int
 ) -> Floats:
     """P(outcome | treatment, given) where the treatment has no parents."""
     inference = Inference(cut, max_table_cells=max_table_cells)
@@ -241,7 +248,7 @@ def _cut_probabilities(
     for code in effect.codes:
         likelihood = np.zeros(treatment.n_states)
         likelihood[code] = 1.0
-        evidence = {**(given or {}), treatment.name: likelihood}
+        evidence = [*_listed(given), {treatment.name: likelihood}]
         rows.append(inference.query(evidence, [outcome])[outcome].probabilities)
     return np.array(rows)
 

@@ -32,6 +32,7 @@ from bayleaf.inference.interventions.effects import (
 )
 from bayleaf.inference.interventions.settings import intervened, read_settings
 from bayleaf.inference.parts import NetworkTrees
+from bayleaf.inference.queries import KnownOf
 from bayleaf.wording import quoted
 
 
@@ -228,7 +229,7 @@ class Interventions(CausalQuestions):
         *,
         values: Sequence[Any] | None = None,
         outcome_state: Any = None,
-        given: Mapping[Any, Any] | None = None,
+        given: KnownOf = None,
         latent: Name | Iterable[Name] = (),
         adjust_for: Name | Iterable[Name] | None = None,
         credible: float | None = 0.95,
@@ -246,7 +247,7 @@ class Interventions(CausalQuestions):
         outcome_state : state, optional
             The event whose probability is compared; by default the second of two
             states, the expected value of numbers, and else every state.
-        given : mapping, optional
+        given : mapping or text, optional
             What is known of others, as for `query`: the effect among such cases.
         latent : name or iterable of names
             Variables that are not observed. The effect is then computed from the
