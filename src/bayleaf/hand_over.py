@@ -13,6 +13,12 @@ from typing import Any
 # By the method: the module, and its function, which takes the network first.
 DOERS = {
     "save": ("bayleaf.io.registry", "write_network"),
+    "fit": ("bayleaf.modelling.fitting", "fit_network"),
+    "structure.fit": ("bayleaf.modelling.fitting", "fit_structure"),
+    "structure.to_networkx": (
+        "bayleaf.io.formats.networkx_graph",
+        "structure_to_networkx",
+    ),
 }
 
 

@@ -84,6 +84,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "models": [
         ("texts",),
         ("handed_over", "network_parts"),
+        ("structures",),
         ("bayesian_network",),
         ("support",),
         ("rules",),
