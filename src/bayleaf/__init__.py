@@ -44,7 +44,7 @@ _PUBLIC = {
     "ValueHierarchy": "bayleaf.data.hierarchy",
     "Variable": "bayleaf.data.domain",
     "learn_parameters": "bayleaf.latent.em",
-    "load": "bayleaf.loading",
+    "load": "bayleaf.opening",
     "read_network": "bayleaf.io.registry",
     "write_network": "bayleaf.io.registry",
 }

@@ -31,6 +31,7 @@ ORDER = [
     ("density", "regression"),
     ("modelling",),
     ("loading",),
+    ("opening",),
     ("evaluation",),
     ("explain",),
     ("plot",),

@@ -69,7 +69,7 @@ class PriorCounts:
             If a variable has other states or parents there, no strength is known, or
             one is no number of at least 0.
         """
-        by_node, tables = {}, {}
+        by_node, tables, families = {}, {}, dag.families
         strengths = _strengths(prior, strength)
         for node, variable in enumerate(domain):
             if variable.name not in prior.domain.names:
@@ -80,7 +80,7 @@ class PriorCounts:
                     f"variable {quoted(variable.name)} has other states in prior= than "
                     "in the network; give both the same, in one order"
                 )
-            table = _matched_table(prior, own, domain, dag.families[node])
+            table = _matched_table(prior, own, domain, families[node])
             rows = strengths(own)
             if rows is None:
                 raise ValueError(
@@ -180,7 +180,8 @@ def counted_tables(
         Tables carry their experience.
     """
     nodes = sorted(learned)
-    families = [dag.families[node] for node in nodes]
+    every = dag.families
+    families = [every[node] for node in nodes]
     source = TableCounts(codes, n_jobs, has_class=False)
     found = list(cpds)
     for node, counts in zip(nodes, source.family_counts(families), strict=True):
@@ -190,10 +191,10 @@ def counted_tables(
             totals = rows.sum(axis=-1, keepdims=True)
             known = np.where(totals > 0, totals, 1.0)
             table = np.where(totals > 0, rows / known, prior.tables[node])
-            found[node] = TableCPD(dag.families[node], table, totals[..., 0])
+            found[node] = TableCPD(every[node], table, totals[..., 0])
         elif form is None or isinstance(form, TableCPD):
             found[node] = TableCPD(
-                dag.families[node],
+                every[node],
                 smoothing.estimate(counts),
                 counts.sum(axis=-1) + _rows_of(smoothing, counts.shape[-1]),
             )
