@@ -102,7 +102,8 @@ class ArcStrength:
         Returns
         -------
         NetworkStructure
-            Its `fit` gives it tables. Arcs that would close a cycle with stronger ones are left out.
+            Its `fit` gives it tables. Arcs that would close a cycle with stronger ones
+            are left out.
 
         Raises
         ------

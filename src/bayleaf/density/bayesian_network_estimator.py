@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
 from bayleaf.classifiers.shared.structure_parameters import (
-    SETTINGS,
     StructureParameters,
+    check_expectation,
     check_structure,
     structure_options,
 )
@@ -28,20 +28,21 @@ from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.random_state import random_generator
+from bayleaf.data.reading.rules import MISSING_RULES
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table, read_table
+from bayleaf.density.fitted_network import FittedNetwork
 from bayleaf.density.saving import saved_density
 from bayleaf.density.summary import DensitySummary
-from bayleaf.describe.local_structure_text import describe_distribution
 from bayleaf.inference.row_densities import log_densities_of_partial_rows
 from bayleaf.inference.sampling.forward_draws import draw_forward
 from bayleaf.inference.sampling.sample import decode
 from bayleaf.io.native.density import write_density
+from bayleaf.latent.structural.structural_em import learn_by_expectation
 from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
 from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.networks.structured_network import n_distributions
 from bayleaf.scores.resolve import resolve_score
 from bayleaf.search.structure import Move
 
@@ -52,6 +53,7 @@ Name = str | int
 
 
 class BayesianNetworkEstimator(
+    FittedNetwork,
     StructureParameters,
     DensityMixin,  # type: ignore[misc]
     TableEstimator,
@@ -103,8 +105,15 @@ class BayesianNetworkEstimator(
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
         columns of whole numbers with at most ten distinct values are nominal.
-    missing : {"marginalize", "state", "error"}, default="marginalize"
-        Missing cells are summed out, count as a state of their own, or are refused.
+    missing : {"marginalize", "em", "state", "error"}, default="marginalize"
+        Missing cells are summed out, over completions of their rows while learning;
+        are summed out exactly, by expectation maximisation on a junction tree ("em",
+        tables without abstraction only); count as a state of their own; or are
+        refused.
+    structural : {"edges"}, optional
+        With ``missing="em"``: whether arcs are searched for again with expected counts
+        under the network, until its score on what the rows hold rises no more (Friedman
+        1998), or once only, each family counted in the rows that hold all of it.
     unknown : {"missing", "error"}, default="missing"
         What becomes of values that training did not contain.
     max_states : int, default=1000
@@ -145,6 +154,9 @@ class BayesianNetworkEstimator(
         Description length in bits; only where `local_score` is "mdl".
     log_likelihood_ : float
         Log-likelihood (nats) of the training rows.
+    em_scores_ : tuple of float
+        Score on what the rows hold, of the first network and of each that took its
+        place; only where `missing` is "em".
     trace_ : tuple of Move
         The moves of the best search, each with its gain.
     hierarchies_ : dict of column to ValueHierarchy
@@ -158,6 +170,8 @@ class BayesianNetworkEstimator(
 
     References
     ----------
+    Friedman, N. (1998). The Bayesian structural EM algorithm. UAI-98, 129-138.
+
     desJardins, M., Rathod, P., Getoor, L. (2008). Learning structured Bayesian
     networks: combining abstraction hierarchies and tree-structured conditional
     probability tables. Computational Intelligence 24, 1-22.
@@ -178,15 +192,19 @@ class BayesianNetworkEstimator(
     mdl_: float
     log_likelihood_: float
     trace_: tuple[Move, ...]
+    em_scores_: tuple[float, ...]
+    missing_rules = (*MISSING_RULES, "em")
 
     def __init__(
         self,
         *,
         discretizer: Any = "equal_frequency",
+        structural: str | None = None,
         random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(discretizer=discretizer, random_state=random_state, **shared)
+        self.structural = structural
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -224,14 +242,21 @@ class BayesianNetworkEstimator(
         with self._stage("learning the network"):
             domain = self.encoder_.domain
             options = structure_options(self, domain, resolve_smoothing(self.smoothing))
-            learned = learn_structure(codes, partial, domain, options)
+            self.__dict__.pop("em_scores_", None)
+            if self.missing == "em":
+                by_steps = learn_by_expectation(
+                    codes, domain, options, edges=self.structural == "edges"
+                )
+                learned, self.em_scores_ = by_steps.learned, by_steps.scores
+            else:
+                learned = learn_structure(codes, partial, domain, options)
         self._adopt(learned, codes, partial)
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range."""
         super()._check_parameters()
         check_structure(self)
-        resolve_smoothing(self.smoothing)
+        check_expectation(self)
 
     def _encoded(self, X: Any, sample_weight: Any) -> tuple[Codes, PartialValues]:
         """Learn how columns are read; the table's codes, and its sets of states."""
@@ -337,34 +362,6 @@ class BayesianNetworkEstimator(
         generator = random_generator(random_state)
         codes = draw_forward(self.network_, int(n_samples), generator)
         return decode(self.network_.domain, codes, generator if numbers else None)
-
-    @property
-    def setting_(self) -> str:
-        """Name of the setting in the paper, such as TABS-L."""
-        return SETTINGS[self.local_structure, self.abstraction]
-
-    @property
-    def edges_(self) -> list[tuple[Name, Name]]:
-        """All arcs as (parent, child) names."""
-        check_is_fitted(self, "network_")
-        return self.network_.edges
-
-    @property
-    def n_parameters_(self) -> int:
-        """States times distributions, summed over variables."""
-        check_is_fitted(self, "network_")
-        return self.n_free_parameters_ + sum(map(n_distributions, self.network_.cpds))
-
-    @property
-    def n_free_parameters_(self) -> int:
-        """Number of free parameters."""
-        check_is_fitted(self, "network_")
-        return self.network_.n_parameters
-
-    def describe(self, name: Name) -> str:
-        """One variable's distribution: a table, or an indented tree of conditions."""
-        check_is_fitted(self, "network_")
-        return describe_distribution(self.network_, name)
 
     def summary(self) -> DensitySummary:
         """Variables, arcs, parameters, score, log-likelihood, remarks."""

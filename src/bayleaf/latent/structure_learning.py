@@ -112,7 +112,7 @@ def learn_structure(
     """
     options.constraints.check(domain)
     if not any(codes.missing(v).any() for v in range(codes.n_variables)):
-        return _learned(codes, domain, options)
+        return learn_from_counts(codes, domain, options)
     return _Restarts(codes, partial, domain, options).run()
 
 
@@ -155,7 +155,7 @@ class _Restarts:
         work = Work()
         work.say(f"restart {number + 1} of {self.options.n_restarts}, missing cells")
         available = _of_available_cells(asked)
-        first = _learned(
+        first = learn_from_counts(
             self.codes, self.domain, self._in_time(available, _FIRST_SHARE)
         )
         # Unfitted, as a fitted network agrees too well with its own structure.
@@ -170,7 +170,7 @@ class _Restarts:
 
     def _search(self, rows: CompletedRows, asked: StructureOptions) -> LearnedStructure:
         """Search with these expected counts; the best network after that."""
-        learned = _learned(rows.codes, self.domain, self._in_time(asked))
+        learned = learn_from_counts(rows.codes, self.domain, self._in_time(asked))
         self.stopped |= learned.found.stopped_early or self.deadline.has_passed
         return self._keep_if_better(learned, rows.codes)
 
@@ -221,15 +221,14 @@ def _fitted(
     found = learned.found
     in_unit = 1 / math.log(2) if options.score.unit == "bits" else 1.0
     largest = math.fsum(
-        _largest_log_likelihood(structure, counted)
-        for structure in found.cpd_structures
+        largest_log_likelihood(structure, counted) for structure in found.cpd_structures
     )
     network, rows, observed = _refitted(learned, rows, options)
     score = found.score + in_unit * (observed - largest)
     return LearnedStructure(network, found, score, observed), rows
 
 
-def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
+def largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     """What the search took the data's share of a family's score for (nats)."""
     counts = structure_counts(structure, codes)
     counts = counts.reshape(-1, counts.shape[-1])
@@ -239,7 +238,7 @@ def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     return float(log_likelihood(counts)) * scale
 
 
-def _learned(
+def learn_from_counts(
     codes: Codes, domain: Domain, options: StructureOptions
 ) -> LearnedStructure:
     """Search and count in complete rows."""

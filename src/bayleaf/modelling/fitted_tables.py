@@ -13,12 +13,7 @@ from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.deterministic import DeterministicCPD
 from bayleaf.cpds.distribution import CPD
 from bayleaf.cpds.given_tables import spread_experience
-from bayleaf.cpds.smoothing import (
-    Dirichlet,
-    Lidstone,
-    MaximumLikelihood,
-    Smoothing,
-)
+from bayleaf.cpds.smoothing import Smoothing, added_rows, dirichlet_rows
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -196,22 +191,13 @@ def counted_tables(
             found[node] = TableCPD(
                 every[node],
                 smoothing.estimate(counts),
-                counts.sum(axis=-1) + _rows_of(smoothing, counts.shape[-1]),
+                counts.sum(axis=-1) + added_rows(smoothing, counts.shape[-1]),
             )
         else:
             found[node] = fitted_distribution(
                 form, counts, lambda own, _: smoothing.estimate(own)
             )
     return tuple(cpd for cpd in found if cpd is not None)
-
-
-def _rows_of(smoothing: Smoothing, n_states: int) -> float:
-    """How many rows a smoothing rule adds to each distribution."""
-    if isinstance(smoothing, Lidstone):
-        return smoothing.alpha * n_states
-    if isinstance(smoothing, Dirichlet):
-        return smoothing.equivalent_sample_size
-    return float(getattr(smoothing, "m", 0.0))
 
 
 def expected_tables(
@@ -239,7 +225,7 @@ def expected_tables(
     options : mapping
         Of `learn_parameters`.
     """
-    rows = _prior_rows(smoothing)
+    rows = dirichlet_rows(smoothing)
     cpds: list[CPD] = []
     for node, family in enumerate(dag.families):
         shape = tuple(domain.cards[member] for member in family)
@@ -270,19 +256,6 @@ def expected_tables(
     steps = f"expectation maximisation took {found.n_iter} steps"
     ended = "" if found.converged else " and had not converged; raise max_iter"
     return found.network, (steps + ended,)
-
-
-def _prior_rows(smoothing: Smoothing) -> Any:
-    """What gives the rows that smoothing adds to a distribution over some states."""
-    if isinstance(smoothing, Lidstone | Dirichlet):
-        return lambda n_states: _rows_of(smoothing, n_states)
-    if isinstance(smoothing, MaximumLikelihood):
-        return lambda n_states: 0.0
-    raise ValueError(
-        f"missing='em' needs a smoothing that is a prior of its own ('laplace', "
-        f"'dirichlet', Lidstone(...) or Dirichlet(...)) or 'maximum_likelihood', got "
-        f"{quoted(smoothing)}, which looks at counts"
-    )
 
 
 def _told_what_is_learned(
