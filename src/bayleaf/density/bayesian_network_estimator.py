@@ -199,7 +199,7 @@ class BayesianNetworkEstimator(
         self,
         *,
         discretizer: Any = "equal_frequency",
-        structural: str | None = None,
+        structural: Any = None,
         random_state: Any = None,
         **shared: Any,
     ) -> None:

@@ -225,25 +225,8 @@ def expected_tables(
     options : mapping
         Of `learn_parameters`.
     """
-    rows = dirichlet_rows(smoothing)
-    cpds: list[CPD] = []
-    for node, family in enumerate(dag.families):
-        shape = tuple(domain.cards[member] for member in family)
-        form = None if network is None else network.cpds[node]
-        if node not in learned:
-            assert form is not None
-            kept = isinstance(form, TableCPD)
-            cpds.append(replace(form, experience=None) if kept else form)  # type: ignore[call-arg]
-        elif form is not None and not isinstance(form, TableCPD):
-            cpds.append(form)
-        elif node in prior.by_node:
-            experience = prior.by_node[node].sum(axis=-1)
-            cpds.append(TableCPD(family, prior.tables[node], experience))
-        else:
-            experience = np.full(shape[:-1], rows(shape[-1]))
-            cpds.append(TableCPD(family, np.full(shape, 1 / shape[-1]), experience))
-    cpds = _told_what_is_learned(cpds, domain, learned)
-    seen = BayesianNetwork(domain, dag, tuple(cpds))
+    forms = _prior_tables(network, domain, dag, smoothing, prior, learned)
+    seen = BayesianNetwork(domain, dag, _told_what_is_learned(forms, domain, learned))
     generator = random_generator(options["random_state"])
     start = network
     if network is None and latent:
@@ -255,19 +238,51 @@ def expected_tables(
     )
     steps = f"expectation maximisation took {found.n_iter} steps"
     ended = "" if found.converged else " and had not converged; raise max_iter"
-    return found.network, (steps + ended,)
+    cpds = found.network.cpds
+    if network is not None:
+        both = zip(network.cpds, cpds, strict=True)
+        cpds = tuple(own[node in learned] for node, own in enumerate(both))
+    return BayesianNetwork(domain, dag, cpds), (steps + ended,)
+
+
+def _prior_tables(
+    network: BayesianNetwork | None,
+    domain: Domain,
+    dag: DAG,
+    smoothing: Smoothing,
+    prior: PriorCounts,
+    learned: Collection[int],
+) -> list[CPD]:
+    """Distributions with the experience that a prior and smoothing give them."""
+    rows = dirichlet_rows(smoothing)
+    cpds: list[CPD] = []
+    for node, family in enumerate(dag.families):
+        shape = tuple(domain.cards[member] for member in family)
+        form = None if network is None else network.cpds[node]
+        if form is not None and (node not in learned or not isinstance(form, TableCPD)):
+            # Without experience `learn_parameters` leaves a table as it is.
+            is_table = isinstance(form, TableCPD)
+            cpds.append(TableCPD(family, form.probabilities) if is_table else form)
+            continue
+        experience = np.full(shape[:-1], rows(shape[-1]))
+        table = np.full(shape, 1 / shape[-1])
+        if node in prior.by_node:
+            experience = prior.by_node[node].sum(axis=-1)
+            table = prior.tables[node]
+        cpds.append(TableCPD(family, table, experience))
+    return cpds
 
 
 def _told_what_is_learned(
     cpds: list[CPD], domain: Domain, learned: Collection[int]
-) -> list[CPD]:
+) -> tuple[CPD, ...]:
     """Distributions of which `learn_parameters` learns those asked for.
 
     It learns trees only where no table has experience.
     """
     others = [n for n in learned if not isinstance(cpds[n], TableCPD)]
     if not others:
-        return cpds
+        return tuple(cpds)
     tables = [cpd for cpd in cpds if isinstance(cpd, TableCPD)]
     no_prior = all(
         cpd.experience is not None and not cpd.experience.any() for cpd in tables
@@ -283,7 +298,7 @@ def _told_what_is_learned(
             f"{type(cpds[others[0]]).__name__}, which missing='em' learns with "
             "smoothing='maximum_likelihood' only, and all others beside it"
         )
-    return [
+    return tuple(
         replace(cpd, experience=None) if isinstance(cpd, TableCPD) else cpd
         for cpd in cpds
-    ]
+    )

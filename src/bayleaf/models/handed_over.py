@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from bayleaf.hand_over import hand_over
-
-if TYPE_CHECKING:
-    from bayleaf.models.bayesian_network import BayesianNetwork
 
 Name = str | int
 
@@ -45,7 +42,7 @@ class HandedOver:
         missing: str = "marginalize",
         unknown: str = "error",
         sample_weight: Any = None,
-        prior: BayesianNetwork | None = None,
+        prior: Self | None = None,
         strength: float | Mapping[Name, float] | None = None,
         latent: Name | Collection[Name] | Mapping[Name, Any] = (),
         n_restarts: int = 1,
@@ -53,7 +50,7 @@ class HandedOver:
         max_iter: int = 200,
         random_state: Any = None,
         n_jobs: int | None = None,
-    ) -> BayesianNetwork:
+    ) -> Self:
         """Learn the tables anew from rows; graph, states and cut points stay.
 
         Parameters
@@ -86,7 +83,7 @@ class HandedOver:
         Trees and grouped tables keep their form, and their distributions are learned;
         value maps stay as they are.
         """
-        network: BayesianNetwork = hand_over(
+        network: Self = hand_over(
             "fit",
             self,
             table,
@@ -122,7 +119,7 @@ class HandedOverStructure:
         missing: str = "marginalize",
         unknown: str = "error",
         sample_weight: Any = None,
-        prior: BayesianNetwork | None = None,
+        prior: Any = None,
         strength: float | Mapping[Name, float] | None = None,
         latent: Name | Collection[Name] | Mapping[Name, Any] = (),
         n_restarts: int = 1,
@@ -130,7 +127,7 @@ class HandedOverStructure:
         max_iter: int = 200,
         random_state: Any = None,
         n_jobs: int | None = None,
-    ) -> BayesianNetwork:
+    ) -> Any:
         """Learn states and tables from rows.
 
         Parameters
@@ -198,7 +195,7 @@ class HandedOverStructure:
           no   | 0.50  0.50
           yes  | 0.33  0.67
         """
-        network: BayesianNetwork = hand_over(
+        return hand_over(
             "structure.fit",
             self,
             table,
@@ -218,7 +215,6 @@ class HandedOverStructure:
             random_state=random_state,
             n_jobs=n_jobs,
         )
-        return network
 
     def to_networkx(self) -> Any:
         """Make a networkx.DiGraph of names and arcs.
