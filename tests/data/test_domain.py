@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bayleaf.data.domain import Domain, Variable, interval_labels, numeric_variable
+from bayleaf.data.domain import Domain, Variable, numeric_variable
+from bayleaf.data.interval_labels import interval_labels
 
 
 def test_a_state_listed_twice_is_refused() -> None:

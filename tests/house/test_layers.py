@@ -51,7 +51,7 @@ REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "native": [(REST,), ("search",)],
     "data": [
-        ("interruptible", "hierarchy", "interval_numbers", "memory"),
+        ("interruptible", "hierarchy", "interval_labels", "interval_numbers", "memory"),
         ("domain",),
         ("codes",),
         ("tables",),
@@ -95,6 +95,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents", "mixtures"),
         (REST,),
     ],
+    "latent": [("starts",), (REST,), ("structural",)],
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),

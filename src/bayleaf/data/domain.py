@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayleaf.data.hierarchy import ValueHierarchy, check_covers
+from bayleaf.data.interval_labels import cut_texts, interval_labels, labels_between
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.wording import (
     brief,
@@ -264,7 +265,7 @@ class Variable:
     def bounds(self) -> list[str]:
         """Texts of what lies between the states: cut points, or last categories."""
         if self.categories is None:
-            return _cut_texts(self.cut_points)
+            return cut_texts(self.cut_points)
         return [str(self.categories[int(cut)]) for cut in self.cut_points]
 
     def state_of_category(self, value: Hashable) -> int | None:
@@ -307,27 +308,6 @@ def _number(name: str | int, value: Any) -> float:
     return float(value)
 
 
-def interval_labels(cut_points: Sequence[float]) -> tuple[str, ...]:
-    """Name the intervals between increasing cut points, closed on the right."""
-    if not cut_points:
-        return ("any value",)
-    return _between(_cut_texts(cut_points))
-
-
-def _cut_texts(cut_points: Sequence[float]) -> list[str]:
-    """Cut points as texts that differ."""
-    texts = [format_number(cut) for cut in cut_points]
-    if len(set(texts)) < len(texts):
-        texts = [repr(float(cut)) for cut in cut_points]
-    return texts
-
-
-def _between(bounds: Sequence[str]) -> tuple[str, ...]:
-    """Names of the intervals between some bounds, at least one."""
-    inner = [f"({low}, {high}]" for low, high in itertools.pairwise(bounds)]
-    return (f"<= {bounds[0]}", *inner, f"> {bounds[-1]}")
-
-
 def numeric_variable(
     name: str | int, cut_points: Sequence[float], *, missing_state: bool = False
 ) -> Variable:
@@ -348,7 +328,7 @@ def ordered_variable(
     cuts = tuple(sorted({math.floor(cut) + 0.5 for cut in cut_points}))
     states: tuple[Hashable, ...] = interval_labels(())
     if cuts:
-        states = _between([str(categories[int(cut)]) for cut in cuts])
+        states = labels_between([str(categories[int(cut)]) for cut in cuts])
     return Variable(
         name,
         (*states, None) if missing_state else states,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from bayleaf.hand_over import hand_over
+from bayleaf.hand_over import hand_over, hand_over_structure
 
 Name = str | int
 
@@ -195,8 +195,8 @@ class HandedOverStructure:
           no   | 0.50  0.50
           yes  | 0.33  0.67
         """
-        return hand_over(
-            "structure.fit",
+        return hand_over_structure(
+            "fit",
             self,
             table,
             states=states,
@@ -224,4 +224,4 @@ class HandedOverStructure:
         ImportError
             If networkx is not installed.
         """
-        return hand_over("structure.to_networkx", self)
+        return hand_over_structure("to_networkx", self)

@@ -22,7 +22,7 @@ from bayleaf.data.cuts.cut_points import (
     mdlp_cut_points,
     standard_deviation_cut_points,
 )
-from bayleaf.data.domain import interval_labels
+from bayleaf.data.interval_labels import interval_labels
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.labels import encode_labels
 from bayleaf.wording import quoted
