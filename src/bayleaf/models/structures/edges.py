@@ -77,7 +77,8 @@ def _own_nodes(edges: Any) -> Sequence[Name]:
         return list(edges)
     if _is_graph(edges):
         return list(edges.nodes)
-    return getattr(edges, "names", ())
+    own = getattr(edges, "domain", edges)
+    return getattr(own, "names", ())
 
 
 def _is_graph(edges: Any) -> bool:
