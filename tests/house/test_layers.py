@@ -30,6 +30,7 @@ ORDER = [
     ("classifiers",),
     ("density", "regression"),
     ("modelling",),
+    ("predictions",),
     ("loading",),
     ("opening",),
     ("evaluation",),
@@ -62,6 +63,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("hierarchies",),
         (REST,),
     ],
+    "streams": [(REST,), ("partitions",)],
     "search": [
         ("structure",),
         ("hierarchies",),

@@ -19,6 +19,7 @@ from bayleaf.latent.structure_learning import (
     LearnedStructure,
     largest_log_likelihood,
     learn_from_counts,
+    row_counts,
 )
 from bayleaf.latent.structure_search import StructureOptions
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -82,7 +83,7 @@ def learn_by_expectation(
     deadline = Deadline.after(options.constraints.time_limit)
     work = Work()
     work.say("search in the cells at hand")
-    found = learn_from_counts(codes, domain, options)
+    found = learn_from_counts(row_counts(codes, options), domain, options)
     best = _fitted(found, codes, codes, options)
     scores = [best.observed_score]
     incomplete = any(codes.missing(v).any() for v in range(codes.n_variables))
@@ -95,7 +96,9 @@ def learn_by_expectation(
     while not deadline.has_passed:
         work.say(f"search {len(tried) + 1} with expected counts")
         expected, _ = rows.weighted(present, options.n_jobs)
-        found = learn_from_counts(expected.codes, domain, _in_time(options, deadline))
+        found = learn_from_counts(
+            row_counts(expected.codes, options), domain, _in_time(options, deadline)
+        )
         is_first, present = present is not best.network, best.network
         if found.found.dag not in tried:
             tried.add(found.found.dag)
