@@ -191,9 +191,9 @@ class HandedOverStructure:
         >>> network = BayesianNetwork.from_edges([("rain", "wet")]).fit(table)
         >>> print(network.describe("wet"))
         P(wet | rain)
-          rain |   no   yes
-          no   | 0.50  0.50
-          yes  | 0.33  0.67
+          rain |     no     yes
+          no   |   0.50    0.50
+          yes  | 0.3333  0.6667
         """
         return hand_over_structure(
             "fit",
