@@ -80,6 +80,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("evidence", "posteriors", "elimination"),
         ("junction_tree",),
         ("parts",),
+        ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
         ("sampling",),
         (REST,),
@@ -103,6 +104,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("atomic", "bounded", "errors"),
         ("native",),
         ("formats",),
+        ("exports",),
         (REST,),
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
