@@ -92,7 +92,8 @@ def edge_constraints(estimator: Any, names: Sequence[Name], **more: Any) -> Cons
         for name, pairs in _edges_of(estimator).items()
     }
     return Constraints(
-        **edges,
+        edges.get("required_edges", frozenset()),
+        edges["forbidden_edges"],
         tiers=tuple(named_places("tiers", tier, names) for tier in estimator.tiers),
         **more,
     )
