@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,9 @@ class A2DEClassifier(ForbiddenEdges, AveragedNetworksClassifier, IncrementalClas
     extrapolation from marginal to full-multivariate probability distributions:
     decreasingly naive Bayesian classification. Machine Learning 86, 233-272.
     """
+
+    def __init__(self, **shared: Any) -> None:
+        super().__init__(**shared)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
