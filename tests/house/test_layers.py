@@ -62,6 +62,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("hierarchies",),
         (REST,),
     ],
+    "streams": [(REST,), ("partitions",)],
     "search": [
         ("structure",),
         ("hierarchies",),

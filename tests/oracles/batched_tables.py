@@ -9,9 +9,36 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from hypothesis import strategies as st
 from sklearn.base import clone
 
+from bayleaf import (
+    A2DEClassifier,
+    AODEClassifier,
+    AveragedKDBClassifier,
+    HNBClassifier,
+    KDBClassifier,
+    LatentClassNBClassifier,
+    NaiveBayesClassifier,
+    TANClassifier,
+)
+
+CELL = st.sampled_from(["a", "b", "", None])
+ROW = st.tuples(CELL, st.integers(-3, 3) | st.none(), st.floats(-2, 2), st.booleans())
 N_ROWS = 800
+CLASSIFIERS = [
+    NaiveBayesClassifier(),
+    NaiveBayesClassifier(numeric="gaussian"),
+    TANClassifier(),
+    TANClassifier(smoothing="auto", calibration="leave_one_out", missing="state"),
+    KDBClassifier(k=2),
+    KDBClassifier(k="auto", discretizer="equal_frequency"),
+    AODEClassifier(),
+    A2DEClassifier(discretizer="equal_width"),
+    AveragedKDBClassifier(n_networks=3, random_state=0),
+    HNBClassifier(random_state=0, search="significance"),
+    LatentClassNBClassifier(n_components=2, random_state=0),
+]
 
 
 def the_table(n_rows: int = N_ROWS, seed: int = 0) -> pa.Table:

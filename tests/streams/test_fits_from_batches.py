@@ -18,30 +18,20 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from bayleaf import (
-    A2DEClassifier,
-    AODEClassifier,
     AveragedKDBClassifier,
-    HNBClassifier,
     KDBClassifier,
-    LatentClassNBClassifier,
     NaiveBayesClassifier,
     TANClassifier,
 )
-from oracles.batched_tables import N_ROWS, in_memory, reader, same_file, the_table
-
-CLASSIFIERS = [
-    NaiveBayesClassifier(),
-    NaiveBayesClassifier(numeric="gaussian"),
-    TANClassifier(),
-    TANClassifier(smoothing="auto", calibration="leave_one_out", missing="state"),
-    KDBClassifier(k=2),
-    KDBClassifier(k="auto", discretizer="equal_frequency"),
-    AODEClassifier(),
-    A2DEClassifier(discretizer="equal_width"),
-    AveragedKDBClassifier(n_networks=3, random_state=0),
-    HNBClassifier(random_state=0, search="significance"),
-    LatentClassNBClassifier(n_components=2, random_state=0),
-]
+from oracles.batched_tables import (
+    CLASSIFIERS,
+    N_ROWS,
+    ROW,
+    in_memory,
+    reader,
+    same_file,
+    the_table,
+)
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
@@ -180,10 +170,6 @@ def test_whole_numbers_are_labels(tmp_path: Path) -> None:
     found = TANClassifier().fit(reader(table, 100), target="label")
     same_file(in_memory(TANClassifier(), table), found, tmp_path)
     assert found.predict(table.drop_columns(["label"])).dtype.kind == "i"
-
-
-CELL = st.sampled_from(["a", "b", "", None])
-ROW = st.tuples(CELL, st.integers(-3, 3) | st.none(), st.floats(-2, 2), st.booleans())
 
 
 @settings(max_examples=60, deadline=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayleaf.classifiers.shared.streaming.partitioned import partition_counts
 from bayleaf.classifiers.shared.streaming.reading import adopt_columns
 from bayleaf.classifiers.shared.streaming.storing import (
     Reading,
@@ -15,13 +16,16 @@ from bayleaf.classifiers.shared.streaming.storing import (
 )
 from bayleaf.counts.row_sums import RowFacts
 from bayleaf.counts.source import CountSource
-from bayleaf.counts.store_counts import StoreCounts
+from bayleaf.counts.store_counts import BlockCounts, StoreCounts
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.code_store import CodeStore
+from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.random_state import random_generator
 from bayleaf.streams.sources import open_source
+from bayleaf.streams.streamed import is_partitioned
 
 
 def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
@@ -36,13 +40,45 @@ def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
     """
     estimator._check_parameters()
     check_reading(reading)
+    if reading.client is not None or is_partitioned(table):
+        _fit_partitions(estimator, table, reading)
+        return
     with estimator._stage("encoding the table"):
         stored = _stored(estimator, table, reading)
-    counts = _counts(estimator, stored.store, reading.max_rows_in_memory)
+    _learn(estimator, _counts(estimator, stored.store, reading.max_rows_in_memory))
+
+
+def _fit_partitions(estimator: Any, table: Any, reading: Reading) -> None:
+    """Fit to a table whose partitions are read by workers."""
+    hierarchies = resolve_hierarchies(estimator.hierarchies, _names_of(table, reading))
+    rng = random_generator(estimator.random_state)
+    with partition_counts(
+        estimator,
+        table,
+        reading._replace(hierarchies=hierarchies),
+        rng,
+        lambda _: resolve_discretizer(estimator.discretizer),
+    ) as (found, counts):
+        adopt_columns(estimator, found.encoder)
+        estimator.hierarchies_ = hierarchies
+        if counts.n_rows <= counts.most_rows:
+            _learn(estimator, _in_memory(estimator, counts.rows()))
+        else:
+            _learn(estimator, counts)
+
+
+def _learn(estimator: Any, counts: CountSource) -> None:
+    """Learn from counts, and say where a sample stood in."""
     estimator._learn(counts, PartialValues.none())
-    if isinstance(counts, StoreCounts) and counts.gave_sample:
-        sample = sample_note(counts.most_rows, stored.store.n_rows)
+    if isinstance(counts, BlockCounts) and counts.gave_sample:
+        sample = sample_note(counts.most_rows, counts.n_rows)
         estimator._sample_note = _said(sample, RowFacts.of(counts).lacks_cells)
+
+
+def _names_of(table: Any, reading: Reading) -> list[str]:
+    """The columns of a table in partitions, or of files."""
+    names = table.columns if is_partitioned(table) else open_source(table).schema.names
+    return reading.roles.features_of([str(name) for name in names])
 
 
 def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
@@ -77,8 +113,13 @@ def _counts(estimator: Any, store: CodeStore, most_rows: int) -> CountSource:
             max_table_cells=estimator.max_table_cells,
             most_rows=most_rows,
         )
+    return _in_memory(estimator, store.read(range(store.n_rows)))
+
+
+def _in_memory(estimator: Any, codes: Codes) -> TableCounts:
+    """Counts of codes in memory."""
     return TableCounts(
-        store.read(range(store.n_rows)),
+        codes,
         estimator.n_jobs,
         has_class=False,
         max_table_cells=estimator.max_table_cells,

@@ -166,7 +166,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
 
     # How a table is read is no metadata that others could pass on.
     __metadata_request__fit: ClassVar = dict.fromkeys(
-        ("store", "max_rows_in_memory"), UNUSED
+        ("store", "max_rows_in_memory", "client"), UNUSED
     )
     mdl_: float
     trace_: tuple[Move, ...]
@@ -189,6 +189,7 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         *,
         store: str | Path | None = None,
         max_rows_in_memory: int = MOST_ROWS,
+        client: Any = None,
     ) -> Self:
         """Learn from a table, in memory or batch by batch.
 
@@ -209,6 +210,9 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
             Of a table in batches: tables are learned from counts of all rows; trees,
             and networks of rows that lack cells, from a sample of so many rows at most,
             drawn at random, which `summary` says.
+        client : distributed.Client or its address, optional
+            Its workers read Parquet files, by path; without one, a data frame of Dask
+            is read by the current client's workers, or by threads.
 
         Returns
         -------
@@ -224,12 +228,12 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
             If a table cannot be read, or its codes cannot be written.
         """
         with self._told_to_callbacks(X, y, sample_weight):
-            if is_streamed(X):
+            if client is not None or is_streamed(X):
                 from bayleaf.classifiers.shared.streaming.storing import Reading
                 from bayleaf.density.batches import fit_batches
 
                 reading = Reading(None, store, max_rows_in_memory, sample_weight)
-                fit_batches(self, X, reading)
+                fit_batches(self, X, reading._replace(client=client))
             else:
                 X, _, sample_weight = with_columns_aside(X, None, sample_weight, None)
                 self._fit(X, sample_weight)

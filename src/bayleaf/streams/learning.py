@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,22 +18,18 @@ from bayleaf.counts.threads import run_tasks
 from bayleaf.data.code_store import CodeStore, StoreWriter
 from bayleaf.data.codes import NARROW_STATES
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.cells import missing_cells_error
-from bayleaf.data.encoder.learned import LearnedVariables, encoder_of, left_out
+from bayleaf.data.encoder.learned import LearnedVariables, encoder_of
 from bayleaf.data.encoder.learning import (
-    IDENTIFIER_SHARE,
-    ColumnLearner,
     Discretizer,
-    Target,
 )
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.labels import encode_labels
-from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
 from bayleaf.progress import Work
+from bayleaf.streams.column_learning import StandInLearner
 from bayleaf.streams.number_spool import NumberSpool
 from bayleaf.streams.spool import (
     MOST_VALUES,
@@ -85,22 +81,21 @@ class _Column(NamedTuple):
         return _Column(self.learned._replace(variables=changed), [])
 
 
-def _check_no_groups(
-    table: SpooledTable, hierarchies: Mapping[Name, ValueHierarchy]
+def check_no_groups(
+    name: Name, values: Iterable[Hashable], hierarchies: Mapping[Name, ValueHierarchy]
 ) -> None:
-    """Raise if a cell names a group of its column's hierarchy, which no code says."""
-    for name, tree in hierarchies.items():
-        spool = table.features.get(str(name))
-        if not isinstance(spool, ValueSpool) or spool.numbers:
-            continue
-        values = set(spool.values)
-        groups = [node for node in tree.inner_nodes if node in values]
-        if groups:
-            raise ValueError(
-                f"column {quoted(name)} has cells that name {quoted(groups[0])}, a "
-                "group of its hierarchy; a table that is read in batches cannot hold "
-                "groups, so fit it in memory"
-            )
+    """Raise ValueError if a cell of a column names a group of its hierarchy."""
+    tree = hierarchies.get(name)
+    if tree is None:
+        return
+    found = set(values)
+    groups = [node for node in tree.inner_nodes if node in found]
+    if groups:
+        raise ValueError(
+            f"column {quoted(name)} has cells that name {quoted(groups[0])}, a "
+            "group of its hierarchy; a table that is read in batches cannot hold "
+            "groups, so fit it in memory"
+        )
 
 
 def _looked_up(
@@ -140,6 +135,12 @@ class LearnedTable:
     encoder: TableEncoder
     target: Variable | None
     classes: NDArray[Any] | None
+
+    @property
+    def domain(self) -> Domain:
+        """The variables, a class last."""
+        last = () if self.target is None else (self.target,)
+        return Domain((*self.encoder.domain.variables, *last))
 
 
 def learn_spooled(
@@ -184,12 +185,16 @@ def learn_spooled(
         If a column cannot be used, or a cell names a group of its hierarchy.
     """
     hierarchies = hierarchies or {}
-    _check_no_groups(table, hierarchies)
+    for spool in table.features.values():
+        is_text = isinstance(spool, ValueSpool) and not spool.numbers
+        values = spool.values if is_text else []
+        check_no_groups(spool.name, values, hierarchies)
     scale = _mean_one(table) if mean_one else 1.0
     classes, class_table = None, np.zeros(1, dtype=np.intp)
     if table.target is not None:
         kind = schema.field(str(table.roles.target)).type
-        classes, class_table = _classes_of(table.target, kind)
+        classes, codes = classes_of(table.target.name, table.target.values, kind)
+        class_table = np.concatenate([[0], codes])
     n_classes = 1 if classes is None else len(classes)
     rows = RowClasses(table.target, class_table, n_classes, table.weights, scale)
     variable = None
@@ -217,22 +222,21 @@ def _mean_one(table: SpooledTable) -> float:
     return table.n_rows / total
 
 
-def _classes_of(
-    target: ValueSpool, kind: pa.DataType
+def classes_of(
+    name: Name, values: list[Hashable], kind: pa.DataType
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Class labels in order, and the class of each number."""
-    if target.overflows:
+    """Class labels in order, and the class of each value of the target."""
+    if len(values) >= MOST_VALUES:
         raise ValueError(
-            f"the target {quoted(target.name)} has more than {MOST_VALUES:,} values; "
+            f"the target {quoted(name)} has more than {MOST_VALUES:,} values; "
             "cut it into classes first"
         )
-    labels: Any = target.values
+    labels: Any = values
     if pa.types.is_integer(kind):
         labels = np.array(labels, dtype=kind.to_pandas_dtype())
     elif all(isinstance(label, str) for label in labels):
         labels = nw.from_native(pa.chunked_array([labels]), series_only=True)
-    classes, codes = encode_labels(labels)
-    return classes, np.concatenate([[0], codes])
+    return encode_labels(labels)
 
 
 def _learn_columns(
@@ -245,8 +249,10 @@ def _learn_columns(
     as_is: Collection[Name] = (),
 ) -> list[_Column]:
     """What every column becomes."""
-    names = tuple(table.features)
-    nominal = rules.nominal_names(names)
+    nominal = rules.nominal_names(tuple(table.features))
+    learner = StandInLearner(
+        variable, discretizer, rules, nominal, table.n_rows, frozenset(as_is)
+    )
     valued = [s for s in table.features.values() if isinstance(s, ValueSpool)]
     work = Work()
     work.say("counting values")
@@ -261,23 +267,16 @@ def _learn_columns(
     for name, spool in table.features.items():
         work.say(f"learning column {name}")
         if rules.missing == "error" and spool.n_missing:
-            raise missing_cells_error(name, spool.n_missing, _first_missing(spool))
+            learner.check_missing(name, spool.n_missing, _first_missing(spool))
+        n_values = 0
         if isinstance(spool, ValueSpool):
             stand_in = stand_in_of_values(spool, *counted.pop(name))
+            n_values = len(spool.values)
         else:
             stand_in = stand_in_of_numbers(spool, rows)
-        target = None if variable is None else Target(variable, stand_in.classes)
-        learner = ColumnLearner(
-            target, stand_in.weights, discretizer, rules, nominal, allow_empty=False
-        )
-        if _names_rows(spool, stand_in) and rules.identifiers == "drop":
-            reading = ColumnReading(name, "values", MOST_VALUES, spool.n_missing)
-            found.append(_Column(left_out(reading), []))
-            continue
-        own = learner.learn(stand_in.column, as_is=name in as_is)
-        if stand_in.rank_error:
-            own = _with_error(own, stand_in.rank_error, table.n_rows)
-        found.append(_Column(own, _lookups(spool, stand_in, own)))
+        own = learner.learn(stand_in, spool.n_missing, n_values)
+        lookups = _lookups(spool, stand_in, own) if own.variables else []
+        found.append(_Column(own, lookups))
     return found
 
 
@@ -289,32 +288,6 @@ def _first_missing(spool: Spool) -> int:
         if missing is not None and missing.any():
             return first + int(np.argmax(missing))
     return 0
-
-
-def _names_rows(spool: Spool, stand_in: StandIn) -> bool:
-    """Whether a column has so many values that they are not all told apart."""
-    if not isinstance(spool, ValueSpool) or not spool.overflows:
-        return False
-    repeats = stand_in.column.repeats
-    assert repeats is not None
-    listed = int(repeats.counts[stand_in.numbers > 0].sum())
-    return len(spool.values) > IDENTIFIER_SHARE * listed
-
-
-def _with_error(
-    learned: LearnedVariables, rank_error: int, n_rows: int
-) -> LearnedVariables:
-    """The same with a note on how exact cut points are."""
-    said = (
-        f"cut by a summary of its numbers, in which ranks are wrong by at most "
-        f"{100 * rank_error / n_rows:.2g} %"
-    )
-    notes = dict(learned.notes)
-    for variable, _ in learned.variables:
-        if variable.kind == "numeric":
-            before = notes.get(variable.name)
-            notes[variable.name] = f"{before}; {said}" if before else said
-    return learned._replace(notes=notes)
 
 
 def _lookups(

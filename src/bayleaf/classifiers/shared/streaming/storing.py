@@ -19,7 +19,6 @@ from bayleaf.classifiers.shared.training import MEAN_ONE
 from bayleaf.counts.threads import thread_count
 from bayleaf.data.code_store import CodeStore
 from bayleaf.data.cuts.random_cuts import RandomCuts
-from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.learning import Discretizer
 from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchies.files import hierarchies_text
@@ -63,6 +62,8 @@ class Reading(NamedTuple):
         Columns that are left out.
     hierarchies : mapping of column to ValueHierarchy
         Of the values of columns, as a person wrote them.
+    client : distributed.Client or str, optional
+        Whose workers read the table.
     """
 
     target: str | None
@@ -71,6 +72,7 @@ class Reading(NamedTuple):
     weight: Any = None
     drop: tuple[str, ...] = ()
     hierarchies: Mapping[Name, ValueHierarchy] = {}
+    client: Any = None
 
     @property
     def roles(self) -> TableRoles:
@@ -156,10 +158,7 @@ def stored_table(
             schema=source.schema,
             hierarchies=reading.hierarchies,
         )
-        variables = learned.encoder.domain.variables
-        if learned.target is not None:
-            variables = (*variables, learned.target)
-        found = TableReading.of(learned.encoder, Domain(variables), learned.classes)
+        found = TableReading.of(learned.encoder, learned.domain, learned.classes)
         store = write(path, {_READING: what, _TABLE: found.to_text()})
     return StoredTable(replace(store, keeps=keeps), found)
 
