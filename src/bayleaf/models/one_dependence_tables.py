@@ -18,7 +18,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.shared_information import one_dependence_arcs
+from bayleaf.models.support.shared_information import one_dependence_arcs, turned
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
@@ -138,7 +138,7 @@ class OneDependenceTables(ModelKind):
             self.domain.names,
             "an average of networks: in each of them one feature is a parent of all "
             "others",
-            arcs,
+            turned(arcs, self.arcs),
         )
 
     def table(self, variable: int) -> tuple[Sequence[int], Floats]:
