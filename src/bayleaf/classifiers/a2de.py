@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.averaged_networks import AveragedNetworksClassifier
 from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    ForbiddenEdges,
+    check_edge_parameters,
+    rooted_constraints,
+)
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.data.domain import Domain
 
 
-class A2DEClassifier(AveragedNetworksClassifier, IncrementalClassifier):
+class A2DEClassifier(ForbiddenEdges, AveragedNetworksClassifier, IncrementalClassifier):
     """Average of the networks in which two features are parents of all others.
 
     Every pair of features in turn serves as super-parents; the joint probabilities of
-    these networks are averaged. One feature alone makes naive Bayes.
+    these networks are averaged. One feature alone makes naive Bayes. A super-parent is
+    no parent of features that forbidden edges or tiers keep it from, of the other
+    super-parent neither; arcs cannot be required, as each network has those of its own
+    super-parents alone.
 
     Parameters
     ----------
@@ -32,6 +42,13 @@ class A2DEClassifier(AveragedNetworksClassifier, IncrementalClassifier):
     decreasingly naive Bayesian classification. Machine Learning 86, 233-272.
     """
 
+    def __init__(self, **shared: Any) -> None:
+        super().__init__(**shared)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_edge_parameters(self)
+
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
@@ -39,12 +56,25 @@ class A2DEClassifier(AveragedNetworksClassifier, IncrementalClassifier):
         one, two, three = (sum(c**p for c in domain.cards[:-1]) for p in (1, 2, 3))
         triples = (one**3 - 3 * one * two + 2 * three) // 6
         self._check_cells(3 * triples * domain.cards[-1])
-        return self._averaged_model(counts, domain, list(_networks(len(domain) - 1)))
+        constraints = rooted_constraints(self, domain)
+        is_open = constraints.open_arcs(len(domain) - 1)
+        return self._averaged_model(counts, domain, list(_networks(is_open)))
 
 
-def _networks(n_features: int) -> Iterator[list[Family]]:
-    """Families of each network, the super-parents first, the second given the first."""
+def _networks(is_open: NDArray[np.bool_]) -> Iterator[list[Family]]:
+    """Families of each network, the super-parents first, the second given the first.
+
+    The first is the lower of the two, unless only the other may be its parent. Arcs are
+    those that are open, by [child, parent].
+    """
+    n_features = len(is_open)
     for pair in itertools.combinations(range(n_features), min(2, n_features)):
-        heads = [(n_features, *pair[: k + 1]) for k in range(len(pair))]
+        first, *second = pair
+        if second and is_open[first, second[0]] and not is_open[second[0], first]:
+            pair = pair[::-1]
         others = [k for k in range(n_features) if k not in pair]
-        yield [*heads, *((n_features, *pair, k) for k in others)]
+        heads = [(pair[:k], own) for k, own in enumerate(pair)]
+        yield [
+            (n_features, *(p for p in parents if is_open[child, p]), child)
+            for parents, child in [*heads, *((pair, k) for k in others)]
+        ]

@@ -9,6 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    ForbiddenEdges,
+    check_edge_parameters,
+    rooted_constraints,
+)
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.counts.source import CountSource
@@ -18,11 +23,13 @@ from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
 
 
-class AODEClassifier(IncrementalClassifier):
+class AODEClassifier(ForbiddenEdges, IncrementalClassifier):
     """Average of the networks in which one feature is parent of all others.
 
     Every feature in turn serves as super-parent; the joint probabilities of these
-    networks are averaged.
+    networks are averaged. A super-parent is no parent of features that forbidden edges
+    or tiers keep it from; arcs cannot be required, as each network has those of its own
+    super-parent alone.
 
     Parameters
     ----------
@@ -45,11 +52,13 @@ class AODEClassifier(IncrementalClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count("min_count", self.min_count, 0)
+        check_edge_parameters(self)
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         self._check_size(domain)
+        self._constraints = rooted_constraints(self, domain)
         smoothing = self._chosen_smoothing(counts, domain, self._left_out_log_scores)
         cards = domain.cards[:-1]
         features = range(len(cards))
@@ -71,19 +80,26 @@ class AODEClassifier(IncrementalClassifier):
             usable[spans[i]] = table.sum(axis=0) >= self.min_count
             log_likelihood += _log_likelihood(table, parents[:, spans[i]])
         pairs = counts.pair_counts(features, features)
+        is_open = self._constraints.open_arcs(len(cards))
         for i, j in itertools.permutations(features, 2):
-            table = pairs.table(i, j)
+            table = pairs.table(i, j) if is_open[j, i] else singles[j][:, None]
             estimate = smoothing.estimate(table)
             children[:, spans[i], spans[j]] = estimate
             log_likelihood += _log_likelihood(table, estimate)
         # The prior counts once in every network, so its share is the mean itself.
         log_likelihood /= len(cards)
         log_likelihood += _log_likelihood(counts.class_counts(), prior)
-        model = AveragedOneDependenceModel(domain, prior, parents, children, usable)
+        closed = None
+        if self._constraints.has_edges:
+            closed = ~is_open.T & ~np.eye(len(cards), dtype=np.bool_)
+        model = AveragedOneDependenceModel(
+            domain, prior, parents, children, usable, closed
+        )
         return Learned(model, log_likelihood)
 
     def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64]:
-        return one_dependence_log_scores(left_out, self.min_count)
+        constraints = self._constraints
+        return one_dependence_log_scores(left_out, self.min_count, constraints)
 
     def _check_size(self, domain: Domain) -> None:
         """Raise before counting if the table of all pairs would be too large."""

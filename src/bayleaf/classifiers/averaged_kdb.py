@@ -12,6 +12,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    EdgeParameters,
+    check_counted,
+    check_edge_parameters,
+    check_most_required,
+    rooted_constraints,
+)
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
@@ -33,6 +40,7 @@ from bayleaf.models.rules.tree_rules import TreeRule, tree_rules
 from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.progress import Work
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     even_weights,
@@ -58,7 +66,7 @@ _MAX_EVIDENCE = 200_000_000
 _CLASSES_A_ROW = 10
 
 
-class AveragedKDBClassifier(BayesianClassifier):
+class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     """Weighted average of sampled KDB networks; the most accurate model here.
 
     Every network sees the numeric columns through random quantile bins of its own and
@@ -69,7 +77,8 @@ class AveragedKDBClassifier(BayesianClassifier):
     number, alone and in linear regressions on others, are further pieces of the sum;
     from a thousand rows on a curve for each feature corrects it where left-out rows
     show that this pays. The sum stays additive, so that every prediction is explained
-    by terms that add up.
+    by terms that add up. Required and forbidden edges and tiers hold in every network
+    and in the regressions; curves and trees that correct the sum have no arcs.
 
     Parameters
     ----------
@@ -183,6 +192,7 @@ class AveragedKDBClassifier(BayesianClassifier):
                 "missing='marginalize' is not possible for averaged KDB, which cannot "
                 "sum a feature out; use missing='state' or 'error', or another model"
             )
+        check_edge_parameters(self)
         if self.smoothing != AUTO:
             PseudoCounts.from_rule(resolve_smoothing(self.smoothing), np.ones(1))
 
@@ -197,6 +207,9 @@ class AveragedKDBClassifier(BayesianClassifier):
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         self._refuse_many_classes(domain)
+        constraints, names = rooted_constraints(self, domain), domain.names[:-1]
+        limit = f"max_parents={self.max_parents}"
+        check_most_required(constraints, names, self.max_parents, limit)
         drawn = self.__dict__.pop("_random_cuts", None)
         features = domain.variables[:-1]
         total = counts.class_counts().sum()
@@ -211,6 +224,7 @@ class AveragedKDBClassifier(BayesianClassifier):
                     rng,
                     self.max_parents,
                     self.max_table_cells,
+                    constraints,
                 ),
                 partial(LeftOutRows.drawn, counts.rows(), most, rng),
                 partial(state_counts, counts),
@@ -220,7 +234,8 @@ class AveragedKDBClassifier(BayesianClassifier):
             *sampled, left_out, in_states = run_tasks(told, counts.n_jobs)
             work.say("learning the weights")
             networks = tuple(chain.from_iterable(sampled))
-            linear = self._linear_families(counts, domain, in_states, rng)
+            check_counted(constraints, networks, names)
+            linear = self._linear_families(counts, domain, in_states, rng, constraints)
             logs = self._chosen_log_probabilities(networks, counts, left_out, linear)
             learned = self._weigh(logs, left_out, domain, linear)
         n_features = len(features)
@@ -324,11 +339,13 @@ class AveragedKDBClassifier(BayesianClassifier):
         domain: Domain,
         in_states: tuple[NDArray[np.float64], ...],
         rng: np.random.Generator,
+        constraints: Constraints,
     ) -> LinearGaussianFamilies | None:
         """What numbers say as numbers, where that is asked for and weighed."""
         if not self.linear_families or self.weights is None or len(self.classes_) < 2:
             return None
-        return linear_families(counts.rows(), domain.variables[:-1], in_states, rng)
+        features = domain.variables[:-1]
+        return linear_families(counts.rows(), features, in_states, rng, constraints)
 
     def _weigh(
         self,

@@ -12,9 +12,11 @@ from cyclopts import Parameter
 from bayleaf.cli.settings import (
     NETWORK,
     architecture_from,
+    beliefs_from,
     edge_from,
     orders_from,
     settings_of,
+    tiers_from,
 )
 from bayleaf.wording import near_names, quoted, visible_json
 
@@ -34,6 +36,8 @@ MODELS = (
     "latent_class",
     "network",
 )
+# Models in which features are parents of features.
+WITH_ARCS = ("tan", "kdb", "auto", "aode", "a2de", NETWORK)
 # The model of a numeric target.
 REGRESSOR = "regressor"
 # Tables of the others grow with the cube of the number of features.
@@ -142,6 +146,11 @@ class ModelOptions:
         Arc that must be there, such as age->income; may be repeated.
     forbidden_edges
         Arc that must not be there; may be repeated.
+    tiers
+        Columns from the earliest to the latest, such as age,sex;smoking, or a file with
+        a line for each tier, or a JSON list of lists. No arc leads to an earlier tier.
+    arc_prior
+        How probable an arc is thought to be, such as age->income=0.9; may be repeated.
     time_limit
         Seconds after which the search stops.
     min_count
@@ -224,9 +233,15 @@ class ModelOptions:
     merge_leaves: Annotated[bool | None, settings_of(NETWORK)] = None
     penalty_weight: Annotated[float | None, settings_of(NETWORK)] = None
     required_edges: Annotated[
-        tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
+        tuple[str, ...] | None,
+        settings_of("tan", "kdb", "auto", NETWORK),
+        Parameter(negative=""),
     ] = None
     forbidden_edges: Annotated[
+        tuple[str, ...] | None, settings_of(*WITH_ARCS), Parameter(negative="")
+    ] = None
+    tiers: Annotated[str | None, settings_of(*WITH_ARCS)] = None
+    arc_prior: Annotated[
         tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
     ] = None
     time_limit: Annotated[float | None, settings_of(NETWORK)] = None
@@ -333,6 +348,8 @@ class ModelOptions:
         for name in ("required_edges", "forbidden_edges"):
             texts = values[name]
             values[name] = [edge_from(name, text) for text in texts] if texts else None
+        values["tiers"] = tiers_from(self.tiers)
+        values["arc_prior"] = beliefs_from(self.arc_prior)
         declared = values.pop("categorical")
         values["categorical_features"] = list(declared) if declared else None
         values["ordered_features"] = orders_from(values.pop("ordered"))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.constraints.edge_parameters import check_same_kind
 from bayleaf.classifiers.shared.parameters import (
     CALIBRATIONS,
     DISCRETIZE,
@@ -37,6 +38,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import WeightedLinearFamilies
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.averaged_kdb import scores_of, state_counts
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.linear_families import Numbers, number_rows
@@ -93,6 +95,8 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         `BayesianClassifier`.
     """
 
+    # Arcs among all features that are required or forbidden.
+    _constraints = Constraints()
     # What numbers say of the left-out training rows, (n_classes, n_rows); None without.
     _beside: Floats | None = None
 
@@ -153,6 +157,7 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         numbers = number_rows(codes, features, in_states, FEW_VALUES + 1)
         if numbers is None:
             return self._learn_network(counts, domain)
+        check_same_kind(self._constraints, numbers.features.tolist(), domain.names)
         parts = self._parts(numbers, codes, domain)
         self._beside = left_out_numbers(parts.families, codes)
         tables = self._learn_network(parts.counts, parts.domain)
@@ -224,6 +229,11 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
             given = self._class_prior(parts.counts, self.smoothing_)
             weighed = weighed.with_class_prior(given)
         return Learned(weighed, -self._loo_score.log_loss * float(codes.weights.sum()))
+
+    def _constraints_among(self, domain: Domain) -> Constraints:
+        """The constraints on some of the features, which come before the class."""
+        place = {name: i for i, name in enumerate(self.encoder_.domain.names)}
+        return self._constraints.among([place[name] for name in domain.names[:-1]])
 
     def _leave_one_out(
         self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]
