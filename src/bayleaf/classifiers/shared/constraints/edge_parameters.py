@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.domain import Domain
 from bayleaf.search.constraints import Constraints, Edge
@@ -135,7 +137,26 @@ def rooted_constraints(estimator: Any, domain: Domain) -> Constraints:
                 f"forbidden_edges excludes the arc from the class to "
                 f"{quoted(domain[child].name)}, but {remedy}"
             )
-    return constraints.among(range(class_index))
+    alone = {own.feature for own in monotone_features(estimator, domain)}
+    return _with_alone(constraints.among(range(class_index)), alone, domain)
+
+
+def _with_alone(
+    constraints: Constraints, alone: set[int], domain: Domain
+) -> Constraints:
+    """The constraints, and no arcs between some features and any others."""
+    for parent, child in sorted(constraints.required_edges):
+        if {parent, child} & alone:
+            name = domain[parent if parent in alone else child].name
+            raise ValueError(
+                f"required_edges asks for an arc from {quoted(domain[parent].name)} to "
+                f"{quoted(domain[child].name)}, but monotone lets {quoted(name)} depend "
+                "on the class alone; take it out of one of them"
+            )
+    features = range(len(domain) - 1)
+    arcs = {(a, b) for a in alone for b in features if a != b}
+    closed = constraints.forbidden_edges | arcs | {(b, a) for a, b in arcs}
+    return replace(constraints, forbidden_edges=closed)
 
 
 def check_most_required(
