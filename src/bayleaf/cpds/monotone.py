@@ -50,18 +50,18 @@ def likelihood_ordered(
 
     Parameters
     ----------
-    table : ndarray of shape (2, n_states)
-        P(state | class), above zero.
-    n_rows : ndarray of shape (2,)
-        How many rows each class's distribution is worth, above zero.
+    table : ndarray of shape (2, ..., n_states)
+        P(state | class, other parents).
+    n_rows : ndarray of shape (2, ...)
+        How many rows each distribution is worth, above zero.
     order : ndarray of int
         States along which P(state | second) / P(state | first) must not fall; others
         stay as they are.
 
     Returns
     -------
-    ndarray of shape (2, n_states)
-        Each row sums to what it did. A table in order comes back as it is.
+    ndarray of the same shape
+        Each distribution sums to what it did. A table in order comes back as it is.
 
     References
     ----------
@@ -69,13 +69,18 @@ def likelihood_ordered(
     ordering in the two-sample problem. Journal of the American Statistical Association
     90, 1034-1040.
     """
-    cells = n_rows[:, None] * table[:, order]
+    rows = n_rows.reshape(2, -1, 1)
+    flat = table.reshape(2, rows.shape[1], table.shape[-1])
+    cells = rows * flat[:, :, order]
     totals = cells.sum(axis=0)
-    shares = cells[1] / totals
-    pooled = pooled_steps(shares, totals)
-    if pooled is shares:
+    # A state that no class has, as under a fixed distribution, says nothing.
+    shares = np.where(totals > 0, cells[1], 0.5) / np.where(totals > 0, totals, 1.0)
+    falling = np.flatnonzero((np.diff(shares, axis=1) < 0).any(axis=1))
+    if not falling.size:
         return table
-    found = table.copy()
-    found[0, order] = (1.0 - pooled) * totals / n_rows[0]
-    found[1, order] = pooled * totals / n_rows[1]
-    return found
+    found = flat.copy()
+    for context in falling.tolist():
+        pooled = pooled_steps(shares[context], totals[context])
+        both = np.stack([1.0 - pooled, pooled]) * totals[context]
+        found[:, context, order] = both / rows[:, context]
+    return found.reshape(table.shape)

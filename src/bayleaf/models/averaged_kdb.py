@@ -209,7 +209,7 @@ class AveragedKDBModel(ModelKind):
         alone = self.log_probabilities_of_states(feature) * self.weights[feature].sum()
         for more in self._beside_tables:
             alone += more.alone(feature, self._every_state(feature))
-        return alone
+        return np.asarray(alone)
 
     @property
     def shipped(self) -> ShippedAverage:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from math import prod
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,9 @@ from bayleaf.models.class_model import ClassModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.wording import quoted
 
-# Rows of the other features' states in which monotone features are tried.
-_MOST_CONTEXTS = 64
+# Rows of the other features' states in which monotone features are tried: at least so
+# many, and one for each joint state of the parents up to so many.
+_LEAST_CONTEXTS, _MOST_CONTEXTS = 64, 20_000
 # Nats by which log-odds may fall as rounding has it.
 _ROUNDING = 1e-9
 
@@ -44,9 +44,14 @@ class MonotoneClassifier(BayesianClassifier):
         `classes_`) never falls (+1) or never rises (-1), all other features equal, be
         they given or missing. Such a feature depends on the class alone: it is parent
         and child of no feature, and its probabilities are pooled over adjacent states.
+        Where no cell is summed out, with ``missing="error"`` and ``unknown="error"``,
+        it may have parents in TAN and KDB.
     **shared
         The parameters that the classifiers share, see `BayesianClassifier`.
     """
+
+    # Whether monotone features may have parents, once these are always known.
+    monotone_parents: ClassVar[bool] = False
 
     def __init__(self, *, monotone: Any = None, **shared: Any) -> None:
         super().__init__(**shared)
@@ -94,7 +99,7 @@ def pooled_tables(
     counts: CountSource,
     domain: Domain,
 ) -> dict[Family, tuple[TableCPD, float]]:
-    """Tables of monotone features given the class, in likelihood-ratio order.
+    """Tables of monotone features, in likelihood-ratio order for all other parents.
 
     Parameters
     ----------
@@ -116,15 +121,14 @@ def pooled_tables(
     found: dict[Family, tuple[TableCPD, float]] = {}
     if domain.cards[-1] < 2:
         return found
-    for own in monotone_features(estimator, domain):
-        family = len(domain) - 1, own.feature
-        if family not in tables:
+    orders = {own.feature: own.order for own in monotone_features(estimator, domain)}
+    for family, before in tables.items():
+        if family[-1] not in orders or family[0] != len(domain) - 1:
             continue
         (cells,) = counts.family_counts([family])
-        before = tables[family]
         # One row more each, so that a class without rows has a distribution, too.
-        n_rows = cells.sum(axis=1) + 1.0
-        table = likelihood_ordered(before.probabilities, n_rows, own.order)
+        n_rows = cells.sum(axis=-1) + 1.0
+        table = likelihood_ordered(before.probabilities, n_rows, orders[family[-1]])
         if table is not before.probabilities:
             after = TableCPD(family, table)
             gained = after.log_likelihood(cells) - before.log_likelihood(cells)
@@ -135,9 +139,9 @@ def pooled_tables(
 def confirm_monotone(estimator: Any, model: ClassModel) -> None:
     """Raise unless the log-odds of the second class follow all monotone features.
 
-    On all states of each, in every row of the other features' states, or in as many as
-    are drawn where there are more. A feature's part in the log-odds is the same in all
-    of them, so that a few rows would find what is wrong with its states.
+    On all states of each, with all states of its parents; beside them the feature's
+    part in the log-odds is the same whatever the others are, so that a few rows of
+    their states, drawn at random, would show if they mattered.
     """
     domain = model.domain
     if domain.cards[-1] != 2:
@@ -158,18 +162,20 @@ def _odds_along(
 ) -> NDArray[np.float64]:
     """Log-odds of the second class, (n_contexts, n_states of the feature's order)."""
     cards = domain.cards[:-1]
-    others = [max(card, 1) for v, card in enumerate(cards) if v != own.feature]
-    if prod(others) <= _MOST_CONTEXTS:
-        contexts = np.array(list(product(*map(range, others))), dtype=np.int64)
-    else:
-        drawn = np.random.default_rng(0).random((_MOST_CONTEXTS, len(others)))
-        contexts = (drawn * np.array(others)).astype(np.int64)
+    parents = list(model.feature_parents(own.feature))
+    n_joint = prod(cards[parent] for parent in parents)
+    n_contexts = min(max(n_joint, _LEAST_CONTEXTS), _MOST_CONTEXTS)
+    drawn = np.random.default_rng(0).random((n_contexts, len(cards)))
+    contexts = (drawn * np.maximum(cards, 1)).astype(np.int64)
+    if parents and n_joint <= _MOST_CONTEXTS:
+        joint = np.arange(n_contexts) % n_joint
+        states = np.unravel_index(joint, [cards[parent] for parent in parents])
+        contexts[:, parents] = np.stack(states, axis=1)
     n_states = len(own.order)
-    rows = np.repeat(contexts.reshape(-1, len(others)), n_states, axis=0)
-    states = np.tile(own.order, len(contexts))
-    rows = np.insert(rows, own.feature, states, axis=1)
+    rows = np.repeat(contexts, n_states, axis=0)
+    rows[:, own.feature] = np.tile(own.order, n_contexts)
     columns = list(rows.T.astype(np.uint16))
     scores = model.class_log_scores(Codes.from_columns(columns, cards))
     with np.errstate(invalid="ignore"):
         odds = np.asarray(scores[:, 1] - scores[:, 0])
-    return odds.reshape(len(contexts), n_states)
+    return odds.reshape(n_contexts, n_states)

@@ -66,8 +66,8 @@ def pooled_average(
         counted = left_out.codes.weights * second * (1.0 - second)
         column = left_out.codes.column(own.feature)
         n_states = model.domain.cards[own.feature]
-        told = np.bincount(column, counted, minlength=n_states)[own.order]
-        moved = pooled_steps(odds, told) - odds
+        told = np.bincount(column, counted, minlength=n_states).astype(np.float64)
+        moved = pooled_steps(odds, told[own.order]) - odds
         if moved.any():
             curve = np.zeros((n_states, 2))
             curve[own.order] = moved[:, None] * np.array([-0.5, 0.5])

@@ -68,6 +68,16 @@ def directions_of(estimator: Any) -> dict[Name, int]:
     return {name: int(direction) for name, direction in asked.items() if direction}
 
 
+def keeps_parents(estimator: Any) -> bool:
+    """Whether monotone features may have parents among the features.
+
+    The order of each table given the parents is that of a row only while the parents
+    are known: a sum over a parent's states need not keep it.
+    """
+    complete = "error" == estimator.missing == estimator.unknown
+    return complete and bool(getattr(estimator, "monotone_parents", False))
+
+
 def check_two_classes(classes: Sequence[Any]) -> None:
     """Raise if there are classes of which neither is the second of two."""
     if len(classes) > 2:
