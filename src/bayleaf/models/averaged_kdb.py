@@ -196,10 +196,8 @@ class AveragedKDBModel(ModelKind):
 
     def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
         """What the feature says alone; see `scores_of_states`."""
-        alone = self.scores_of_states(feature)
-        return feature_shape(
-            self.domain[feature], alone, self.state_counts[feature], classes
-        )
+        alone, counts = self.scores_of_states(feature), self.state_counts[feature]
+        return feature_shape(self.domain[feature], alone, counts, classes)
 
     def scores_of_states(self, feature: int) -> Floats:
         """Mean over networks of ln P(state | class) by weight, and what is beside.
