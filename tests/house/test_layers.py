@@ -64,6 +64,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "streams": [(REST,), ("partitions",)],
     "search": [
+        ("constraints",),
         ("structure",),
         ("hierarchies",),
         ("tables",),
