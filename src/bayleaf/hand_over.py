@@ -13,6 +13,12 @@ from typing import Any
 # By the method: the module, and its function, which takes the network first.
 DOERS = {
     "save": ("bayleaf.io.registry", "write_network"),
+    "fit": ("bayleaf.modelling.fitting", "fit_network"),
+}
+# The same of structures that have no tables yet.
+STRUCTURE_DOERS = {
+    "fit": ("bayleaf.modelling.fitting", "fit_structure"),
+    "to_networkx": ("bayleaf.io.formats.networkx_graph", "structure_to_networkx"),
 }
 
 
@@ -28,6 +34,17 @@ def hand_over(method: str, network: Any, *arguments: Any, **options: Any) -> Any
     *arguments, **options
         Of the method.
     """
-    module, function = DOERS[method]
-    doer = getattr(importlib.import_module(module), function)
-    return doer(network, *arguments, **options)
+    return _done(DOERS[method], network, *arguments, **options)
+
+
+def hand_over_structure(
+    method: str, structure: Any, *arguments: Any, **options: Any
+) -> Any:
+    """What the function in charge of a method of a structure returns."""
+    return _done(STRUCTURE_DOERS[method], structure, *arguments, **options)
+
+
+def _done(doer: tuple[str, str], *arguments: Any, **options: Any) -> Any:
+    """What a function returns that is named by its module and its name."""
+    module, function = doer
+    return getattr(importlib.import_module(module), function)(*arguments, **options)

@@ -152,7 +152,7 @@ def learn_spooled(
     n_jobs: int = 1,
     schema: pa.Schema,
     hierarchies: Mapping[Name, ValueHierarchy] | None = None,
-) -> tuple[LearnedTable, Callable[[Path, dict[str, Any]], CodeStore]]:
+) -> tuple[LearnedTable, Callable[..., CodeStore]]:
     """Learn the domain of a table, as `learn_encoder` does of one in memory.
 
     Parameters
@@ -177,7 +177,8 @@ def learn_spooled(
     learned : LearnedTable
         What was learned.
     write : callable
-        Writes the codes to a path, with what else is to be noted in the file.
+        Writes the codes to a path, with what else is to be noted in the file, and
+        whether it is ``lasting``.
 
     Raises
     ------
@@ -315,6 +316,8 @@ def _written(
     n_jobs: int,
     path: Path,
     about: dict[str, Any],
+    *,
+    lasting: bool = True,
 ) -> CodeStore:
     """Write the codes of a table; its folder goes when they are there."""
     cards = list(learned.encoder.domain.cards)
@@ -339,6 +342,6 @@ def _written(
     run_tasks(
         [partial(writer.write, place, own) for place, own in enumerate(every)], n_jobs
     )
-    store = writer.finish(path, about)
+    store = writer.finish(path, about, lasting=lasting)
     shutil.rmtree(table.folder, ignore_errors=True)
     return store

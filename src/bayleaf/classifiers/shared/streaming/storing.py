@@ -159,7 +159,8 @@ def stored_table(
             hierarchies=reading.hierarchies,
         )
         found = TableReading.of(learned.encoder, learned.domain, learned.classes)
-        store = write(path, {_READING: what, _TABLE: found.to_text()})
+        about = {_READING: what, _TABLE: found.to_text()}
+        store = write(path, about, lasting=keeps is None)
     return StoredTable(replace(store, keeps=keeps), found)
 
 
