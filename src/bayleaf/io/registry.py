@@ -14,10 +14,10 @@ FORMATS = {
     ".json": "bayleaf.io.native.network_json",
     ".bif": "bayleaf.io.formats.bif",
     ".net": "bayleaf.io.formats.net",
-    ".xdsl": "bayleaf.io.formats.xdsl",
-    ".xml": "bayleaf.io.formats.xmlbif",
-    ".bifxml": "bayleaf.io.formats.xmlbif",
-    ".xmlbif": "bayleaf.io.formats.xmlbif",
+    ".xdsl": "bayleaf.io.formats.xml.xdsl",
+    ".xml": "bayleaf.io.formats.xml.xmlbif",
+    ".bifxml": "bayleaf.io.formats.xml.xmlbif",
+    ".xmlbif": "bayleaf.io.formats.xml.xmlbif",
 }
 
 # Modules whose `write` leaves every distribution in its form.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayleaf.io.formats.source_file import NetworkFileError
-from bayleaf.io.formats.xdsl import read, write
+from bayleaf.io.formats.xml.xdsl import read, write
 from oracles.hard_networks import assert_same_network, hard_network, mixed_network
 
 SMALL = """<?xml version="1.0" encoding="ISO-8859-1"?>

@@ -29,8 +29,8 @@ from bayleaf.io.formats.full_tables import (
 )
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import MAX_BYTES, quoted
-from bayleaf.io.formats.xml_reading import XmlElement, notes_of, read_xml
-from bayleaf.io.formats.xml_writing import xml_attributes, xml_holds, xml_text
+from bayleaf.io.formats.xml.reading import XmlElement, notes_of, read_xml
+from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds, xml_text
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _EXPERIENCE = "experience"
