@@ -272,7 +272,7 @@ MALFORMED = {
     "unknown parent": ("b | a", "b | A2", 6, '"A2", a parent of "b", is no declared'),
     "unknown child": ("( a )", "( aa )", 5, '"aa", which has a table, is no declared'),
     "unknown state": ("(no)", "(nо)", 7, 'is no state of variable "a"; its states are'),
-    "sum": ("0.2, 0.8", "0.2, 0.80002", 5, "sum to 1.00002; they should sum to 1"),
+    "sum": ("0.2, 0.8", "0.2, 0.82", 5, "sum to 1.02; they should sum to 1"),
     "sum of a row": ("0.25, 0.25", "0.25, 0.2", 7, 'table of variable "b" holds prob'),
     "negative": ("0.2, 0.8", "-0.2, 1.2", 5, "negative probability -0.2"),
     "nan": ("0.2, 0.8", "nan, 0.8", 5, 'expected a number or ";", but found "nan"'),

@@ -78,8 +78,8 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
 def decoded(content: bytes, file: str) -> str:
     """The text of a file, with line ends as newlines.
 
-    Read as UTF-8, with or without a byte order mark, else as Latin-1, which older
-    programs write.
+    Read as UTF-8, with or without a byte order mark, else as the Windows code page
+    1252, of which Latin-1 is a part and which older programs write.
 
     Raises
     ------
@@ -94,5 +94,14 @@ def decoded(content: bytes, file: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = content.decode("latin-1")
+        text = windows_text(content)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def windows_text(content: bytes) -> str:
+    """Content that is no UTF-8 as text of the code page 1252, else of Latin-1."""
+    try:
+        return content.decode("cp1252")
+    except UnicodeDecodeError:
+        # Five bytes mean nothing in the code page.
+        return content.decode("latin-1")

@@ -54,6 +54,7 @@ def read(
     path: str | Path,
     *,
     max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> BayesianNetwork:
     """Read an XDSL file; nodes are called by their identifiers in files not of ours.
@@ -64,6 +65,8 @@ def read(
         A file of ours or of another program.
     max_bytes : int, default=2**28
         Larger files are refused.
+    normalize : bool, default=False
+        Whether counts and percent are divided by their sum; see `RowSums`.
     max_table_cells : int, default=10_000_000
         Largest table that a deterministic node may become.
 
@@ -88,7 +91,7 @@ def read(
         _table(node, variables, index, max_table_cells)
         for index, node in enumerate(nodes)
     ]
-    return assembled_network(variables, tables)
+    return assembled_network(variables, tables, normalize=normalize)
 
 
 def write(
