@@ -14,6 +14,8 @@ FORMATS = {
     ".json": "bayleaf.io.native.network_json",
     ".bif": "bayleaf.io.formats.bif",
     ".net": "bayleaf.io.formats.net",
+    ".dsl": "bayleaf.io.formats.dsl",
+    ".uai": "bayleaf.io.formats.uai",
     ".xdsl": "bayleaf.io.formats.xml.xdsl",
     ".xml": "bayleaf.io.formats.xml.xmlbif",
     ".bifxml": "bayleaf.io.formats.xml.xmlbif",

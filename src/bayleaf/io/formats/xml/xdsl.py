@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.graph.dag import DAG
 from bayleaf.io.atomic import replacing
@@ -27,6 +26,7 @@ from bayleaf.io.formats.full_tables import (
     full_tables,
     number_texts,
 )
+from bayleaf.io.formats.one_hot import one_hot_table
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import MAX_BYTES, quoted
 from bayleaf.io.formats.xml.reading import XmlElement, notes_of, read_xml
@@ -158,34 +158,13 @@ def _table(
     name = variables.declared[index].name
     if node.tag == "deterministic":
         results = node.one("resultingstates")
-        values = _one_hot(results, variables, index, max_table_cells)
-        return DeclaredTable(name, parents, values, results.line)
+        states, line = results.text.split(), results.line
+        values = one_hot_table(states, variables, index, line, max_table_cells)
+        return DeclaredTable(name, parents, values, line)
     table = node.one("probabilities")
     experience = _notes(node).get(_EXPERIENCE)
     counts = None if experience is None else node.numbers(experience)
     return DeclaredTable(name, parents, table.numbers(), table.line, None, counts)
-
-
-def _one_hot(
-    results: XmlElement, variables: Variables, index: int, max_table_cells: int
-) -> NDArray[np.float64]:
-    """The table of a deterministic node, shape (parent configurations, states)."""
-    states, codes = results.text.split(), variables.codes(index)
-    name = quoted(variables.declared[index].name)
-    if (cells := len(states) * len(codes)) > max_table_cells:
-        raise results.error(
-            f"the table of node {name} would have {cells:,} cells; give it fewer "
-            f"parents, or raise max_table_cells, which is {max_table_cells:,}"
-        )
-    unknown = [state for state in states if state not in codes]
-    if unknown:
-        raise results.error(
-            f"node {name} should result in {quoted(unknown[0])}, which is none of its "
-            "states; name one of them"
-        )
-    values = np.zeros((len(states), len(codes)))
-    values[np.arange(len(states)), [codes[state] for state in states]] = 1.0
-    return values
 
 
 def _lines(safe: SafeNames, tables: Iterator[FullTable], dag: DAG) -> Iterator[str]:
