@@ -11,8 +11,15 @@ import importlib
 from typing import Any
 
 # By the method: the module, and its function, which takes the network first.
+_CONVERTERS = "bayleaf.io.formats.converters"
 DOERS = {
     "save": ("bayleaf.io.registry", "write_network"),
+    "from_networkx": (f"{_CONVERTERS}.networkx_graph", "from_networkx"),
+    "from_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "from_pgmpy"),
+    "from_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "from_pyagrum"),
+    "to_networkx": (f"{_CONVERTERS}.networkx_graph", "to_networkx"),
+    "to_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "to_pgmpy"),
+    "to_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "to_pyagrum"),
 }
 
 
