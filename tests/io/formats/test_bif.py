@@ -405,3 +405,17 @@ def test_two_variables_whose_notes_give_one_name_are_refused() -> None:
         NetworkFileError, match='line 5: two variables have the name "x"'
     ):
         bif.parsed(text, "x.bif")
+
+
+def test_a_default_of_the_size_of_the_table_is_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.bif"
+    rows = "table 0.2, 0.8;\n}\nprobability ( b | a ) {\n"
+    for word in ("table", "default"):
+        text = (
+            "network x {\n}\nvariable a {\n type discrete [2] { n, y };\n}\n"
+            "variable b {\n type discrete [2] { n, y };\n}\n"
+            f"probability ( a ) {{\n{rows}{word} 0.9 0.3 0.1 0.7;\n}}\n"
+        )
+        path.write_text(text, encoding="utf-8")
+        table = read_network(path).cpd("b").probabilities
+        np.testing.assert_array_equal(table, [[0.9, 0.1], [0.3, 0.7]])

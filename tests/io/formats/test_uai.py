@@ -65,12 +65,15 @@ def test_the_last_parent_and_then_the_child_vary_fastest(tmp_path: Path) -> None
     np.testing.assert_array_equal(yes, [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
 
 
-def test_the_child_slowest_is_taken_where_only_that_gives_distributions(
+def test_the_order_of_pgmpy_is_taken_where_only_that_gives_distributions(
     tmp_path: Path,
 ) -> None:
-    text = "BAYES 2 2 2 2 1 0 2 0 1 2 0.5 0.5 4 0.9 0.2 0.1 0.8"
-    table = read(written(tmp_path, text)).cpd("v1").probabilities
-    np.testing.assert_array_equal(table, [[0.9, 0.1], [0.2, 0.8]])
+    text = "BAYES 3 2 2 2 3 1 0 1 1 3 1 0 2 2 0.5 0.5 2 0.5 0.5 8 "
+    numbers = "0.9 0.2 0.4 0.7 0.1 0.8 0.6 0.3"
+    cpd = read(written(tmp_path, text + numbers)).cpd("v2")
+    assert cpd.parents == (0, 1)
+    yes = cpd.probabilities[..., 0]
+    np.testing.assert_array_equal(yes, [[0.9, 0.2], [0.4, 0.7]])
 
 
 def test_comments_about_another_network_are_passed_over(tmp_path: Path) -> None:

@@ -78,8 +78,12 @@ class TableFiller:
         child, parents = block.family_names(self.known)
         family = self.variables.family(child, parents, block.line)
         cards = self.variables.cards(family)
-        if block.table is not None:
-            values = _child_fastest(block.table, cards)
+        whole = block.table
+        if whole is None and not block.rows and len(block.default or ()) > cards[-1]:
+            # Some files call a whole table the default.
+            whole = np.array(block.default)
+        if whole is not None:
+            values = _child_fastest(whole, cards)
             return DeclaredTable(child, parents, values, block.line)
         values, lines = self._filled(block, family, cards)
         return DeclaredTable(child, parents, values, block.line, lines)

@@ -10,6 +10,12 @@ from bayleaf.io.errors import ModelFileError
 # Larger files are refused before they are read.
 MAX_BYTES = 1 << 28
 _MOST_LETTERS_OF_A_NAME = 60
+# For the log, with the file's name: what nobody could see from the numbers.
+AGRUM_TURNS_PARENTS = (
+    "%s: this looks like a file of pyAgrum, whose version 3.3.1 turns the order of "
+    "parents round in this format; if it did here, tables with two parents or more are "
+    "wrong: save the network as .bif there"
+)
 
 
 class NetworkFileError(ModelFileError):

@@ -7,8 +7,10 @@ the last variable fastest. Names stand in comments, from which `read` restores t
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -36,6 +38,7 @@ from bayleaf.io.formats.lexer import Lexer, Token, number_array, token_patterns
 from bayleaf.io.formats.row_sums import ROUNDING, off_one
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import (
+    AGRUM_TURNS_PARENTS,
     MAX_BYTES,
     NetworkFileError,
     counted,
@@ -52,6 +55,9 @@ _NOTE = re.compile(
     re.MULTILINE,
 )
 _LAST_BLANK = ord(" ")
+# pyAgrum puts the child's name behind the variables of each function.
+_AGRUM = re.compile(r"^\d[\d ]{0,200} {2,9}# \S", re.MULTILINE)
+_LOGGER = logging.getLogger("bayleaf")
 
 
 def read(
@@ -78,8 +84,11 @@ def read(
     Notes
     -----
     Variables of other programs are called ``v0``, ``v1``, ..., their states ``s0``,
-    ``s1``, ... Where only the child slowest gives distributions, as pgmpy 1.1.2 writes
-    them, that order is taken.
+    ``s1``, ... Where only the order of pgmpy 1.1.2 gives distributions, which lists the
+    parents backwards and has the child slowest, that one is taken for the whole file.
+    pyAgrum 3.3.1 has the first parent fastest, against the format; a file that looks
+    like one of its own, with two parents somewhere, is told of by the logger
+    ``bayleaf``.
     """
     file = Path(path).name
     text = decoded(read_content(path, max_bytes), file)
@@ -92,7 +101,9 @@ def read(
     variables = Variables(_declared(cards, _notes(text)), file)
     tables = [_table(numbers, variables, family) for family in families]
     numbers.expect_end()
-    return assembled_network(variables, tables, normalize=normalize)
+    if _AGRUM.search(text) and any(len(table.parents) > 1 for table in tables):
+        _LOGGER.warning(AGRUM_TURNS_PARENTS, file)
+    return assembled_network(variables, _in_order(tables), normalize=normalize)
 
 
 def write(
@@ -246,13 +257,31 @@ def _table(
             f"the table of variable {quoted(names[-1])} should hold {size:,} numbers, "
             f"but its states and those of its parents ask for {counted(prod(cards))}",
         )
-    values = numbers.many(size)
-    fastest = values.reshape(-1, cards[-1])
-    slowest = values.reshape(cards[-1], -1).T
-    wrong, other = off_one(fastest), off_one(slowest)
-    if wrong > SUM_TOLERANCE and other < min(wrong, ROUNDING):
-        fastest = np.ascontiguousarray(slowest)
-    return DeclaredTable(names[-1], names[:-1], fastest, line)
+    values = numbers.many(size).reshape(cards)
+    return DeclaredTable(names[-1], names[:-1], values, line)
+
+
+def _in_order(tables: list[DeclaredTable]) -> list[DeclaredTable]:
+    """The tables as the format means them, or all as pgmpy writes them."""
+    wrong = max((_off_one(table.values) for table in tables), default=0.0)
+    if wrong <= SUM_TOLERANCE:
+        return tables
+    turned = [_turned(table) for table in tables]
+    other = max(_off_one(table.values) for table in turned)
+    return turned if other < min(wrong, ROUNDING) else tables
+
+
+def _turned(table: DeclaredTable) -> DeclaredTable:
+    """The table that pgmpy means: parents listed backwards, the child slowest."""
+    cards = table.values.shape
+    child_first = table.values.reshape((cards[-1], *cards[-2::-1]))
+    values = np.ascontiguousarray(np.moveaxis(child_first, 0, -1))
+    return replace(table, parents=table.parents[::-1], values=values)
+
+
+def _off_one(values: NDArray[np.float64]) -> float:
+    """How far the worst distribution is from summing to one."""
+    return off_one(values.reshape(-1, values.shape[-1]))
 
 
 def _notes(text: str) -> dict[int, dict[str, str]]:

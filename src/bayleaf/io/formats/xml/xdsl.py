@@ -7,6 +7,7 @@ safe names; GeNIe shows the true ones, which properties keep for reading back.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,12 +29,13 @@ from bayleaf.io.formats.full_tables import (
 )
 from bayleaf.io.formats.one_hot import one_hot_table
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
-from bayleaf.io.formats.source_file import MAX_BYTES, quoted
+from bayleaf.io.formats.source_file import AGRUM_TURNS_PARENTS, MAX_BYTES, quoted
 from bayleaf.io.formats.xml.reading import XmlElement, notes_of, read_xml
 from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds, xml_text
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _EXPERIENCE = "experience"
+_LOGGER = logging.getLogger("bayleaf")
 # Size of a node on GeNIe's canvas and the room between nodes, in its units.
 _WIDTH, _HEIGHT, _GAP = 100, 50, 40
 _NODES_A_ROW = 20
@@ -91,6 +93,8 @@ def read(
         _table(node, variables, index, max_table_cells)
         for index, node in enumerate(nodes)
     ]
+    if _is_of_agrum(root) and any(len(table.parents) > 1 for table in tables):
+        _LOGGER.warning(AGRUM_TURNS_PARENTS, Path(path).name)
     return assembled_network(variables, tables, normalize=normalize)
 
 
@@ -125,6 +129,15 @@ def write(
     safe = SafeNames.for_network(network.domain)
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in _lines(safe, tables, network.dag))
+
+
+def _is_of_agrum(root: XmlElement) -> bool:
+    """Whether pyAgrum says that it wrote the file."""
+    return any(
+        genie.attributes.get("app", "").startswith("aGrUM")
+        for extensions in root.all("extensions")
+        for genie in extensions.all("genie")
+    )
 
 
 def _variable(node: XmlElement) -> DeclaredVariable:
