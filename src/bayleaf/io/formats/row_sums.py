@@ -84,7 +84,7 @@ class RowSums:
         """Log what was divided by its sum, if anything was."""
         if self._n_rows:
             _LOGGER.warning(
-                "%s: %s of %s did not sum to 1 and were divided by their sum; the "
+                "%s: %s of %s did not sum to 1; each was divided by its sum; the "
                 "first is %s",
                 self.file,
                 f"{self._n_rows:,} distribution{'s' if self._n_rows > 1 else ''}",
@@ -118,8 +118,8 @@ class RowSums:
         else:
             problem = (
                 f"probabilities that sum to {total:.9g}; they should sum to 1, or read "
-                "the file with normalize=True, which divides counts or percent by "
-                "their sum"
+                "the file with normalize=True (convert --normalize), which divides "
+                "counts or percent by their sum"
             )
         what = f"the table of variable {quoted(child)}"
         return NetworkFileError(self.file, line, f"{what} holds {problem}")
