@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.inference.conflict import conflict, conflict_by_item
-from bayleaf.inference.evidence import Evidence, read_evidence
+from bayleaf.inference.events.known import read_single
+from bayleaf.inference.events.questions import Questions
+from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.junction_tree.tree import Propagation
 from bayleaf.inference.parts import NetworkTrees, Part
@@ -38,19 +40,21 @@ from bayleaf.inference.value_of_information import value_of_information
 from bayleaf.wording import brief
 
 Name = str | int
-KnownOf = Mapping[Any, Any] | None
+# A mapping, or an expression that says something of each variable by itself.
+KnownOf = Mapping[Any, Any] | str | Sequence[Any] | None
 # Variables, the part of the network that was asked for them, and what it found.
 _Answer = tuple[Sequence[int], Part, Propagation]
 
 
-class Inference:
+class Inference(Questions):
     """Answers questions to a network, exactly, and keeps what it compiled for them.
 
     Evidence is a mapping from names of variables to what is known of them: a state, a
     number for a variable with cut points, a list or set of states of which one holds,
     ``Not(state)``, a node of the value hierarchy, or likelihoods (an array, or a
-    mapping from states to numbers). A `BayesianNetwork` answers the same questions
-    itself; an inference of its own has a limit of its own.
+    mapping from states to numbers); or a text such as ``"age > 50 and sex = male"``.
+    A `BayesianNetwork` answers the same questions itself; an inference of its own has
+    a limit of its own.
 
     Parameters
     ----------
@@ -201,7 +205,7 @@ class Inference:
         target: Mapping[Any, Any],
         node: Any,
         state: Any,
-        given: KnownOf = None,
+        given: Mapping[Any, Any] | None = None,
         evidence: KnownOf = None,
     ) -> Sensitivity:
         """Find how a posterior depends on one table entry.
@@ -353,7 +357,7 @@ class Inference:
 
     def _read(self, evidence: KnownOf) -> Evidence:
         """Evidence over the network's variables."""
-        return read_evidence(self._trees.domain, evidence)
+        return read_single(self._trees.domain, evidence)
 
     def _targets(self, targets: Any) -> Sequence[int]:
         """Positions of the named variables, each once; all if None."""
