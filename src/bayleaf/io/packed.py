@@ -10,13 +10,21 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from bayleaf.io.atomic import replacing
+from bayleaf.io.bounded import opened
 from bayleaf.io.errors import ModelFileError
 
-# What opens a packed file for reading, and what a damaged one raises.
-PACKINGS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+
+def _gzip(file: IO[bytes], mode: Literal["rb", "wb"]) -> Any:
+    """A stream out of or into an open file, without the time or a name."""
+    return gzip.GzipFile("", mode, fileobj=file, mtime=0)
+
+
+# What packs and unpacks: an open file and a mode give a stream.
+PACKINGS: dict[str, Callable[..., Any]] = {".gz": _gzip, ".bz2": bz2.BZ2File}
+# What a damaged file raises.
 _DAMAGED = (EOFError, OSError, zlib.error)
 # Tables of a network take a tenth of their room when packed, those of zeros a
 # hundredth; a small file that unpacks to more is not one.
@@ -56,25 +64,27 @@ def unpacked(path: str | Path, max_bytes: int, *, at_any_rate: bool) -> Iterator
     if packing is None:
         yield Path(path)
         return
-    # As other files that cannot be opened; what is damaged is told below.
-    try:
-        size = Path(path).stat().st_size
-        with Path(path).open("rb"):
-            pass
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
-    except IsADirectoryError as error:
-        raise IsADirectoryError(f"cannot read {path}: it is a folder") from error
-    except PermissionError as error:
-        raise PermissionError(f"cannot read {path}: permission denied") from error
-    limit = max_bytes
-    if not at_any_rate:
-        limit = min(limit, max(_ALWAYS_ALLOWED, _MOST_TIMES * size))
-    with tempfile.TemporaryDirectory(prefix="bayleaf-") as folder:
+    with (
+        opened(path) as file,
+        tempfile.TemporaryDirectory(prefix="bayleaf-") as folder,
+    ):
+        limit = max_bytes
+        if not at_any_rate:
+            size = Path(path).stat().st_size
+            limit = min(limit, max(_ALWAYS_ALLOWED, _MOST_TIMES * size))
         # Errors name the file, so the temporary one has its name.
         target = Path(folder) / Path(path).name
-        with target.open("wb") as out:
-            _unpack(PACKINGS[packing], Path(path), out, limit)
+        try:
+            fits = _copied(PACKINGS[packing](file, "rb"), target, limit)
+        except _DAMAGED as error:
+            raise ModelFileError(
+                f"{target.name}: the file cannot be unpacked ({error}); get it whole"
+            ) from None
+        if not fits:
+            raise ModelFileError(
+                f"{target.name}: the file unpacks to more than {limit:,} bytes; if you "
+                "trust it, unpack it first or raise max_bytes"
+            )
         yield target
 
 
@@ -99,13 +109,12 @@ def packing_into(path: str | Path) -> Iterator[Path]:
     ):
         plain = Path(folder) / Path(path).name
         yield plain
-        with plain.open("rb") as content, temporary.open("wb") as out:
-            if packing == ".gz":
-                with gzip.GzipFile("", "wb", fileobj=out, mtime=0) as packed:
-                    shutil.copyfileobj(content, packed)
-            else:
-                with bz2.BZ2File(out, "wb") as packed_2:
-                    shutil.copyfileobj(content, packed_2)
+        with (
+            plain.open("rb") as content,
+            temporary.open("wb") as out,
+            PACKINGS[packing](out, "wb") as packed,
+        ):
+            shutil.copyfileobj(content, packed)
 
 
 def _packing(path: Path) -> str | None:
@@ -114,22 +123,13 @@ def _packing(path: Path) -> str | None:
     return suffix if suffix in PACKINGS else None
 
 
-def _unpack(opens: Callable[..., Any], path: Path, out: IO[bytes], limit: int) -> None:
-    """Write what a packed file holds."""
+def _copied(content: IO[bytes], target: Path, limit: int) -> bool:
+    """Copy a stream into a file; whether it fits within a limit."""
     left = limit
-    try:
-        with opens(path, "rb") as content:
-            while piece := content.read(_PIECE):
-                left -= len(piece)
-                if left < 0:
-                    break
-                out.write(piece)
-    except _DAMAGED as error:
-        raise ModelFileError(
-            f"{path.name}: the file cannot be unpacked ({error}); get it whole"
-        ) from None
-    if left < 0:
-        raise ModelFileError(
-            f"{path.name}: the file unpacks to more than {limit:,} bytes; if you trust "
-            "it, unpack it first or raise max_bytes"
-        )
+    with content, target.open("wb") as out:
+        while piece := content.read(_PIECE):
+            left -= len(piece)
+            if left < 0:
+                return False
+            out.write(piece)
+    return True

@@ -289,8 +289,7 @@ def _checked_cpd(
             f"its parents ask for {counted(prod(cards))}",
         )
     rows = table.values.reshape(-1, cards[-1])
-    lines = [table.line] if table.row_lines is None else list(table.row_lines)
-    rows = sums.distributions(rows, table.child, lines)
+    rows = sums.distributions(rows, table.child, table.row_lines or [table.line])
     cells, kept = rows.reshape(cards), variables.kept(family)
     if (cells[kept[:-1]][..., variables.domain.cards[family[-1]] :] > 0).any():
         raise NetworkFileError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,7 +42,7 @@ class RowSums:
         self,
         rows: NDArray[np.float64],
         child: str,
-        lines: list[int | None],
+        lines: Sequence[int | None],
     ) -> NDArray[np.float64]:
         """Rows that sum to one.
 
@@ -51,7 +52,7 @@ class RowSums:
             As the file gives them.
         child : str
             Whose table it is.
-        lines : list of int or None
+        lines : sequence of int or None
             Line of each row, or one line for all.
 
         Raises

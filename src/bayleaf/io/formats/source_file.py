@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayleaf.io.bounded import read_at_most
+from bayleaf.io.bounded import opened, read_at_most
 from bayleaf.io.errors import ModelFileError
 
 # Larger files are refused before they are read.
@@ -60,15 +60,8 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
     OSError
         If the file cannot be opened.
     """
-    try:
-        with Path(path).open("rb") as file:
-            content = read_at_most(file, max_bytes + 1)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
-    except IsADirectoryError as error:
-        raise IsADirectoryError(f"cannot read {path}: it is a folder") from error
-    except PermissionError as error:
-        raise PermissionError(f"cannot read {path}: permission denied") from error
+    with opened(path) as file:
+        content = read_at_most(file, max_bytes + 1)
     name = Path(path).name
     if len(content) > max_bytes:
         raise NetworkFileError(
