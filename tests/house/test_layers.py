@@ -32,6 +32,7 @@ ORDER = [
     ("modelling",),
     ("predictions",),
     ("loading",),
+    ("opening",),
     ("evaluation",),
     ("explain",),
     ("plot",),
@@ -51,7 +52,7 @@ REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "native": [(REST,), ("search",)],
     "data": [
-        ("interruptible", "hierarchy", "interval_numbers", "memory"),
+        ("interruptible", "hierarchy", "interval_labels", "interval_numbers", "memory"),
         ("domain",),
         ("codes",),
         ("tables",),
@@ -87,6 +88,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "models": [
         ("texts",),
         ("handed_over", "network_parts"),
+        ("structures",),
         ("bayesian_network",),
         ("support",),
         ("rules",),
@@ -96,12 +98,14 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents", "mixtures"),
         (REST,),
     ],
+    "latent": [("starts",), (REST,), ("structural",)],
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),
         ("packed",),
         ("native",),
         ("formats",),
+        ("exports",),
         (REST,),
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.

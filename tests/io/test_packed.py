@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bayleaf import load
 from bayleaf.datasets import load_network
 from bayleaf.io import ModelFileError, packed, read_network, write_network
 from bayleaf.io.conversion import convert_file
@@ -115,3 +116,9 @@ def test_files_are_converted_from_and_into_packed_ones(tmp_path: Path) -> None:
     assert_same_network(load_network("asia"), read_network(tmp_path / "b.net.bz2"))
     convert_file(tmp_path / "b.net.bz2", tmp_path / "c.dot.gz")
     assert gzip.decompress((tmp_path / "c.dot.gz").read_bytes()).startswith(b"digraph")
+
+
+@pytest.mark.parametrize("name", ["a.uai.gz", "a.json.bz2"])
+def test_whatever_is_packed_is_loaded(tmp_path: Path, name: str) -> None:
+    load_network("asia").save(tmp_path / name)
+    assert_same_network(load_network("asia"), load(tmp_path / name))

@@ -169,5 +169,6 @@ def _unknown(variable: Variable) -> ValueError:
     """The error for intervals of which no numbers are known."""
     return ValueError(
         f"the numbers inside the intervals of variable {quoted(variable.name)} are not "
-        "known; they are where a model was fitted to a table"
+        "known; they are where a model was fitted to a table, or where "
+        "Variable.numeric was given low= and high="
     )

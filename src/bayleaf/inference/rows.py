@@ -68,7 +68,7 @@ def read_rows(
             raise ValueError("the codes are not those of this network's variables")
         return table
     found = {
-        position: _codes(domain[position], column, unknown)
+        position: column_codes(domain[position], column, unknown)
         for position, column in _matched(domain, table, _ignored(ignore))
     }
     if not found:
@@ -235,7 +235,8 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[PlainCol
             f"{len(domain)} variables by; give one column each, or a data frame"
         )
     return [
-        _renamed(column, name) for column, name in zip(parts, domain.names, strict=True)
+        renamed_column(column, name)
+        for column, name in zip(parts, domain.names, strict=True)
     ]
 
 
@@ -298,20 +299,28 @@ def _without(table: Any, ignored: set[str]) -> Any:
     return frame[:, kept].to_native()
 
 
-def _renamed(column: PlainColumn, name: Any) -> PlainColumn:
+def renamed_column(column: PlainColumn, name: Any) -> PlainColumn:
     """The same column under another name."""
     if isinstance(column, NumberColumn):
         return NumberColumn(name, column.values, column.missing)
     return ValueColumn(name, column.indices, column.values, column.ordered)
 
 
-def _codes(
+def column_codes(
     variable: Variable, column: PlainColumn, unknown: Unknown
 ) -> NDArray[np.integer[Any]]:
-    """Codes of one column."""
-    if variable.kind == "numeric" and not _has_text(column):
+    """Codes of one column over a variable's states; see `read_rows`.
+
+    Raises
+    ------
+    ValueError
+        If a value is no state and unknown ones are refused.
+    """
+    if variable.kind == "numeric" and not has_text(column):
         encoder = TableEncoder(Domain((variable,)), EncoderRules())
-        return encoder.transform([_renamed(column, variable.name)]).codes.column(0)
+        return encoder.transform([renamed_column(column, variable.name)]).codes.column(
+            0
+        )
     values = column.distinct()
     reader = StateReader(variable)
     missing = variable.n_known_states
@@ -330,7 +339,7 @@ def _codes(
     return found[values.indices]
 
 
-def _has_text(column: PlainColumn) -> bool:
+def has_text(column: PlainColumn) -> bool:
     """Whether a column holds text."""
     return isinstance(column, ValueColumn) and any(
         isinstance(value, str) for value in column.values

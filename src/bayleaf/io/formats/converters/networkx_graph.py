@@ -16,6 +16,7 @@ from bayleaf.io.formats.converters.peers import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_parts import Name
+from bayleaf.models.structures.network_structure import NetworkStructure
 
 
 def to_networkx(
@@ -64,6 +65,20 @@ def to_networkx(
             attributes["experience"] = table.experience
         graph.add_node(variable.name, **attributes)
     graph.add_edges_from(network.edges)
+    return graph
+
+
+def structure_to_networkx(structure: NetworkStructure) -> Any:
+    """Make a networkx graph of the names and arcs of a structure.
+
+    Raises
+    ------
+    ImportError
+        If networkx is not installed.
+    """
+    graph = _networkx().DiGraph()
+    graph.add_nodes_from(structure.names)
+    graph.add_edges_from(structure.edges)
     return graph
 
 
