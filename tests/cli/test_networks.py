@@ -258,3 +258,27 @@ def test_a_source_that_is_missing_is_named(run: Run, tmp_path: Path) -> None:
     done = run("convert", tmp_path / "absent.bif", tmp_path / "a.net")
     assert done.code == 2
     assert "absent.bif" in done.err
+
+
+def test_convert_packs_and_unpacks(run: Run, sprinkler: Path, tmp_path: Path) -> None:
+    there, back = tmp_path / "a.uai.gz", tmp_path / "back.json"
+    assert run("convert", sprinkler, there).code == 0
+    assert run("convert", there, back).code == 0
+    assert back.read_bytes() == sprinkler.read_bytes()
+
+
+def test_convert_names_counts_and_divides_them_on_demand(
+    run: Run, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "a.net", tmp_path / "a.bif"
+    source.write_text(
+        "net {}\nnode a { states = (n y); }\npotential (a) { data = (1 3); }"
+    )
+    done = run("convert", source, target)
+    assert done.code == 2
+    assert "a.net, line 3" in done.err
+    assert "convert --normalize" in done.err
+    assert not target.exists()
+    assert run("convert", "--normalize", source, target).code == 0
+    probabilities = bayleaf.read_network(target).cpds[0].probabilities
+    assert probabilities.tolist() == [0.25, 0.75]

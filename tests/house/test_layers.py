@@ -103,6 +103,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),
+        ("packed",),
         ("native",),
         ("formats",),
         ("exports",),

@@ -6,13 +6,13 @@ networkx is no requirement of this package; it is imported when asked for.
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.io.formats.converters.peers import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_parts import Name
@@ -124,12 +124,7 @@ def from_networkx(graph: Any) -> BayesianNetwork:
 
 def _networkx() -> Any:
     """The module networkx."""
-    try:
-        return import_module("networkx")
-    except ImportError as error:
-        raise ImportError(
-            "networkx is not installed; install it to exchange graphs with it"
-        ) from error
+    return peer("networkx", "networkx", "graphs")
 
 
 def _variable(name: Any, values: dict[str, Any]) -> Variable:
