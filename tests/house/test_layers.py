@@ -85,6 +85,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("conflict", "rows", "sensitivity", "value_of_information"),
         ("sampling",),
         (REST,),
+        ("interventions",),
     ],
     "models": [
         ("texts",),

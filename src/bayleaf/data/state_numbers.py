@@ -24,8 +24,13 @@ def mean_number(variable: Variable, probabilities: Floats) -> float:
     ValueError
         If the states are no numbers, or the numbers inside intervals are not known.
     """
+    return float(mean_numbers(variable, probabilities))
+
+
+def mean_numbers(variable: Variable, probabilities: Floats) -> Floats:
+    """Expected values of distributions of shape (..., n_states); see `mean_number`."""
     chances, means = _chances(variable, probabilities), _means(variable)
-    return float((chances * means).sum())
+    return np.asarray((chances * means).sum(axis=-1))
 
 
 def number_deviation(variable: Variable, probabilities: Floats) -> float:
@@ -112,13 +117,14 @@ def drawn_numbers(domain: Domain, codes: Codes, rng: np.random.Generator) -> pa.
 
 def _chances(variable: Variable, probabilities: Floats) -> Floats:
     """Probabilities of the known states, given that one of them holds."""
-    known = np.array(probabilities[: variable.n_known_states], dtype=np.float64)
+    known = np.array(probabilities, dtype=np.float64)[..., : variable.n_known_states]
     if variable.kind == "numeric" and variable.numbers is not None:
         # Smoothing gives an interval without rows a chance, but no numbers.
-        known[[not own for own in variable.numbers.quantiles]] = 0.0
-    if not known.sum() > 0:
+        known[..., [not own for own in variable.numbers.quantiles]] = 0.0
+    sums = known.sum(axis=-1, keepdims=True)
+    if not (sums > 0).all():
         raise ValueError(f"variable {quoted(variable.name)} has no number for sure")
-    return np.asarray(known / known.sum())
+    return np.asarray(known / sums)
 
 
 def _means(variable: Variable) -> Floats:

@@ -19,6 +19,7 @@ from bayleaf.cpds.given_tables import (
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.interventions.questions import Interventions
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
 from bayleaf.models.handed_over import HandedOver
@@ -38,7 +39,7 @@ from bayleaf.wording import (
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork(Factorisation, NamedGraph, Inference, HandedOver):
+class BayesianNetwork(Factorisation, NamedGraph, Inference, Interventions, HandedOver):
     """A joint distribution over discrete variables that factorises along a graph.
 
     It answers the questions of `Inference` by a junction tree, which is compiled when
