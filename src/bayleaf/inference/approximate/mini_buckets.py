@@ -134,7 +134,9 @@ class _Elimination:
 
     def _eliminate(self, v: int) -> int:
         """Split a variable's bucket; the variables that it touched, as bits."""
-        held = sorted(self._holding.pop(v), key=lambda i: (-self._cells(self._masks[i]), i))
+        held = sorted(
+            self._holding.pop(v), key=lambda i: (-self._cells(self._masks[i]), i)
+        )
         groups: list[tuple[int, list[int]]] = []
         for i in held:
             mask = self._masks.pop(i)
@@ -157,7 +159,9 @@ class _Elimination:
                     self._holding[other].add(message)
         return touched
 
-    def _best_group(self, groups: Sequence[tuple[int, list[int]]], mask: int) -> int | None:
+    def _best_group(
+        self, groups: Sequence[tuple[int, list[int]]], mask: int
+    ) -> int | None:
         """The group that grows least by a factor and stays within the bound."""
         best, least = None, float("inf")
         for place, (union, _) in enumerate(groups):

@@ -57,7 +57,9 @@ class JoinGraph:
             table = self._own[place]
             for child in bucket.children:
                 part = self.messages[child]
-                table = table * _spread(part, self.buckets[child].scope[:-1], bucket.scope)
+                table = table * _spread(
+                    part, self.buckets[child].scope[:-1], bucket.scope
+                )
             self.tables.append(np.ascontiguousarray(table))
             self.messages.append(np.empty(0))
             if place == max([place, *bucket.mates]):
@@ -90,7 +92,7 @@ class JoinGraph:
                 belief = belief * self._told_by_mates(place)
             for child in bucket.children:
                 self._send_down(belief, bucket, child)
-        
+
     def _send_down(self, belief: Floats, bucket: MiniBucket, child: int) -> None:
         """What a mini-bucket believes of what it shares with a child."""
         scope = self.buckets[child].scope[:-1]
