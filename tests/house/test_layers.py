@@ -79,6 +79,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("parts",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
         ("sampling",),
+        ("approximate",),
         (REST,),
     ],
     "models": [

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
+from bayleaf.inference.approximate.answer import OFFER, estimated
+from bayleaf.inference.approximate.settings import Method, Sampling
 from bayleaf.inference.conflict import conflict, conflict_by_item
 from bayleaf.inference.evidence import Evidence, read_evidence
 from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.junction_tree.bounded_forest import TooWideError
 from bayleaf.inference.junction_tree.tree import Propagation
 from bayleaf.inference.parts import NetworkTrees, Part
 from bayleaf.inference.posteriors import Answers, Posteriors
@@ -73,7 +76,14 @@ class Inference:
         self._trees = NetworkTrees(network, max_table_cells=max_table_cells)
 
     def query(
-        self, evidence: KnownOf = None, targets: Iterable[Any] | Any = None
+        self,
+        evidence: KnownOf = None,
+        targets: Iterable[Any] | Any = None,
+        *,
+        method: Method = "exact",
+        tolerance: float = 0.005,
+        max_samples: int = 200_000,
+        random_state: Any = None,
     ) -> Posteriors:
         """Find the posterior distribution of every target.
 
@@ -83,17 +93,46 @@ class Inference:
             What is known.
         targets : name or iterable of names, optional
             The variables in question; all by default.
+        method : {"exact", "auto", "approximate"}, default="exact"
+            Whether posteriors are computed or estimated from weighted samples; "auto"
+            estimates them where exact answers need too large a table.
+        tolerance : float, default=0.005
+            Samples are drawn until no state's probability has a larger standard error.
+        max_samples : int, default=200_000
+            They end here even so, with an `ApproximationWarning`.
+        random_state : None, int, Generator or RandomState
+            Seed of the samples; the same one gives the same estimates.
+
+        Returns
+        -------
+        Posteriors
+            Estimates are `EstimatedPosteriors`, with standard errors.
 
         Raises
         ------
         ImpossibleEvidenceError
             If the evidence has probability zero, naming items that conflict.
+        TooWideError
+            If `method` is "exact" and a table would be too large even for the part of
+            the network that matters to one target.
         ValueError
-            If a variable or state does not exist, or a table would be too large even
-            for the part of the network that matters to one target.
+            If a variable or state does not exist, an option is none, or no sample
+            agrees with the evidence.
         """
         known = self._read(evidence)
         wanted = self._targets(targets)
+        sampling = Sampling(method, tolerance, max_samples, random_state)
+        if method == "approximate":
+            return estimated(self._trees, known, wanted, sampling)
+        try:
+            return self._exact(known, wanted)
+        except TooWideError as error:
+            if method == "auto":
+                return estimated(self._trees, known, wanted, sampling)
+            raise TooWideError(f'{error}; {OFFER}') from None
+
+    def _exact(self, known: Evidence, wanted: Sequence[int]) -> Posteriors:
+        """Exact posteriors."""
         findings, log_evidence = known.findings, 0.0
         found: list[_Answer] = []
         for group, part in self._trees.parts(known, wanted):

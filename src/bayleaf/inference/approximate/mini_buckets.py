@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import log
+from math import log, prod
 
 from bayleaf.graph.triangulation import bits
 from bayleaf.inference.approximate.potentials import Scope
@@ -50,6 +50,10 @@ class MiniBuckets:
 
     buckets: list[MiniBucket]
     order: list[int]
+
+    def cells(self, cards: Sequence[int]) -> int:
+        """Cells of all tables."""
+        return sum(prod(cards[v] for v in bucket.scope) for bucket in self.buckets)
 
     @property
     def is_exact(self) -> bool:
@@ -166,7 +170,7 @@ class _Elimination:
         best, least = None, float("inf")
         for place, (union, _) in enumerate(groups):
             cells = self._cells(union | mask)
-            growth = cells - self._cells(union)
+            growth = round(cells - self._cells(union), 9)
             if (cells <= self._most or union | mask == union) and growth < least:
                 best, least = place, growth
         return best

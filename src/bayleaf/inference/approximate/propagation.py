@@ -41,6 +41,7 @@ class JoinGraph:
         self.buckets = mini.buckets
         self.tables: list[Floats] = []
         self.messages: list[Floats] = []
+        self.log_scales: list[float] = []
         self.is_impossible = False
         n = len(self.buckets)
         self._rank = {v: i for i, v in enumerate(reversed(mini.order))}
@@ -52,7 +53,7 @@ class JoinGraph:
 
     def up(self) -> None:
         """Send messages in the order of elimination."""
-        self.tables, self.messages = [], []
+        self.tables, self.messages, self.log_scales = [], [], []
         for place, bucket in enumerate(self.buckets):
             table = self._own[place]
             for child in bucket.children:
@@ -62,6 +63,7 @@ class JoinGraph:
                 )
             self.tables.append(np.ascontiguousarray(table))
             self.messages.append(np.empty(0))
+            self.log_scales.append(0.0)
             if place == max([place, *bucket.mates]):
                 self._send(place)
 
@@ -76,7 +78,16 @@ class JoinGraph:
             if len(group) > 1:
                 table = table * self._told_by_mates(place)
             message = table.sum(axis=-1)
+            largest = message.max()
             self.messages[place] = self._scaled(message)
+            self.log_scales[place] = float(np.log(largest)) if largest > 0 else -np.inf
+
+    def log_shift(self, place: int) -> float:
+        """What the scaling of a message takes from the weights of samples.
+
+        Samples of split buckets look their messages up, scale and all.
+        """
+        return 0.0 if self.buckets[place].mates else self.log_scales[place]
 
     def down(self) -> None:
         """Send messages against the order of elimination."""
