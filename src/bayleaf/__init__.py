@@ -34,6 +34,8 @@ _PUBLIC = {
     "NaiveBayesClassifier": "bayleaf.classifiers.naive_bayes",
     "StandardDeviationDiscretizer": "bayleaf.data.cuts.discretizers",
     "TANClassifier": "bayleaf.classifiers.tan",
+    "ApproximationWarning": "bayleaf.inference.approximate.settings",
+    "TooWideError": "bayleaf.inference.junction_tree.bounded_forest",
     "ImpossibleEvidenceError": "bayleaf.inference.evidence",
     "Inference": "bayleaf.inference.queries",
     "AtLeast": "bayleaf.inference.ranges",

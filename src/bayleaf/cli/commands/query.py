@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -11,6 +13,7 @@ from bayleaf.cli.options import Strings, print_json
 from bayleaf.wording import shown_name
 
 if TYPE_CHECKING:
+    from bayleaf.inference.posteriors import Posteriors
     from bayleaf.models.bayesian_network import BayesianNetwork
 
 
@@ -22,6 +25,9 @@ def query(
     target: Strings = (),
     most_probable: Annotated[bool, Parameter(negative="")] = False,
     information: Annotated[bool, Parameter(negative="")] = False,
+    method: Literal["exact", "auto", "approximate"] = "exact",
+    tolerance: float = 0.005,
+    seed: int = 0,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Show how probable each state is, given evidence.
@@ -44,6 +50,13 @@ def query(
         Show the most probable state of all variables together instead.
     information
         Show the most informative variables to observe for the one target instead.
+    method
+        Whether posteriors are computed exactly or estimated from weighted samples; auto
+        estimates them where exact answers need too large a table.
+    tolerance
+        Largest standard error of an estimated probability.
+    seed
+        Seed of the samples.
     json
         Print JSON.
     """
@@ -53,6 +66,8 @@ def query(
         raise ValueError("--most-probable is about all variables; give it alone")
     if information and len(target) != 1:
         raise ValueError("--information needs exactly one --target")
+    if method != "exact" and (most_probable or information):
+        raise ValueError("--method is about posteriors; the rest is always exact")
     network = open_network(model)
     evidence = evidence_from(network, given, likelihood)
     if most_probable:
@@ -60,17 +75,40 @@ def query(
     if information:
         return _show_information(network, target[0], evidence, as_json=json)
     open_variables = [name for name in network.domain.names if name not in evidence]
-    posteriors = network.query(evidence, list(target) or open_variables)
-    if json:
-        print_json(
-            {
-                "log_probability_of_evidence": posteriors.log_evidence,
-                "posteriors": posteriors.to_dict(),
-            }
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        posteriors = network.query(
+            evidence,
+            list(target) or open_variables,
+            method=method,
+            tolerance=tolerance,
+            random_state=seed,
         )
+    for warning in raised:
+        print(f"bayleaf: {warning.message}", file=sys.stderr)
+    if json:
+        print_json(_as_json(posteriors))
     else:
         print(posteriors)
     return 0
+
+
+def _as_json(posteriors: Posteriors) -> dict[str, Any]:
+    """Probabilities, and how sure estimates are."""
+    found: dict[str, Any] = {
+        "log_probability_of_evidence": posteriors.log_evidence,
+        "posteriors": posteriors.to_dict(),
+    }
+    if not posteriors.is_exact:
+        found["log_probability_of_evidence_error"] = posteriors.log_evidence_error
+        errors = posteriors.standard_errors.values()
+        found["standard_errors"] = {
+            name: dict(zip(states, each.tolist(), strict=True))
+            for (name, states), each in zip(
+                posteriors.to_dict().items(), errors, strict=True
+            )
+        }
+    return found
 
 
 def _show_most_probable(

@@ -29,7 +29,7 @@ OFFER = 'or use method="auto" to estimate the answer from samples'
 _BATCH = 4096
 _PILOT = 1024
 # Cells of all mini-buckets that are computed in a fraction of a second.
-_FIRST_CELLS = 4_000_000
+_FIRST_CELLS = 8_000_000
 _FEWEST_CELLS = 256
 # Passes down and up again over mini-buckets that are split.
 _ROUNDS = 2

@@ -102,7 +102,7 @@ class Estimates:
         The last is the number of exact draws whose frequencies would be as close.
         """
         states = self._places[place]
-        probabilities = self._weight[states] / self._all_weight
+        probabilities = self._weight[states] / self._weight[states].sum()
         variances = self._variances()[states]
         spread = float((probabilities * (1.0 - probabilities)).sum())
         variance = float(variances.sum())
@@ -117,4 +117,4 @@ class Estimates:
 
     def _errors(self) -> Floats:
         """Standard errors; a state that was never drawn may have one sample's share."""
-        return np.sqrt(self._variances() + self.effective_sample_size**-2.0)
+        return np.asarray(np.sqrt(self._variances() + self.effective_sample_size**-2.0))

@@ -28,8 +28,8 @@ class Piece:
         Variables drawn before.
     cards : tuple of int
         Their numbers of states.
-    table : ndarray of shape (n_given, card), dtype float64
-        Product of its factors.
+    table : ndarray of shape (card, n_given), dtype float64
+        Product of its factors; states first, because long axes are quick.
     log_message : ndarray of shape (n_given,), dtype float64
         Logarithm of what it sends up.
     """
@@ -71,14 +71,13 @@ class SplitDraw:
         log_messages = np.zeros(len(uniforms))
         for piece in self._pieces:
             rows = piece.rows(columns, len(uniforms))
-            part = piece.table[rows]
-            product = part if product is None else product * part
-            log_messages += piece.log_message[rows]
+            part = piece.table.take(rows, axis=1)
+            product = part if product is None else np.multiply(product, part, out=part)
+            log_messages += piece.log_message.take(rows)
         assert product is not None
-        sums = np.cumsum(product, axis=1)
-        total = sums[:, -1]
-        states = (sums <= (uniforms * total)[:, None]).sum(axis=1)
-        np.minimum(states, product.shape[1] - 1, out=states)
+        sums = np.cumsum(product, axis=0)
+        total = sums[-1]
+        states = (sums[:-1] <= uniforms * total).sum(axis=0)
         added = np.full(len(uniforms), -np.inf)
         np.log(total, out=added, where=total > 0)
         np.subtract(added, log_messages, out=added, where=total > 0)
@@ -186,7 +185,7 @@ def _piece(graph: JoinGraph, place: int, cards: tuple[int, ...]) -> Piece:
     return Piece(
         given,
         tuple(cards[v] for v in given),
-        table.reshape(-1, table.shape[-1]),
+        np.ascontiguousarray(table.reshape(-1, table.shape[-1]).T),
         # Where the message is 0, no sample of positive weight comes.
         np.where(np.isneginf(log_message), 0.0, log_message),
     )

@@ -21,8 +21,8 @@ def pareto_k(log_weights: Floats) -> float:
     -------
     float
         Moments of the weights of order 1/k and beyond do not exist. Up to 0.7,
-        estimates and their standard errors can be trusted; 0 if the weights are bounded
-        or too few.
+        estimates and their standard errors can be trusted; 0 if the weights are about
+        equal, or too few.
 
     References
     ----------
@@ -38,7 +38,9 @@ def pareto_k(log_weights: Floats) -> float:
     scaled = np.exp(ranked - ranked[-1])
     excess = scaled[1:] - scaled[0]
     excess = excess[excess > 0]
-    if len(excess) < _FEWEST or excess[-1] < 1e-9:
+    # Tails that rise by less than a mean weight do no harm, whatever their shape.
+    mean = np.exp(log_weights - ranked[-1]).mean()
+    if len(excess) < _FEWEST or excess[-1] <= mean:
         return 0.0
     return max(0.0, _shape(excess))
 

@@ -68,7 +68,7 @@ class Draw:
         step = 1 << max(0, (n_joint - 1).bit_length() - 1)
         while step and n_joint > 1:
             ahead = np.minimum(found + (step - 1), n_joint - 1)
-            found += step * (flat[row + ahead] <= uniforms)
+            found += step * (flat.take(row + ahead) <= uniforms)
             step >>= 1
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+
 import numpy as np
 from numpy.typing import NDArray
 
