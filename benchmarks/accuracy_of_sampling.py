@@ -2,8 +2,8 @@
 
     python benchmarks/accuracy_of_sampling.py DATA [--networks link grid22] [--sets 2]
 
-estimates the posteriors of all variables of munin1, link, diabetes and barley (BIF files
-in DATA/networks) and of two grids of binary variables with random tables, without
+estimates the posteriors of all variables of munin1, link, diabetes and barley (BIF
+files in DATA/networks) and of two grids of binary variables with random tables, without
 evidence, with states of 10 and of 40 variables from a row drawn from the network, and
 with the least likely of 1 000 such rows. Prints a Markdown table: "inside" is the share
 of states whose exact probability lies within three standard errors, "sd" the standard
@@ -122,6 +122,7 @@ def line(
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--networks", nargs="*", default=NETWORKS, choices=NETWORKS)
