@@ -18,8 +18,8 @@ test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 -m "not slow" $(TESTS)
 
 # Other programs' packages are held against ours in these tests, and the explorer is
-# used in a browser: the program chromium, where there is one.
-slow: $(VENV)/installed-test $(VENV)/installed-peers $(VENV)/installed-browser $(VENV)/installed-notebook
+# used in a browser: the program chromium, where there is one. Spark needs java.
+slow: $(VENV)/installed-test $(VENV)/installed-peers $(VENV)/installed-browser $(VENV)/installed-notebook $(VENV)/installed-spark
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m slow
 
 lint: $(VENV)/installed-lint
@@ -56,6 +56,7 @@ bench: $(VENV)/installed-test $(VENV)/installed-browser
 	$(BIN)/python benchmarks/speed/tree_learning.py
 	$(BIN)/python benchmarks/speed/structure_learning.py
 	$(BIN)/python benchmarks/speed/explorer.py
+	$(BIN)/python benchmarks/speed/merging.py
 
 # Takes about half an hour; what was interrupted goes on where it stopped.
 accuracy: $(VENV)/installed-test

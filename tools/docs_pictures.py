@@ -14,12 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 
-from bayleaf import AveragedKDBClassifier, HNBClassifier, TANClassifier
+from bayleaf import (
+    AveragedKDBClassifier,
+    BayesianNetwork,
+    HNBClassifier,
+    Inference,
+    TANClassifier,
+)
+from bayleaf.cpds.table import TableCPD
 from bayleaf.datasets import load_heart
-from bayleaf.explain import importance
+from bayleaf.explain import drift, importance
 from bayleaf.explorer import explorer_html
 from bayleaf.plot import contributions, network, posterior_bars, shape
+from bayleaf.plot import drift as drift_bars
 from bayleaf.plot import importance as importance_bars
 from bayleaf.report import report_html, summarize
 
@@ -42,8 +51,21 @@ def main() -> None:
     _save(importance_bars(importance(tree)), "importance")
     found = tree.network_.query(CASE, ["class", "major_vessels_coloured"])
     _save(posterior_bars(found), "posteriors")
+    changed = _changed(tree.network_, "chest_pain")
+    rows = Inference(changed).sample(2000, random_state=0)
+    _save(drift_bars(drift(tree, rows)), "drift")
     _explorer(tree)
     _report(rules)
+
+
+def _changed(network: BayesianNetwork, name: str) -> BayesianNetwork:
+    """The network with a variable's states turned round in a third of the rows."""
+    place = network.domain.index(name)
+    cpds = list(network.cpds)
+    table = cpds[place].probabilities
+    turned = (2.0 * table + np.flip(table, axis=-1)) / 3.0
+    cpds[place] = TableCPD(cpds[place].family, turned)
+    return BayesianNetwork(network.domain, network.dag, tuple(cpds))
 
 
 def _save(axes: Any, name: str) -> None:

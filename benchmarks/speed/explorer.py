@@ -1,7 +1,8 @@
 """How long the explorer takes to load, and from a click to the painted page.
 
-Needs Playwright and the program chromium. Times are milliseconds in one browser, the
-median and the largest of 15 clicks; inference is told apart.
+Needs Playwright and the program chromium. Times are milliseconds in one browser: the
+load, the median click, the largest of 15 clicks (each the median of 3 runs, so that
+other programs count less), and inference, which is told apart.
 
     python benchmarks/speed/explorer.py
 """
@@ -21,10 +22,15 @@ from bayleaf.explorer import write_explorer
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 SIZES = (50, 200, 1000)
+RUNS = 3
+WIDTHS = (1280, 400)
 WAYS = {
     "near the question": "() => {}",
     "whole map": "() => window.bayleaf.page.map.setDistance(Infinity)",
-    "list": "() => window.bayleaf.page.map.setList(true)",
+    "list": """() => {
+      window.bayleaf.page.map.setDistance(Infinity);
+      window.bayleaf.page.map.setList(true);
+    }""",
 }
 CLICK = """async (i) => {
   const { session, page } = window.bayleaf;
@@ -57,24 +63,32 @@ def network(n: int) -> BayesianNetwork:
     return BayesianNetwork.from_tables(states, tables, parents)
 
 
+def run(browser: Any, path: Path, width: int, script: str) -> list[float]:
+    """Load, median click, largest click and median inference of one page."""
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    start = time.perf_counter()
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    load = 1000 * (time.perf_counter() - start)
+    # Narrow windows begin with the list.
+    page.evaluate("() => window.bayleaf.page.map.setList(false)")
+    page.evaluate(script)
+    clicks = [page.evaluate(CLICK, i) for i in range(15)]
+    page.close()
+    taken = [whole - inference for whole, inference in clicks]
+    inference = statistics.median(own for _, own in clicks)
+    return [load, statistics.median(taken), max(taken), inference]
+
+
 def measure(browser: Any, path: Path) -> list[str]:
     """Lines of the table for one page."""
     lines = []
-    for way, script in WAYS.items():
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        start = time.perf_counter()
-        page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready]")
-        load = 1000 * (time.perf_counter() - start)
-        page.evaluate(script)
-        clicks = [page.evaluate(CLICK, i) for i in range(15)]
-        taken = [whole - inference for whole, inference in clicks]
-        inference = statistics.median(own for _, own in clicks)
-        lines.append(
-            f"{way:18} {load:7.0f} {statistics.median(taken):7.0f} {max(taken):7.0f} "
-            f"{inference:9.0f}"
-        )
-        page.close()
+    for width in WIDTHS:
+        for way, script in WAYS.items():
+            runs = [run(browser, path, width, script) for _ in range(RUNS)]
+            figures = [statistics.median(own) for own in zip(*runs, strict=True)]
+            cells = " ".join(f"{own:9.0f}" for own in figures)
+            lines.append(f"{width:5} px, {way:18} {cells}")
     return lines
 
 
@@ -94,7 +108,8 @@ def main() -> None:
             taken = time.perf_counter() - start
             kilobytes = path.stat().st_size / 1000
             print(f"{size} variables: {kilobytes:.0f} kB, written in {taken:.1f} s")
-            print(f"{'':18} {'load':>7} {'median':>7} {'most':>7} {'inference':>9}")
+            heads = ("load", "median", "most", "inference")
+            print(f"{'':28} {' '.join(f'{head:>9}' for head in heads)}")
             print("\n".join(measure(browser, path)), flush=True)
         browser.close()
 

@@ -45,6 +45,7 @@ _PUBLIC = {
     "ValueHierarchy": "bayleaf.data.hierarchy",
     "learn_parameters": "bayleaf.latent.em",
     "load": "bayleaf.loading",
+    "predict_to_folder": "bayleaf.predictions.folder",
     "read_network": "bayleaf.io.registry",
     "write_network": "bayleaf.io.registry",
 }

@@ -156,6 +156,7 @@ def _fitted_density(saved: SavedDensity) -> BayesianNetworkEstimator:
         estimator.mdl_ = -saved.score
     estimator.log_likelihood_ = saved.log_likelihood
     estimator.trace_ = ()
+    estimator._sample_note = saved.sample
     names = saved.encoder.domain.names
     estimator.hierarchies_ = resolve_hierarchies(hierarchies, names)
     restore_columns(estimator, saved.named_features)

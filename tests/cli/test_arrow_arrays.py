@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayleaf.cli.arrow_arrays import dictionary_codes, number_array, text_array
+from bayleaf.cli.arrow_arrays import dictionary_codes
+from bayleaf.predictions.arrays import number_array, text_array
 
 TEXTS = ["b", None, "ä", "b", "", None, "€uro", "b", "c", None, "d"]
 

@@ -122,7 +122,8 @@ def test_unreadable_path(run: Run, tmp_path: Path) -> None:
         "no such file",
     )
     check_refused(
-        run("fit", tmp_path, "--target", "y", "-o", tmp_path / "m.json"), "is a folder"
+        run("fit", tmp_path, "--target", "y", "-o", tmp_path / "m.json"),
+        "holds no Parquet or CSV",
     )
 
 

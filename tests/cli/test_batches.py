@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -10,9 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
+import pyarrow.dataset as pa_dataset
 import pyarrow.parquet as pa_parquet
 import pytest
 
+import bayleaf
 from bayleaf.cli.batches.sources import rows_within
 from bayleaf.datasets import load_heart
 
@@ -120,6 +123,76 @@ def test_columns_can_be_left_out_of_batches(
     assert run("fit", parts, *words).code == 0
     names = {variable["name"] for variable in json.loads(model.read_text())["domain"]}
     assert "age" not in names
+
+
+def test_a_density_is_learned_from_a_folder_as_from_its_table(
+    run: Run, parts: Path, tmp_path: Path
+) -> None:
+    words = ("--density", "--n-restarts", "1", "-o")
+    pa_parquet.write_table(pa_parquet.read_table(parts), tmp_path / "whole.parquet")
+    assert run("fit", tmp_path / "whole.parquet", *words, tmp_path / "1.json").code == 0
+    store = tmp_path / "codes"
+    for more in (["--memory", "2GB"], ["--store", store], ["--store", store]):
+        done = run("fit", parts, *words, tmp_path / "2.json", *more)
+        assert (done.code, "FLAT" in done.out) == (0, True)
+        one, two = ((tmp_path / f"{i}.json").read_bytes() for i in (1, 2))
+        assert one == two
+    assert store.exists()
+
+
+def test_partitions_are_columns_of_fits_and_predictions(
+    run: Run, parts: Path, tmp_path: Path
+) -> None:
+    table = pa_parquet.read_table(parts)
+    pa_dataset.write_dataset(
+        table,
+        tmp_path / "hive",
+        format="parquet",
+        partitioning=["sex"],
+        partitioning_flavor="hive",
+    )
+    model, out = tmp_path / "m.json", tmp_path / "out"
+    words = ("--target", "disease", "--model", "nb", "-o", model)
+    assert run("fit", tmp_path / "hive", *words).code == 0
+    done = run("predict", model, tmp_path / "hive", "-o", out)
+    assert (done.code, "2 files predicted" in done.err) == (0, True)
+    assert "not seen in training" not in done.err
+    found = pa_dataset.dataset(out, partitioning="hive").to_table()
+    assert found.num_rows == table.num_rows
+    assert {path.parent.name[:4] for path in out.rglob("*.parquet")} == {"sex="}
+
+
+def test_python_goes_on_with_what_the_command_line_began(
+    run: Run, parts: Path, tmp_path: Path
+) -> None:
+    model, out = tmp_path / "m.json", tmp_path / "out"
+    words = ("--target", "disease", "--model", "nb", "-o", model)
+    assert run("fit", parts, *words).code == 0
+    assert run("predict", model, parts, "-o", out).code == 0
+    expected = pa_parquet.read_table(out / "b.parquet")
+    os.unlink(out / "b.parquet")
+    done = bayleaf.predict_to_folder(bayleaf.load(model), parts, out)
+    assert (done.n_files, done.n_kept) == (1, 2)
+    assert pa_parquet.read_table(out / "b.parquet").equals(expected)
+
+
+def test_a_disk_that_fills_up_in_predicting_is_said(
+    run: Run, parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, out = tmp_path / "m.json", tmp_path / "out"
+    words = ("--target", "disease", "--model", "nb", "-o", model)
+    assert run("fit", parts, *words).code == 0
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pa_parquet.ParquetWriter, "write_batch", full)
+        done = run("predict", model, parts, "-o", out)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "the disk has no room; make room and run it again" in done.err
+    assert [path.name for path in out.iterdir()] == ["_bayleaf.json"]
+    assert run("predict", model, parts, "-o", out).code == 0
 
 
 @pytest.mark.parametrize(

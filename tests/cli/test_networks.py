@@ -92,9 +92,55 @@ def test_information_ranks_what_would_tell_most(run: Run, sprinkler: Path) -> No
     assert shown.startswith("dew = 1")
 
 
+EITHER = "rain = yes or `dew = 1` in {1, 2}"
+
+
+def test_events_have_a_probability(run: Run, sprinkler: Path) -> None:
+    found = _json(run, sprinkler, "--probability", EITHER)
+    assert found["probability"] == pytest.approx(1 - 0.75 * 0.5)
+    assert found["log_probability"] == pytest.approx(math.log(0.625))
+    shown = run("query", sprinkler, "--probability", "grass = wet", "--given", EITHER)
+    assert shown.out == f"{(0.25 * 0.95 + 0.75 * 0.375) / 0.625:.6g}\n"
+    never = _json(run, sprinkler, "--probability", "rain = yes and rain = no")
+    assert never == {"probability": 0.0, "log_probability": None}
+
+
+def test_joints_are_shown_as_tables(run: Run, sprinkler: Path) -> None:
+    found = _json(run, sprinkler, "--joint", "grass,rain", "--given", "dew = 1=1")
+    assert found["joint"][1] == {
+        "states": {"grass": "dry", "rain": "yes"},
+        "probability": 0.0,
+    }
+    shown = run("query", sprinkler, "--joint", "grass,rain").out
+    assert shown.startswith("grass  rain  probability\n")
+
+
+def test_the_most_probable_states_of_some_variables(run: Run, sprinkler: Path) -> None:
+    found = _json(run, sprinkler, "--map", "rain,grass")
+    assert found["states"] == {"rain": "no", "grass": "dry"}
+    assert found["probability"] == pytest.approx(0.75 * 0.625)
+    shown = run("query", sprinkler, "--map", "rain", "--given", "grass != dry").out
+    assert shown.startswith("rain  no\nprobability of these together: 0.54")
+
+
+def test_expressions_may_be_evidence_for_any_question(
+    run: Run, sprinkler: Path
+) -> None:
+    both = ("--given", "grass = wet and rain = no", "--given", "dew = 1=2")
+    assert _json(run, sprinkler, *both) == _json(
+        run, sprinkler, "--given", "grass=wet", "--given", "rain=no", *both[2:]
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--probability", "rian = yes"], "did you mean rain"),
+        (["--probability", "rain = yes", "--joint", "rain"], "are two questions"),
+        (["--joint", "rain", "--target", "rain"], "leave it out beside --joint"),
+        (["--map", "rain,rian"], "did you mean rain"),
+        (["--given", EITHER], "'or' joins conditions on rain and dew = 1"),
+        (["--given", "rain = yes and"], "expected the name of a variable, got the end"),
         (["--given", "rain"], "should have the form name=state"),
         (["--given", "rain=maybe"], "its states are no, yes"),
         (["--given", "rian=yes"], "did you mean rain"),

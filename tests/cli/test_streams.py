@@ -44,6 +44,8 @@ def commands(files: Files) -> dict[str, list[str]]:
         "convert": ["convert", model, f"{out}/m.bif"],
         "report": ["report", model, table, "--folds", "2", "-o", f"{out}/r.html"],
         "reproduce": ["reproduce", "sahami1996", "--quick", "--output", f"{out}/p"],
+        "counts": ["counts", table, "--like", model, "-o", f"{out}/c.counts"],
+        "drift": ["drift", model, table],
         "demo": ["demo", "-o", f"{out}/d.html"],
         "hierarchy learn": ["hierarchy", "learn", table, "--drop", "disease"],
         "hierarchy check": ["hierarchy", "check", files["hierarchies"], table],

@@ -56,7 +56,8 @@ def test_policies_stand_where_they_are_looked_for(file: str, words: list[str]) -
 
 def test_every_extra_for_users_is_imported_somewhere() -> None:
     extras = PROJECT["optional-dependencies"]
-    for_developers = {"all", "test", "lint", "peers", "browser", "docs", "notebook"}
+    for_developers = {"all", "test", "lint", "peers", "browser", "docs"}
+    for_developers |= {"notebook", "spark"}
     for extra in set(extras) - for_developers:
         folder = "benchmarks" if extra == "accuracy-peers" else "src"
         sources = "".join(

@@ -235,9 +235,19 @@ def test_fifty_features_take_less_than_two_megabytes(kind: str) -> None:
     assert len(html.encode("utf-8", "replace")) < 2_000_000
 
 
-def test_tables_of_all_triples_take_less_than_two_megabytes() -> None:
-    html = explorer_html(bayleaf.A2DEClassifier().fit(*table(n_features=30)))
-    assert len(html.encode("utf-8", "replace")) < 2_000_000
+def test_tables_of_all_triples_take_less_than_a_megabyte() -> None:
+    html = explorer_html(bayleaf.A2DEClassifier().fit(*table(n_features=20)))
+    assert len(html.encode("utf-8", "replace")) < 750_000
+
+
+@pytest.mark.parametrize("kind", ["AODE", "A2DE", "averaged KDB"])
+def test_maps_of_averages_have_weighted_arcs_among_features(kind: str) -> None:
+    content = content_of(explorer_html(classifiers()[kind]().fit(*table())))
+    weights = [w for p, _, w in content["map"]["arcs"] if p != content["class"]]
+    assert len(weights) > 3
+    assert max(weights) == 1.0
+    assert len(set(weights)) > 3
+    assert content["weights"]
 
 
 def test_latent_variables_carry_their_rules_and_their_cells_stay_aside() -> None:

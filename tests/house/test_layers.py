@@ -30,6 +30,7 @@ ORDER = [
     ("classifiers",),
     ("density", "regression"),
     ("modelling",),
+    ("predictions",),
     ("loading",),
     ("evaluation",),
     ("explain",),
@@ -61,6 +62,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("hierarchies",),
         (REST,),
     ],
+    "streams": [(REST,), ("partitions",)],
     "search": [
         ("structure",),
         ("hierarchies",),
@@ -77,6 +79,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("evidence", "posteriors", "elimination"),
         ("junction_tree",),
         ("parts",),
+        ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
         ("sampling",),
         ("approximate",),

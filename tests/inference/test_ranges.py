@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,14 @@ import pytest
 from bayleaf import AtLeast, AtMost, Between, KDBClassifier, TANClassifier
 from bayleaf.cli.networks import evidence_from
 from bayleaf.data.domain import Variable, numeric_variable, ordered_variable
-from bayleaf.inference.ranges import Range, parsed_range, range_codes, range_text
+from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.inference.ranges import (
+    Range,
+    cuts_an_interval,
+    parsed_range,
+    range_codes,
+    range_text,
+)
 
 AGE = numeric_variable("age", [30.0, 40.0, 50.0])
 GRADE = ordered_variable("grade", ["bad", "fair", "good", "best"], [0.5, 1.5])
@@ -147,3 +156,16 @@ def test_bounds_that_mean_nothing_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         range_codes(variable, bounds)
+
+
+def test_between_whole_numbers_there_is_nothing_to_be_within_bounds() -> None:
+    numbers = IntervalNumbers((40.0, 60.0), ((30.0, 54.0), (55.0, 80.0)))
+    variable = replace(numeric_variable("years", [54.5]), numbers=numbers)
+    above = Range(54, None, open_low=True)
+    assert range_codes(variable, above) == (1,)
+    assert range_text(variable, above, (1,)) == "years > 54"
+    assert range_codes(variable, AtMost(54)) == (0,)
+    assert not cuts_an_interval(variable, AtMost(54))
+    assert cuts_an_interval(variable, AtMost(53))
+    half = replace(variable, numbers=IntervalNumbers((1.5, 2.5), ((1.5,) * 2,) * 2))
+    assert range_codes(half, above) == (0, 1)

@@ -55,6 +55,11 @@ def holed_codes(seed: int) -> Codes:
     return Codes.from_columns(columns, CARDS)
 
 
+def counted(codes: Codes) -> TableCounts:
+    """Counts of rows in memory."""
+    return TableCounts(codes, has_class=False)
+
+
 def log_prior(network: BayesianNetwork) -> float:
     """Logarithm of the prior that Laplace's rule stands for, up to a constant."""
     return sum(ALPHA * float(cpd.log_probabilities().sum()) for cpd in network.cpds)
@@ -63,7 +68,7 @@ def log_prior(network: BayesianNetwork) -> float:
 @pytest.mark.parametrize("seed", range(3))
 def test_expectation_maximisation_climbs_and_has_ended(seed: int) -> None:
     codes = holed_codes(seed)
-    learned = learn_structure(codes, NO_SETS, DOMAIN, options("table"))
+    learned = learn_structure(counted(codes), NO_SETS, DOMAIN, options("table"))
     assert list(learned.network.dag.arcs)
     found, rule = learned.found, Lidstone(ALPHA)
     rows = CompletedRows.of_rows(codes, NO_SETS, 0)
@@ -90,7 +95,7 @@ def test_a_set_of_states_counts_as_its_states_only(
     other = np.zeros(100, dtype=np.intp)
     codes = Codes.from_columns([first, other, other], CARDS)
     sets = PartialValues.from_cells([(np.arange(40, 100), 0, (0, 1))])
-    learned = learn_structure(codes, sets, DOMAIN, options(local_structure))
+    learned = learn_structure(counted(codes), sets, DOMAIN, options(local_structure))
     # All 100 rows hold one of the first two states.
     np.testing.assert_allclose(
         learned.network.cpds[0].probabilities, np.array([51, 51, 1]) / 103, atol=1e-6
@@ -180,7 +185,7 @@ def assert_same(one: BayesianNetwork, two: BayesianNetwork) -> None:
 @pytest.mark.parametrize("seed", [0, 2, 7, 13, 20])
 def test_rounds_score_no_less_than_available_cells_or_one_refresh(seed: int) -> None:
     codes, domain = rows_of_network(seed)
-    learned = learn_structure(codes, NO_SETS, domain, options("table"))
+    learned = learn_structure(counted(codes), NO_SETS, domain, options("table"))
     score = observed_score(learned.network, learned.found, codes)
     assert learned.observed_score == pytest.approx(score, abs=1e-6)
     first, available = searched(codes, domain)
@@ -196,7 +201,7 @@ def test_the_search_ends_where_its_own_counts_lead_to_nothing_better(
     seed: int,
 ) -> None:
     codes, domain = rows_of_network(seed)
-    learned = learn_structure(codes, NO_SETS, domain, options("table"))
+    learned = learn_structure(counted(codes), NO_SETS, domain, options("table"))
     rows, _ = CompletedRows.of_rows(codes, NO_SETS, 0).weighted(learned.network)
     again = searched(rows.codes, domain)
     score = observed_score(fitted(*again, codes), again[1], codes)
@@ -206,7 +211,7 @@ def test_the_search_ends_where_its_own_counts_lead_to_nothing_better(
 def test_counts_under_the_best_network_lead_to_better_ones() -> None:
     # Here the counts of available cells mislead the first search.
     codes, domain = rows_of_network(26)
-    learned = learn_structure(codes, NO_SETS, domain, options("table"))
+    learned = learn_structure(counted(codes), NO_SETS, domain, options("table"))
     rows, _ = CompletedRows.of_rows(codes, NO_SETS, 0).weighted(
         searched(codes, domain)[0]
     )
@@ -217,8 +222,10 @@ def test_counts_under_the_best_network_lead_to_better_ones() -> None:
 
 def test_further_restarts_find_better_networks() -> None:
     codes, domain = rows_of_network(10)
-    one = learn_structure(codes, NO_SETS, domain, options("table"))
-    five = learn_structure(codes, NO_SETS, domain, options("table", n_restarts=5))
+    one = learn_structure(counted(codes), NO_SETS, domain, options("table"))
+    five = learn_structure(
+        counted(codes), NO_SETS, domain, options("table", n_restarts=5)
+    )
     assert five.observed_score > one.observed_score + 1.0
     assert 0 < five.found.restart < 5
 
@@ -229,14 +236,16 @@ def test_each_restart_refreshes_the_expected_counts(
     seen: dict[int, list[Codes]] = {}
     search = structure_learning._learned
 
-    def watched(codes: Codes, domain: Domain, asked: StructureOptions) -> Any:
+    def watched(counts: TableCounts, domain: Domain, asked: StructureOptions) -> Any:
         number = asked.skipped_restarts + asked.n_restarts - 1
-        seen.setdefault(number, []).append(codes)
-        return search(codes, domain, asked)
+        seen.setdefault(number, []).append(counts.codes)
+        return search(counts, domain, asked)
 
     monkeypatch.setattr(structure_learning, "_learned", watched)
     codes, domain = rows_of_network(7)
-    learned = learn_structure(codes, NO_SETS, domain, options("table", n_restarts=3))
+    learned = learn_structure(
+        counted(codes), NO_SETS, domain, options("table", n_restarts=3)
+    )
     assert list(seen) == [0, 1, 2]
     for first, second, *others in seen.values():
         # Rows as they are, then completed under what the restart found in these.
@@ -255,7 +264,10 @@ def test_restarts_do_not_depend_on_threads(
     codes, domain = rows_of_network(5)
     one, two = (
         learn_structure(
-            codes, NO_SETS, domain, options(local_structure, n_restarts=3, n_jobs=jobs)
+            counted(codes),
+            NO_SETS,
+            domain,
+            options(local_structure, n_restarts=3, n_jobs=jobs),
         )
         for jobs in (1, 2)
     )
@@ -279,7 +291,9 @@ def test_a_weight_of_two_is_a_row_twice_with_holes(
         [np.repeat(column, counts) for column in columns], codes.cards
     )
     one, two = (
-        learn_structure(rows, NO_SETS, domain, options(local_structure, n_restarts=2))
+        learn_structure(
+            counted(rows), NO_SETS, domain, options(local_structure, n_restarts=2)
+        )
         for rows in (weighted, repeated)
     )
     assert one.observed_score == two.observed_score
@@ -292,7 +306,7 @@ def test_a_complete_table_is_searched_once() -> None:
         searched(codes, domain)[0]
     )
     network, found = searched(rows.codes, domain)
-    learned = learn_structure(rows.codes, NO_SETS, domain, options("table"))
+    learned = learn_structure(counted(rows.codes), NO_SETS, domain, options("table"))
     assert learned.found.trace == found.trace
     assert learned.observed_score == found.score
     assert_same(learned.network, network)
@@ -317,7 +331,7 @@ def test_groups_of_a_hierarchy_in_rows_are_scored_as_sets(
     given = StructureOptions(
         local_structure, "given", MDL(), Constraints(), Lidstone(ALPHA)
     )
-    learned = learn_structure(codes, sets, domain, given)
+    learned = learn_structure(counted(codes), sets, domain, given)
     assert len(list(learned.network.dag.arcs)) == 1
     logs = log_densities_of_partial_rows(learned.network, codes, sets)
     costs = learned.observed_score - logs.sum() / math.log(2)
@@ -349,11 +363,11 @@ def test_rounds_share_the_time_limit_and_warn_of_it() -> None:
         n_restarts=3,
     )
     with pytest.warns(RuntimeWarning, match="time_limit=1e-06 seconds"):
-        learned = learn_structure(codes, NO_SETS, domain, limited)
+        learned = learn_structure(counted(codes), NO_SETS, domain, limited)
     assert learned.found.stopped_early
     assert not learned.found.trace
     ample = replace(limited, constraints=Constraints(time_limit=1e3))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        learned = learn_structure(codes, NO_SETS, domain, ample)
+        learned = learn_structure(counted(codes), NO_SETS, domain, ample)
     assert not learned.found.stopped_early

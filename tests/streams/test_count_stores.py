@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +31,7 @@ from bayleaf.classifiers.shared.streaming.from_counts import (
 from bayleaf.datasets import load_heart
 from bayleaf.io.errors import ModelFileError
 from bayleaf.streams.sources import open_source
-from streams.test_fits_from_batches import reader, same_file
+from oracles.batched_tables import reader, same_file
 
 COUNTED = [
     NaiveBayesClassifier(),
@@ -133,6 +134,121 @@ def test_forgotten_rows_leave_no_trace(estimator: Any, tmp_path: Path) -> None:
     refitted = fitted(estimator, kept)
     assert found.model_.domain == refitted.model_.domain
     same_file(refitted, _noted_alike(found, refitted), tmp_path)
+
+
+def test_a_forgotten_person_leaves_no_trace_in_larger_families(
+    tmp_path: Path,
+) -> None:
+    heart = load_heart()
+    names = ["sex", "chest_pain", "resting_ecg", "st_slope", "thallium_scan"]
+    label = pa.array(np.asarray(heart.y).astype(str))
+    table = heart.X.select(names).append_column("label", label)
+    model = fitted(KDBClassifier(k=2), table)
+    for row in (3, 141):
+        kept = pa.concat_tables([table.slice(0, row), table.slice(row + 1)])
+        theirs = model.count(table.slice(row, 1))
+        found = KDBClassifier.from_counts(model.counts_ - theirs, k=2)
+        assert found.counts_.tables.families
+        refitted = fitted(KDBClassifier(k=2), kept)
+        same_file(refitted, _noted_alike(found, refitted), tmp_path)
+
+
+def test_a_row_too_many_is_noticed_among_a_billion() -> None:
+    one = fitted(NaiveBayesClassifier(), nominal(30, 1)).counts_
+    many = one * 1e9
+    assert many - one != many
+    with pytest.raises(ValueError, match="never counted"):
+        many - (many + one)
+
+
+@pytest.mark.parametrize("estimator", [*COUNTED, KDBClassifier(k=2)], ids=repr)
+def test_fractional_rows_are_taken_out_to_rounding(estimator: Any) -> None:
+    # The person alone has d and e.
+    kept, person = nominal(90, 5, 3), nominal(12, 6, 5)
+    weights = np.random.default_rng(0).random(102)
+    both = pa.concat_tables([kept, person])
+    weighted = both.append_column("weight", pa.array(weights))
+    model = fitted(estimator, both)
+    every = model.count(weighted, sample_weight="weight")
+    theirs = model.count(weighted.slice(90), sample_weight="weight")
+    rest = every - theirs
+    own = model.count(weighted.slice(0, 90), sample_weight="weight")
+    # States that only they had are gone, not left with what rounding leaves.
+    assert rest.without_empty_states().tables.cards == (3, 3, 3, 3, 2)
+    expected = own.without_empty_states().tables
+    found = rest.without_empty_states().tables
+    np.testing.assert_allclose(found.pairs, expected.pairs, rtol=1e-9, atol=1e-12)
+    assert (found.pairs > 0).tolist() == (expected.pairs > 0).tolist()
+    if families_of(model.model_) and getattr(estimator, "k", 1) == 1:
+        refitted = clone(estimator).fit(
+            kept.drop_columns(["label"]),
+            kept.column("label").to_pandas(),
+            sample_weight=weights[:90],
+        )
+        features = kept.drop_columns(["label"])
+        again = type(estimator).from_counts(rest)
+        np.testing.assert_allclose(
+            again.predict_proba(features), refitted.predict_proba(features), rtol=1e-9
+        )
+
+
+def test_weights_of_eighths_are_taken_out_exactly() -> None:
+    table = nominal(60, 3)
+    weighted = table.append_column(
+        "weight", pa.array(np.random.default_rng(0).integers(1, 9, 60) / 8)
+    )
+    model = fitted(TANClassifier(), table)
+    a, b = (
+        model.count(weighted.slice(*place), sample_weight="weight")
+        for place in ((0, 40), (40, 20))
+    )
+    assert (a + b) - b == a
+
+
+def test_a_site_with_a_class_that_others_lack_is_added(tmp_path: Path) -> None:
+    other = nominal(40, 5, 3)
+    label = pa.array(["maybe" if i % 3 else "no" for i in range(40)])
+    other = other.set_column(4, "label", label)
+    sites = [nominal(60, 1, 2), nominal(80, 2, 3), other]
+    counts = [fitted(NaiveBayesClassifier(), site).counts_ for site in sites]
+    pooled = fitted(TANClassifier(), pa.concat_tables(sites))
+    found = TANClassifier.from_counts(counts[2] + counts[0] + counts[1])
+    assert found.classes_.tolist() == ["maybe", "no", "yes"]
+    same_file(pooled, _noted_alike(found, pooled), tmp_path)
+    # Taken out again, the class goes with its rows.
+    left = TANClassifier.from_counts(sum(counts) - counts[2])
+    pair = fitted(TANClassifier(), pa.concat_tables(sites[:2]))
+    assert left.classes_.tolist() == ["no", "yes"]
+    same_file(pair, _noted_alike(left, pair), tmp_path)
+
+
+def test_counts_are_sent_as_bytes_and_summed() -> None:
+    model = fitted(KDBClassifier(k=2), nominal(200, 4))
+    parts = [model.count(nominal(60, seed, 4)) for seed in (1, 2, 3)]
+    sent = [CountStore.from_bytes(part.to_bytes()) for part in parts]
+    assert sent == parts
+    assert sum(sent) == parts[0] + parts[1] + parts[2]
+    content = bytearray(parts[0].to_bytes())
+    content[-40] ^= 1
+    with pytest.raises(ModelFileError, match="not those that were written"):
+        CountStore.from_bytes(bytes(content))
+    with pytest.raises(ModelFileError, match="limit of 10"):
+        CountStore.from_bytes(b"{" * 20, max_bytes=10)
+    with pytest.raises(TypeError):
+        parts[0] + 3
+
+
+def test_a_model_counts_other_rows_as_its_own(tmp_path: Path) -> None:
+    heart = load_heart()
+    frame = heart.X.to_pandas().assign(**{"class": np.asarray(heart.y)})
+    model = KDBClassifier(k=2).fit(heart.X, heart.y)
+    pa.parquet.write_table(pa.Table.from_pandas(frame), tmp_path / "t.parquet")
+    weighted = frame.assign(w=2.0)
+    assert model.count(frame) == model.counts_
+    assert model.count(tmp_path / "t.parquet") == model.counts_
+    assert model.count(weighted, sample_weight="w") == model.counts_ * 2
+    with pytest.raises(ValueError, match="no column 'age'"):
+        model.count(frame.drop(columns="age"))
 
 
 def test_rows_that_were_never_counted_are_not_taken_out() -> None:

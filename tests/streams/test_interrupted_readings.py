@@ -19,7 +19,7 @@ import pytest
 from bayleaf import NaiveBayesClassifier, TANClassifier
 from bayleaf.data.code_store import CodeStore
 from bayleaf.streams import spooling
-from streams.test_fits_from_batches import in_memory, same_file, the_table
+from oracles.batched_tables import in_memory, same_file, the_table
 
 # Fits in small steps, and pauses in each so that it can be hit.
 PROGRAM = """

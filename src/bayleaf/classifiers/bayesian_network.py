@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import fsum
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from bayleaf.data.hierarchies.files import resolve_hierarchies, with_hierarchies
 from bayleaf.data.partial_values import PartialValues
 from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.describe.local_structure_text import describe_distribution
-from bayleaf.inference.row_densities import log_densities
+from bayleaf.inference.row_densities import log_likelihood_of_rows
 from bayleaf.latent.structure_learning import (
     LearnedStructure,
     learn_structure,
@@ -95,11 +94,10 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
-        codes = counts.rows()
         options = structure_options(self, domain, self.smoothing_)
         given = resolve_hierarchies(self.hierarchies, domain.names)
         domain = with_hierarchies(domain, given)
-        learned = learn_structure(codes, PartialValues.none(), domain, options)
+        learned = learn_structure(counts, PartialValues.none(), domain, options)
         self.score_, self.trace_ = learned.found.score, learned.found.trace
         cells = self.max_table_cells
         model = NetworkPosteriorModel(learned.network, cells)
@@ -109,12 +107,12 @@ class BayesianNetworkClassifier(StructureParameters, BayesianClassifier):
         self._learned_temperature = None
         if self.calibration is not None:
             self._learned_temperature = _held_out_temperature(
-                codes, learned, model, options
+                counts.rows(), learned, model, options
             )
-        densities = log_densities(
-            learned.network, codes, self.n_jobs, max_table_cells=cells
+        fitted = log_likelihood_of_rows(
+            learned.network, counts, self.n_jobs, max_table_cells=cells
         )
-        return Learned(model, fsum(codes.weights * densities))
+        return Learned(model, fitted)
 
     def _left_out_temperature(self) -> float | None:
         # The class may be a parent or a child, so whole folds are held out.

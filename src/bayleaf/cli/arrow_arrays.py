@@ -7,7 +7,7 @@ most commands do.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,13 +35,6 @@ def dictionary_codes(array: pa.DictionaryArray) -> NDArray[np.int32]:
     return np.where(present, codes, np.int32(-1))
 
 
-def number_array(values: NDArray[np.int64] | NDArray[np.float64]) -> pa.Array:
-    """Numbers as an Arrow array of the same type, without nulls."""
-    kind = pa.int64() if values.dtype == np.int64 else pa.float64()
-    buffer = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(kind, len(values), [None, buffer])
-
-
 def changed_texts(column: pa.Array, change: Callable[[str], str]) -> pa.Array:
     """A column with another text in each cell of text; other columns as they are."""
     kind = column.type
@@ -57,29 +50,6 @@ def changed_texts(column: pa.Array, change: Callable[[str], str]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(
         column.indices, dictionary
     ).dictionary_decode()
-
-
-def text_array(texts: Sequence[str], codes: NDArray[np.integer]) -> pa.Array:
-    """The text of each row, by its code, as an Arrow array.
-
-    Raises
-    ------
-    ValueError
-        If the texts of all rows take 2 GiB or more.
-    """
-    encoded = [text.encode() for text in texts]
-    sizes = np.array([len(text) for text in encoded], dtype=np.int64)
-    ends = np.cumsum(sizes[codes])
-    if len(ends) and ends[-1] > np.iinfo(np.int32).max:
-        raise ValueError(
-            "labels are too long to be written; shorten those of the model"
-        )
-    offsets = np.zeros(len(codes) + 1, dtype=np.int32)
-    offsets[1:] = ends
-    content = b"".join([encoded[code] for code in codes.tolist()])
-    return pa.StringArray.from_buffers(
-        len(codes), pa.py_buffer(offsets), pa.py_buffer(content)
-    )
 
 
 def as_number(text: str) -> float | None:

@@ -52,6 +52,62 @@ def evidence_from(
     return evidence
 
 
+def conditions_from(
+    network: BayesianNetwork, given: Sequence[str], likelihood: Sequence[str] = ()
+) -> tuple[dict[str | int, Any], list[str]]:
+    """Evidence from texts as `evidence_from` reads them, and expressions among them.
+
+    A text is an expression if it joins conditions by a keyword such as ``and`` or
+    ``in``, or makes sense in no other way; a state that holds a keyword goes first.
+
+    Raises
+    ------
+    ValueError
+        If a text is neither, or a variable is named twice.
+    """
+    plain: list[str] = []
+    expressions: list[str] = []
+    for text in given:
+        is_plain = _is_plain(network, text)
+        (plain if is_plain else expressions).append(text)
+    return evidence_from(network, plain, likelihood), expressions
+
+
+def _is_plain(network: BayesianNetwork, text: str) -> bool:
+    """Whether a text is one item of evidence, and no expression."""
+    from bayleaf.inference.events.binding import read_event
+    from bayleaf.inference.events.parsing import has_keywords
+    from bayleaf.inference.states import StateReader
+
+    joins = has_keywords(text)
+    try:
+        if not joins:
+            evidence_from(network, [text])
+            return True
+        name, value = _split(network, text, "--given")
+        variable = network.domain[network.domain.index(name)]
+        return StateReader(variable).codes(value) is not None
+    except ValueError:
+        if joins:
+            return False
+    try:
+        read_event(network.domain, text)
+    except ValueError:
+        # What is wrong is told in the words of plain evidence.
+        return True
+    return False
+
+
+def names_from(network: BayesianNetwork, option: Sequence[str]) -> list[str]:
+    """Names of variables with commas between, unless a name holds the comma."""
+    known = {str(name) for name in network.domain.names}
+    return [
+        name.strip()
+        for text in option
+        for name in ([text] if text in known else text.split(","))
+    ]
+
+
 def _bounded(network: BayesianNetwork, text: str) -> tuple[str | int, Range] | None:
     """A variable and the bound that follows <, <=, > or >=; None for other texts."""
     from bayleaf.inference.ranges import Range

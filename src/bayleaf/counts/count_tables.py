@@ -18,6 +18,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.wording import brief_fields, name_list
 
 Places = NDArray[np.intp]
+# What rounding leaves, by the count, of fractional counts that are taken out again.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,17 +153,30 @@ class CountTables:
 
     # ---- arithmetic
 
-    def plus(self, other: CountTables, sign: int = 1) -> CountTables:
-        """The sum, or with a sign of -1 the difference, over the same states.
+    def plus(self, other: CountTables) -> CountTables:
+        """The sum over the same states.
 
         Families are those that both have.
         """
+        return self._with(other, np.add)
+
+    def minus(self, other: CountTables) -> CountTables:
+        """The difference over the same states; what only rounding leaves is zero.
+
+        Families are those that both have.
+        """
+        return self._with(other, _difference)
+
+    def _with(
+        self, other: CountTables, combined: Callable[[Counts, Counts], Counts]
+    ) -> CountTables:
+        """Each table combined with the other's."""
         shared = [family for family in self.families if family in other.families]
         return replace(
             self,
-            by_class=self.by_class + sign * other.by_class,
-            pairs=self.pairs + sign * other.pairs,
-            families={f: self.families[f] + sign * other.families[f] for f in shared},
+            by_class=combined(self.by_class, other.by_class),
+            pairs=combined(self.pairs, other.pairs),
+            families={f: combined(self.families[f], other.families[f]) for f in shared},
         )
 
     def times(self, factor: float) -> CountTables:
@@ -234,6 +249,14 @@ class CountTables:
             told = name_list([str(self.names[v]) for v in family])
             found.append((float(table.min(initial=0.0)), told))
         return min(found)
+
+
+def _difference(one: Counts, other: Counts) -> Counts:
+    """One table less another; whole counts exactly."""
+    found: Counts = one - other
+    whole = (one == np.rint(one)) & (other == np.rint(other))
+    found[~whole & (np.abs(found) <= _ROUNDING * np.abs(one))] = 0.0
+    return found
 
 
 def shapes_of(

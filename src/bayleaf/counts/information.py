@@ -165,7 +165,10 @@ def mutual_information(source: CountSource) -> NDArray[np.float64]:
     if n_features == 0:
         return np.zeros(0)
     families = [(source.class_index, feature) for feature in range(n_features)]
-    tables = source.family_counts(families)
+    # A feature of which nothing was observed has no states; it tells nothing.
+    none = np.zeros((source.cards[-1], 1))
+    found = source.family_counts(families)
+    tables = [table if table.shape[1] else none for table in found]
     starts = np.cumsum([0, *(table.shape[1] for table in tables[:-1])])
     joint = np.concatenate(tables, axis=1)
     class_counts = np.add.reduceat(joint, starts, axis=1)

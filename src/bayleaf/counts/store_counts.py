@@ -1,13 +1,17 @@
-"""Counts of a table whose codes lie in a file, read block by block."""
+"""Counts of tables that are not in memory, added up from those of blocks of rows."""
 
 from __future__ import annotations
 
+import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from operator import methodcaller
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.counts.pairs import PairCounts, Side
 from bayleaf.counts.planes import MOST_COUNTED, are_small_and_whole
@@ -20,14 +24,17 @@ from bayleaf.data.codes import Codes
 # Blocks whose counts are added before others are read.
 _AT_A_TIME = 2
 
+T = TypeVar("T")
 
-class StoreCounts:
-    """Count source over a code store; only a few blocks are in memory.
+
+class BlockCounts(ABC):
+    """Count source over blocks of rows, wherever they lie: every answer is a sum.
+
+    A subclass says how many rows and which states there are, adds up what blocks
+    answer, and fetches rows.
 
     Parameters
     ----------
-    store : CodeStore
-        The table.
     n_jobs : int, optional
         Number of threads, in scikit-learn's meaning.
     has_class : bool, default=True
@@ -38,16 +45,10 @@ class StoreCounts:
         How many rows `rows` gives at most: all, or a sample.
     seed : int, default=0
         Of the sample.
-
-    Notes
-    -----
-    Whole weights give the same counts, bit for bit, as `TableCounts` over all rows;
-    others to 1e-12 of them, and the same whatever `n_jobs`.
     """
 
     def __init__(
         self,
-        store: CodeStore,
         n_jobs: int | None = None,
         *,
         has_class: bool = True,
@@ -55,18 +56,30 @@ class StoreCounts:
         most_rows: int = MOST_ROWS,
         seed: int = 0,
     ) -> None:
-        self.store = store
         self.has_class = has_class
         self.max_table_cells = max_table_cells
         self.most_rows = most_rows
+        self.gave_sample = False
         self._seed = seed
         self._threads = thread_count(n_jobs)
-        self.gave_sample = False
 
     @property
+    @abstractmethod
     def cards(self) -> tuple[int, ...]:
         """Number of states of each variable, a class last."""
-        return self.store.cards
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def _added(self, ask: Callable[[TableCounts], T], add: Callable[[T, T], T]) -> T:
+        """The sum of what blocks answer; `add` leaves both summands as they are."""
+
+    @abstractmethod
+    def _taken(self, rows: NDArray[np.intp] | None) -> Codes:
+        """The rows at increasing places; None means all."""
 
     @property
     def n_jobs(self) -> int:
@@ -86,7 +99,7 @@ class StoreCounts:
 
     @cached_property
     def _class_counts(self) -> Counts:
-        counts: Counts = self._sum(lambda block: block.class_counts())
+        counts: Counts = self._added(methodcaller("class_counts"), operator.add)
         return counts
 
     def family_counts(self, families: Sequence[Family]) -> list[Counts]:
@@ -95,35 +108,31 @@ class StoreCounts:
         if not asked:
             return []
         # Sizes are checked, and refused, before anything is read.
-        empty = self._over(self.store.read(range(0)))
-        empty.check_sizes(asked)
-        found: list[Counts] | None = None
-        for part in self._parts(lambda block: block.family_counts(asked)):
-            if found is None:
-                found = part
-                continue
-            for total, own in zip(found, part, strict=True):
-                total += own
-        assert found is not None
+        empty = Codes.from_columns(
+            [np.zeros(0, np.uint8) for _ in self.cards], self.cards
+        )
+        TableCounts(empty, 1, max_table_cells=self.max_table_cells).check_sizes(asked)
+        found: list[Counts] = self._added(
+            methodcaller("family_counts", asked), _each_added
+        )
         return found
 
     def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
         """Class-pair counts, see `CountSource`."""
-        total: PairCounts | None = None
-        for part in self._parts(lambda block: block.pair_counts(left, right)):
-            total = part if total is None else _added(total, part)
-        assert total is not None
-        return total
+        sides = tuple(map(int, left)), tuple(map(int, right))
+        found: PairCounts = self._added(
+            methodcaller("pair_counts", *sides), _pairs_added
+        )
+        return found
 
     def add_up(self, block_function: Callable[[Codes], Counts]) -> Counts:
-        """Sum what `block_function` returns for blocks of rows, in row order."""
-        counts: Counts = self._sum(lambda block: block_function(block.codes))
-        return counts
+        """Sum what `block_function` returns for blocks of rows, in a fixed order."""
+        return self._added(partial(_of_codes, block_function), operator.add)
 
     def rows(self) -> Codes:
         """All rows, or a sample of `most_rows` of them drawn without replacement."""
-        if self.store.n_rows <= self.most_rows:
-            return self.store.read(range(self.store.n_rows))
+        if self.n_rows <= self.most_rows:
+            return self._taken(None)
         self.gave_sample = True
         return self._sample
 
@@ -131,23 +140,79 @@ class StoreCounts:
     def _sample(self) -> Codes:
         """Rows drawn at random, in their order."""
         rng = np.random.default_rng(self._seed)
-        parts, n_left, n_wanted = [], self.store.n_rows, self.most_rows
-        for block in self.store.blocks():
-            others = n_left - len(block)
-            n_here = int(rng.hypergeometric(len(block), others, n_wanted))
+        places, n_left, n_wanted = [], self.n_rows, self.most_rows
+        for first in range(0, self.n_rows, BLOCK_ROWS):
+            n_block = min(BLOCK_ROWS, self.n_rows - first)
+            others = n_left - n_block
+            n_here = int(rng.hypergeometric(n_block, others, n_wanted))
             n_left, n_wanted = others, n_wanted - n_here
-            chosen = rng.choice(len(block), n_here, replace=False, shuffle=False)
-            parts.append(self.store.read(block).rows(np.sort(chosen)))
-        weights = None
-        if not self.store.unit_weights:
-            weights = np.concatenate([part.weights for part in parts])
-        return Codes.from_blocks(
-            np.concatenate([part.narrow for part in parts], axis=1),
-            np.concatenate([part.wide for part in parts], axis=1),
-            parts[0].slots,
-            self.cards,
-            weights,
-        )
+            chosen = rng.choice(n_block, n_here, replace=False, shuffle=False)
+            places.append(first + np.sort(chosen))
+        return self._taken(np.concatenate(places))
+
+
+class StoreCounts(BlockCounts):
+    """Count source over a code store; only a few blocks are in memory.
+
+    Parameters
+    ----------
+    store : CodeStore
+        The table.
+    n_jobs, **options
+        Those of `BlockCounts`.
+
+    Notes
+    -----
+    Whole weights give the same counts, bit for bit, as `TableCounts` over all rows;
+    others to 1e-12 of them, and the same whatever `n_jobs`.
+    """
+
+    def __init__(
+        self, store: CodeStore, n_jobs: int | None = None, **options: Any
+    ) -> None:
+        super().__init__(n_jobs, **options)
+        self.store = store
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of states of each variable, a class last."""
+        return self.store.cards
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.store.n_rows
+
+    def _taken(self, rows: NDArray[np.intp] | None) -> Codes:
+        """The rows at increasing places; None means all."""
+        if rows is None:
+            return self.store.read(range(self.n_rows))
+        parts = []
+        for block in self.store.blocks():
+            own = rows[slice(*np.searchsorted(rows, [block.start, block.stop]))]
+            if len(own):
+                parts.append(self.store.read(block).rows(own - block.start))
+        return joined_rows(parts)
+
+    def _added(self, ask: Callable[[TableCounts], T], add: Callable[[T, T], T]) -> T:
+        """The sum of what blocks answer."""
+        parts = self._parts(ask)
+        total = next(parts)
+        for part in parts:
+            total = add(total, part)
+        return total
+
+    def _parts(self, ask: Callable[[TableCounts], T]) -> Iterator[T]:
+        """What each block answers, in order."""
+
+        def answer(rows: range) -> T:
+            return ask(self._over(self.store.read(rows)))
+
+        blocks = self.store.blocks(BLOCK_ROWS) or [range(0)]
+        step = _AT_A_TIME * self._threads
+        for first in range(0, len(blocks), step):
+            tasks = [partial(answer, rows) for rows in blocks[first : first + step]]
+            yield from run_tasks(tasks, self._threads)
 
     def _over(self, codes: Codes) -> TableCounts:
         """Counts of a block, in the layout that all blocks have."""
@@ -171,31 +236,35 @@ class StoreCounts:
             total += float(weights.sum())
         return Layout(self.store.has_missing, whole and total < MOST_COUNTED)
 
-    def _parts(self, ask: Callable[[TableCounts], Any]) -> Iterator[Any]:
-        """What each block answers, in order."""
 
-        def answer(rows: range) -> Any:
-            return ask(self._over(self.store.read(rows)))
-
-        blocks = self.store.blocks(BLOCK_ROWS) or [range(0)]
-        step = _AT_A_TIME * self._threads
-        for first in range(0, len(blocks), step):
-            tasks = [partial(answer, rows) for rows in blocks[first : first + step]]
-            yield from run_tasks(tasks, self._threads)
-
-    def _sum(self, ask: Callable[[TableCounts], Any]) -> Any:
-        """The sum of what the blocks answer."""
-        total = None
-        for part in self._parts(ask):
-            total = part if total is None else total + part
-        return total
+def joined_rows(parts: Sequence[Codes]) -> Codes:
+    """Rows of the same variables one after the other; at least one part."""
+    weights = None
+    if not all(part.unit_weights for part in parts):
+        weights = np.concatenate([part.weights for part in parts])
+    return Codes.from_blocks(
+        np.concatenate([part.narrow for part in parts], axis=1),
+        np.concatenate([part.wide for part in parts], axis=1),
+        parts[0].slots,
+        parts[0].cards,
+        weights,
+    )
 
 
-def _added(total: PairCounts, part: PairCounts) -> PairCounts:
+def _of_codes(block_function: Callable[[Codes], Counts], block: TableCounts) -> Counts:
+    """What a function returns for a block."""
+    return block_function(block.codes)
+
+
+def _each_added(total: list[Counts], part: list[Counts]) -> list[Counts]:
+    """The sums of several tables."""
+    return [one + other for one, other in zip(total, part, strict=True)]
+
+
+def _pairs_added(total: PairCounts, part: PairCounts) -> PairCounts:
     """The sum of the pair counts of two blocks."""
     kind = np.float64 if total.stored.dtype.kind == "f" else np.int64
-    stored = total.stored.astype(kind, copy=False)
-    stored += part.stored
+    stored = np.add(total.stored, part.stored, dtype=kind)
     left = _side_sum(total.left_side, part.left_side)
     right = left
     if total.right_side is not total.left_side:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,23 @@ def mean_number(variable: Variable, probabilities: Floats) -> float:
     """
     chances, means = _chances(variable, probabilities), _means(variable)
     return float((chances * means).sum())
+
+
+def number_deviation(variable: Variable, probabilities: Floats) -> float:
+    """Standard deviation; inside intervals by the quantiles of the training numbers.
+
+    Raises
+    ------
+    ValueError
+        As `mean_number`.
+    """
+    chances, means = _chances(variable, probabilities), _means(variable)
+    squares = (means - (chances * means).sum()) ** 2
+    if variable.numbers is not None:
+        squares = squares + [
+            _variance_inside(own) for own in variable.numbers.quantiles
+        ]
+    return float(np.sqrt((chances * squares).sum()))
 
 
 def number_quantiles(variable: Variable, probabilities: Floats, shares: Any) -> Floats:
@@ -130,6 +148,16 @@ def _inside(variable: Variable, state: int, shares: Floats) -> Floats:
         low, high = cuts[max(0, state - 1)], cuts[min(state, len(cuts) - 1)]
         return low + shares * (high - low)
     return variable.numbers.at(state, shares)
+
+
+def _variance_inside(quantiles: Sequence[float]) -> float:
+    """Variance of numbers spread evenly between each two neighbouring quantiles."""
+    if len(quantiles) < 2:
+        return 0.0
+    ends = np.array(quantiles) - np.mean(quantiles)
+    low, high = ends[:-1], ends[1:]
+    middle = ((low + high) / 2).mean()
+    return float(((low**2 + low * high + high**2) / 3).mean() - middle**2)
 
 
 def _are_whole(variable: Variable) -> bool:

@@ -2,60 +2,41 @@
 
 from __future__ import annotations
 
-from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import DensityMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import validate_data
 
 from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
 from bayleaf.classifiers.shared.structure_parameters import (
-    SETTINGS,
     StructureParameters,
     check_structure,
     structure_options,
 )
-from bayleaf.classifiers.shared.table_estimator import TableEstimator
+from bayleaf.classifiers.shared.training import with_columns_aside
+from bayleaf.counts.row_sums import RowFacts
+from bayleaf.counts.source import MOST_ROWS, CountSource
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.cpds.smoothing import resolve_smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
-from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.hierarchies.files import resolve_hierarchies
-from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.partial_values import PartialValues
-from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
-from bayleaf.density.encoding import learn_table, read_table
-from bayleaf.density.saving import saved_density
-from bayleaf.density.summary import DensitySummary
-from bayleaf.describe.local_structure_text import describe_distribution
-from bayleaf.inference.row_densities import log_densities_of_partial_rows
-from bayleaf.inference.sampling.forward_draws import draw_forward
-from bayleaf.inference.sampling.sample import decode
-from bayleaf.io.native.density import write_density
+from bayleaf.density.encoding import learn_table
+from bayleaf.density.fitted import FittedNetwork
+from bayleaf.inference.row_densities import log_likelihood_of_rows
 from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.networks.structured_network import n_distributions
 from bayleaf.scores.resolve import resolve_score
 from bayleaf.search.structure import Move
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Name = str | int
+from bayleaf.streams.streamed import is_streamed
 
 
-class BayesianNetworkEstimator(
-    StructureParameters,
-    DensityMixin,  # type: ignore[misc]
-    TableEstimator,
-):
+class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
     """Bayesian network over all columns, learned from data as a density model.
 
     Distributions are tables or trees, over the columns' values or over groups of them
@@ -171,12 +152,11 @@ class BayesianNetworkEstimator(
     1
     """
 
-    encoder_: TableEncoder
-    network_: BayesianNetwork
-    hierarchies_: dict[Name, ValueHierarchy]
-    score_: float
+    # How a table is read is no metadata that others could pass on.
+    __metadata_request__fit: ClassVar = dict.fromkeys(
+        ("store", "max_rows_in_memory", "client"), UNUSED
+    )
     mdl_: float
-    log_likelihood_: float
     trace_: tuple[Move, ...]
 
     def __init__(
@@ -189,17 +169,38 @@ class BayesianNetworkEstimator(
         super().__init__(discretizer=discretizer, random_state=random_state, **shared)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from a table.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        store: str | Path | None = None,
+        max_rows_in_memory: int = MOST_ROWS,
+        client: Any = None,
+    ) -> Self:
+        """Learn from a table, in memory or batch by batch.
 
         Parameters
         ----------
         X : data frame, ndarray or list of rows, shape (n_rows, n_features)
-            Text, numbers, truth values; missing cells as the table marks them.
+            Text, numbers, truth values; missing cells as the table marks them. Or what
+            yields batches and may be larger than memory: a Parquet or CSV path, glob or
+            folder, a dataset or reader of pyarrow, a LazyFrame of polars, a relation of
+            DuckDB, anything with ``__arrow_c_stream__``, an opened `CodeStore`.
         y : None
             Not looked at; scikit-learn's tools pass it.
-        sample_weight : array-like of shape (n_rows,), optional
+        sample_weight : array-like of shape (n_rows,) or name of a column, optional
             Weights >= 0. Weight 0 equals a removed row, weight 2 a repeated one.
+        store : path, optional
+            Of a table in batches: the file that keeps its codes, for other fits.
+        max_rows_in_memory : int, default=1_000_000
+            Of a table in batches: tables are learned from counts of all rows; trees,
+            and networks of rows that lack cells, from a sample of so many rows at most,
+            drawn at random, which `summary` says.
+        client : distributed.Client or its address, optional
+            Its workers read Parquet files, by path; without one, a data frame of Dask
+            is read by the current client's workers, or by threads.
 
         Returns
         -------
@@ -211,9 +212,19 @@ class BayesianNetworkEstimator(
         ValueError, TypeError
             If a parameter or a column cannot be used; the sentence names it and the
             remedy.
+        OSError
+            If a table cannot be read, or its codes cannot be written.
         """
         with self._told_to_callbacks(X, y, sample_weight):
-            self._fit(X, sample_weight)
+            if client is not None or is_streamed(X):
+                from bayleaf.classifiers.shared.streaming.storing import Reading
+                from bayleaf.density.batches import fit_batches
+
+                reading = Reading(None, store, max_rows_in_memory, sample_weight)
+                fit_batches(self, X, reading._replace(client=client))
+            else:
+                X, _, sample_weight = with_columns_aside(X, None, sample_weight, None)
+                self._fit(X, sample_weight)
         return self
 
     def _fit(self, X: Any, sample_weight: Any) -> None:
@@ -221,11 +232,21 @@ class BayesianNetworkEstimator(
         self._check_parameters()
         with self._stage("encoding the table"):
             codes, partial = self._encoded(X, sample_weight)
+        counts = TableCounts(
+            codes,
+            self.n_jobs,
+            has_class=False,
+            max_table_cells=self.max_table_cells,
+        )
+        self._learn(counts, partial)
+
+    def _learn(self, counts: CountSource, partial: PartialValues) -> None:
+        """Search in the rows that are counted, fill the tables, keep what was found."""
         with self._stage("learning the network"):
             domain = self.encoder_.domain
             options = structure_options(self, domain, resolve_smoothing(self.smoothing))
-            learned = learn_structure(codes, partial, domain, options)
-        self._adopt(learned, codes, partial)
+            learned = learn_structure(counts, partial, domain, options)
+        self._adopt(learned, counts, partial)
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range."""
@@ -249,11 +270,12 @@ class BayesianNetworkEstimator(
         return codes, partial
 
     def _adopt(
-        self, learned: LearnedStructure, codes: Codes, partial: PartialValues
+        self, learned: LearnedStructure, counts: CountSource, partial: PartialValues
     ) -> None:
         """Keep what was learned."""
         found = learned.found
         self._last_unknown = {}
+        self._sample_note = ""
         self.network_ = learned.network
         self.score_ = found.score
         self.trace_ = found.trace
@@ -261,10 +283,15 @@ class BayesianNetworkEstimator(
         if resolve_score(self.local_score).name == "mdl":
             self.mdl_ = -found.score
         self.log_likelihood_ = learned.log_likelihood
-        if any(codes.missing(v).any() for v in range(codes.n_variables)):
+        if RowFacts.of(counts).lacks_cells:
             # What the search went by may rest on completions that were drawn.
-            densities = self._log_densities(codes, partial)
-            self.log_likelihood_ = fsum(codes.weights * densities)
+            self.log_likelihood_ = log_likelihood_of_rows(
+                self.network_,
+                counts,
+                self.n_jobs,
+                partial_values=partial,
+                max_table_cells=self.max_table_cells,
+            )
 
     def arc_strength(
         self, X: Any, n_bootstraps: int = 100, sample_weight: Any = None
@@ -289,111 +316,3 @@ class BayesianNetworkEstimator(
         """
         check_count("n_bootstraps", n_bootstraps, 1)
         return bootstrapped_arcs(self, X, n_bootstraps, sample_weight)
-
-    def _log_densities(
-        self, codes: Codes, partial: PartialValues
-    ) -> NDArray[np.float64]:
-        """Log probability (nats) of rows, shape (n_rows,)."""
-        return log_densities_of_partial_rows(
-            self.network_,
-            codes,
-            partial,
-            self.n_jobs,
-            max_table_cells=self.max_table_cells,
-        )
-
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Log probability (nats) of what each row holds, shape (n_rows,).
-
-        Missing cells are summed out exactly. A cell that names a node of the column's
-        hierarchy stands for any of the states below it.
-        """
-        check_is_fitted(self, "network_")
-        parts = self._parts_as_fitted(X)
-        encoded, partial = read_table(parts, self.encoder_, self.hierarchies_)
-        self._last_unknown = encoded.unknown
-        return self._log_densities(encoded.codes, partial)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Log-likelihood (nats) of a table: the sum of `score_samples`."""
-        return float(np.sum(self.score_samples(X)))
-
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, numbers: bool = False
-    ) -> pa.Table:
-        """Draw rows from the learned distribution, as a pyarrow.Table.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-            Number of rows.
-        random_state : int, RandomState, Generator or None, default=None
-            Seed; the same one gives the same rows.
-        numbers : bool, default=False
-            Draw numbers, as training rows had them, for intervals.
-        """
-        check_is_fitted(self, "network_")
-        check_count("n_samples", n_samples, 1)
-        generator = random_generator(random_state)
-        codes = draw_forward(self.network_, int(n_samples), generator)
-        return decode(self.network_.domain, codes, generator if numbers else None)
-
-    @property
-    def setting_(self) -> str:
-        """Name of the setting in the paper, such as TABS-L."""
-        return SETTINGS[self.local_structure, self.abstraction]
-
-    @property
-    def edges_(self) -> list[tuple[Name, Name]]:
-        """All arcs as (parent, child) names."""
-        check_is_fitted(self, "network_")
-        return self.network_.edges
-
-    @property
-    def n_parameters_(self) -> int:
-        """States times distributions, summed over variables."""
-        check_is_fitted(self, "network_")
-        return self.n_free_parameters_ + sum(map(n_distributions, self.network_.cpds))
-
-    @property
-    def n_free_parameters_(self) -> int:
-        """Number of free parameters."""
-        check_is_fitted(self, "network_")
-        return self.network_.n_parameters
-
-    def describe(self, name: Name) -> str:
-        """One variable's distribution: a table, or an indented tree of conditions."""
-        check_is_fitted(self, "network_")
-        return describe_distribution(self.network_, name)
-
-    def summary(self) -> DensitySummary:
-        """Variables, arcs, parameters, score, log-likelihood, remarks."""
-        check_is_fitted(self, "network_")
-        return DensitySummary(
-            model=type(self).__name__,
-            setting=self.setting_,
-            n_variables=len(self.encoder_.domain),
-            n_edges=len(self.edges_),
-            n_parameters=self.n_parameters_,
-            n_free_parameters=self.n_free_parameters_,
-            local_score=resolve_score(self.local_score).name,
-            score=self.score_,
-            log_likelihood=self.log_likelihood_,
-            edges=tuple(self.edges_),
-            notes=tuple(self.encoder_.notes.items()),
-            unknown=tuple(self._last_unknown.items()),
-            columns=self.columns_,
-        )
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a JSON file; `bayleaf.load` reads it.
-
-        Raises
-        ------
-        TypeError, ModelFileError
-            If a parameter or state has no place in the file, or reads otherwise.
-        OSError
-            If the file cannot be written; an older file is then left as it was.
-        """
-        check_is_fitted(self, "network_")
-        write_density(saved_density(self), path)

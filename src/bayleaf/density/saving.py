@@ -53,6 +53,7 @@ def saved_density(estimator: Any) -> SavedDensity:
         estimator.score_,
         estimator.log_likelihood_,
         hasattr(estimator, "feature_names_in_"),
+        estimator._sample_note,
     )
 
 

@@ -49,6 +49,8 @@ class DensitySummary:
         Cells of the last table scored whose values training did not contain.
     columns : ColumnTable, optional
         How the columns of the training table were taken.
+    sample : str, default=""
+        What was learned from a sample of the rows; empty where all were looked at.
     """
 
     model: str
@@ -64,6 +66,7 @@ class DensitySummary:
     notes: tuple[tuple[Name, str], ...]
     unknown: tuple[tuple[Name, int], ...]
     columns: ColumnTable | None = None
+    sample: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, ready for JSON."""
@@ -83,6 +86,8 @@ class DensitySummary:
             (f"{self.local_score} score", f"{self.score:.8g} {unit}"),
             ("log-likelihood", f"{self.log_likelihood:.8g} nats, training rows"),
         ]
+        if self.sample:
+            facts.append(("rows", self.sample))
         lists = [
             ("arcs", [arc_text(*arc) for arc in self.edges]),
             *column_lists(self.notes, self.unknown, short_name),
@@ -115,6 +120,8 @@ class DensitySummary:
             f"  {self.local_score} score".ljust(19) + f"{self.score:.8g} {unit}",
             f"  log-likelihood   {self.log_likelihood:.8g} nats (training rows)",
         ]
+        if self.sample:
+            lines.append(f"  rows             {self.sample}")
         edges = [f"{parent} -> {child}" for parent, child in self.edges]
         for place in (("edges", edges), *column_lists(self.notes, self.unknown)):
             lines += section(*place)

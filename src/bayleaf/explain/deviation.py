@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Expected rows in a cell below which p-values are drawn, not looked up.
-_FEW_EXPECTED = 5.0
-_DRAWS = 999
-# Cells of a table times draws beyond which p-values are looked up all the same.
-_MOST_DRAWN = 50_000_000
+# Where G² follows its chi-square distribution closely enough to look it up: expected
+# rows in every cell, the shift of its mean in standard deviations, and the probability
+# of one single table.
+_LEAST_EXPECTED, _MOST_SHIFTED, _MOST_LIKELY = 5.0, 0.02, 0.01
+# Otherwise tables are drawn: as many, fewer where they have more cells than this.
+_MOST_DRAWS, _LEAST_DRAWS, _DRAWN_CELLS = 999, 49, 5_000_000
+_CELLS_AT_ONCE = 1_000_000
 # Probabilities below this are taken for ones that the model rules out.
 _RULED_OUT = 1e-300
 
@@ -72,7 +74,33 @@ def deviation_of(counts: Floats, expected: Floats, rng: Any) -> Deviation:
     expected : ndarray of shape (n_tables, n_states)
         Distributions.
     rng : Generator
-        Draws tables where cells hold few rows.
+        Draws tables where the chi-square distribution does not hold.
+
+    Notes
+    -----
+    The p-value is that of the chi-square distribution where every cell expects at least
+    5 rows, the mean of G² is near the degrees of freedom (Williams 1976), and G² takes
+    many values. Otherwise, as in sparse families and on days of few rows, tables with
+    the same totals are drawn from the distributions: the share of those that deviate
+    more, ties broken at random, is exactly uniform if rows follow the model, whatever
+    the number of draws (Dwass 1957; Besag & Clifford 1989). Where the table deviates
+    more than all draws, a gamma distribution with their mean and variance tells how
+    much (Winkler et al. 2016). Totals that are not whole, of fractional weights, are
+    rounded for the draws.
+
+    References
+    ----------
+    D. A. Williams (1976). Improved likelihood ratio tests for complete contingency
+    tables. Biometrika 63.
+
+    M. Dwass (1957). Modified randomization tests for nonparametric hypotheses. Annals
+    of Mathematical Statistics 28.
+
+    J. Besag & P. Clifford (1989). Generalized Monte Carlo significance tests.
+    Biometrika 76.
+
+    A. M. Winkler, G. R. Ridgway, G. Douaud, T. E. Nichols & S. M. Smith (2016). Faster
+    permutation inference in brain imaging. NeuroImage 141.
     """
     totals = counts.sum(axis=1)
     met = totals > 0
@@ -88,19 +116,37 @@ def deviation_of(counts: Floats, expected: Floats, rng: Any) -> Deviation:
     bits = found / (2.0 * rows * math.log(2.0))
     if not degrees:
         return Deviation(0.0, 0, 1.0, 0.0, rows)
+    p_value = (
+        _looked_up(found, degrees)
+        if _follows_chi_square(expected, totals, degrees)
+        else _drawn_p_value(found, expected, totals, rng)
+    )
+    return Deviation(found, degrees, p_value, bits, rows)
+
+
+def _looked_up(found: float, degrees: int) -> float:
+    """Probability of so large a statistic by its limit distribution."""
     # Loaded where it is needed: a model is explained without it.
     from scipy.stats import chi2
 
-    looked_up = float(chi2.sf(found, degrees))
-    few = (expected * totals[:, None])[possible].min() < _FEW_EXPECTED
-    whole = bool((counts == np.rint(counts)).all())
-    if few and whole and counts.size * _DRAWS <= _MOST_DRAWN:
-        drawn = _drawn_p_value(found, expected, totals, rng)
-        # Beyond what draws can tell, which is small in any case.
-        p_value = min(drawn, looked_up) if drawn < 1.0 / _DRAWS else drawn
-    else:
-        p_value = looked_up
-    return Deviation(found, degrees, p_value, bits, rows)
+    return float(chi2.sf(found, degrees))
+
+
+def _follows_chi_square(expected: Floats, totals: Floats, degrees: int) -> bool:
+    """Whether G² is near enough its limit."""
+    possible = expected > _RULED_OUT
+    means = (expected * totals[:, None])[possible]
+    if means.min() < _LEAST_EXPECTED:
+        return False
+    # E[G²] - degrees is (sum of 1/p, less 1) / 6n for each table (Williams 1976).
+    shift = float(((1.0 / means).sum() - (1.0 / totals).sum()) / 6.0)
+    # Stirling's approximation of the multinomial probability of the likeliest table.
+    likeliest = 0.5 * (
+        np.log(totals).sum() - np.log(means).sum() - degrees * math.log(2.0 * math.pi)
+    )
+    return shift <= _MOST_SHIFTED * math.sqrt(2.0 * degrees) and likeliest <= math.log(
+        _MOST_LIKELY
+    )
 
 
 def _g2(counts: Floats, expected: Floats, totals: Floats) -> float:
@@ -112,17 +158,44 @@ def _g2(counts: Floats, expected: Floats, totals: Floats) -> float:
 
 def _drawn_p_value(found: float, expected: Floats, totals: Floats, rng: Any) -> float:
     """Share of tables drawn from the distributions that deviate as much."""
-    statistics = np.zeros(_DRAWS)
-    for own, total in zip(expected, totals, strict=True):
-        shares = own / own.sum()
-        drawn = rng.multinomial(int(total), shares, _DRAWS)
-        means = shares * total
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(drawn > 0, drawn * np.log(drawn / means), 0.0)
-        statistics += 2.0 * terms.sum(axis=1)
+    statistics = _drawn(expected, totals, rng)
     # Rounding must not tell equal tables apart.
     near = 1e-9 * max(1.0, found)
     more = int((statistics > found + near).sum())
     equal = int((np.abs(statistics - found) <= near).sum())
-    # Of those that deviate equally a random share counts, which keeps the level.
-    return float((more + rng.random() * (equal + 1)) / (_DRAWS + 1))
+    if not more + equal:
+        return min(1.0 / (len(statistics) + 1), _tail(found, statistics))
+    # Of those that deviate equally, the table among them, a random share counts.
+    return float((more + rng.random() * (equal + 1)) / (len(statistics) + 1))
+
+
+def _drawn(expected: Floats, totals: Floats, rng: Any) -> Floats:
+    """G² of tables drawn with the same totals."""
+    # Loaded where it is needed: a model is explained without it.
+    from scipy.special import xlogy
+
+    shares = expected / expected.sum(axis=1, keepdims=True)
+    whole = np.maximum(np.rint(totals), 1.0)
+    means = whole[:, None] * shares
+    # A ruled-out state is never drawn, and adds nothing.
+    log_means = np.log(np.where(means > 0.0, means, 1.0))
+    n_draws = int(np.clip(_DRAWN_CELLS // shares.size, _LEAST_DRAWS, _MOST_DRAWS))
+    step = max(1, _CELLS_AT_ONCE // shares.size)
+    parts = []
+    for first in range(0, n_draws, step):
+        size = min(step, n_draws - first), len(totals)
+        tables = rng.multinomial(whole.astype(np.int64), shares, size).astype(float)
+        terms = xlogy(tables, tables) - tables * log_means
+        parts.append(2.0 * terms.sum(axis=2) @ (totals / whole))
+    return np.concatenate(parts)
+
+
+def _tail(found: float, statistics: Floats) -> float:
+    """Probability of a statistic beyond all drawn ones."""
+    # Loaded where it is needed: a model is explained without it.
+    from scipy.stats import gamma
+
+    mean, variance = float(statistics.mean()), float(statistics.var())
+    if not variance > 0.0:
+        return 0.0
+    return float(gamma.sf(found, mean**2 / variance, scale=variance / mean))

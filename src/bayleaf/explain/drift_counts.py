@@ -19,7 +19,7 @@ from bayleaf.data.labels import encode_labels
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.streams.sources import ArrowSource, open_source
-from bayleaf.streams.spooling import checked_weights
+from bayleaf.streams.spooling import TableRoles, checked_weights
 from bayleaf.streams.streamed import is_streamed
 from bayleaf.wording import name_list, quoted
 
@@ -112,6 +112,7 @@ def count_today(
     encoder: TableEncoder = getattr(model, "encoder_", None) or model.encoder
     source = _opened(table)
     names = source.schema.names
+    TableRoles(None, weight).features_of(list(names))
     if encode is None:
         used = [str(name) for name in encoder.column_names]
         absent = [name for name in used if name not in names]

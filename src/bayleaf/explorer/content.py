@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,6 +63,7 @@ def network_content(network: BayesianNetwork) -> Content:
         "class": None,
         "question": len(network.domain) - 1,
         "map": map_content(variables, informed_arcs(tree, None), None),
+        "weights": "nats shared by their ends",
         "order": list(network.dag.order),
         "remarks": [],
         "network": tree_content(tree),
@@ -209,6 +209,7 @@ def _model_content(model: ClassModel, support: SupportCounts | None) -> Content:
         "class": class_index,
         "question": class_index,
         "map": map_content(variables, informed_arcs(tree, class_index), class_index),
+        "weights": "nats shared by their ends",
         "order": list(shipped.order),
         "remarks": list(model.remarks),
         "network": tree_content(tree),
@@ -289,9 +290,7 @@ def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
 def _networks_content(model: ClassModel, shipped: ShippedNetworks) -> Content:
     """A mean of joint distributions: every variable has a posterior."""
     last = len(model.domain) - 1
-    uses = Counter(arc for own in shipped.networks for arc in own.dag.arcs)
-    arcs = [(*arc, n / len(shipped.networks)) for arc, n in sorted(uses.items())]
-    content = _plain_content(model, arcs)
+    content = _plain_content(model, list(model.picture.arcs))
     return {
         **content,
         "kind": "networks",
@@ -315,6 +314,7 @@ def _plain_content(model: ClassModel, arcs: Sequence[WeightedArc]) -> Content:
     _add_shapes(variables, model)
     return {
         "drawing_note": model.picture.note,
+        "weights": model.picture.weights,
         "variables": variables,
         "class": len(features),
         "question": len(features),

@@ -101,7 +101,7 @@ def small_forest(neighbours: Sequence[int], cards: Sequence[int]) -> JunctionFor
     best: JunctionForest | None = None
     least = math.inf
     work = 0
-    for priority in _priorities(_DISTURBED_NODES // max(len(cards), 1)):
+    for priority in priorities(_DISTURBED_NODES // max(len(cards), 1)):
         is_enough = least <= _MANY_CELLS or work > _MOST_WORK
         if best is not None and priority not in _PLAIN and is_enough:
             break
@@ -174,7 +174,7 @@ def forest_without(
     counts = [1 if gone >> node & 1 else card for node, card in enumerate(cards)]
     best: JunctionForest | None = None
     least = math.inf
-    for trial, priority in enumerate(_priorities(_MOST_DISTURBED)):
+    for trial, priority in enumerate(priorities(_MOST_DISTURBED)):
         if best is not None and least <= trial * _TRIAL_CELLS:
             break
         forest = _forest(*eliminate(left, counts, priority))
@@ -198,7 +198,7 @@ def _table_first(fill: int, log_cells: float) -> tuple[float, float]:
 _PLAIN: tuple[Priority, ...] = (_fill_first, _table_first)
 
 
-def _priorities(n_disturbed: int) -> Iterator[Priority]:
+def priorities(n_disturbed: int) -> Iterator[Priority]:
     """The plain priorities, then disturbed ones, drawn from a fixed seed."""
     yield from _PLAIN
     rng = random.Random(0)
@@ -248,8 +248,9 @@ def eliminate(
     cards: Sequence[int],
     priority: Priority = _fill_first,
     most_cells: float = math.inf,
+    kept: Collection[int] = (),
 ) -> tuple[list[int], list[int]]:
-    """Eliminate all nodes greedily.
+    """Eliminate all nodes greedily, or all but some.
 
     Parameters
     ----------
@@ -262,6 +263,8 @@ def eliminate(
         the least goes first, ties to the lowest index.
     most_cells : float, default=inf
         The first clique with more cells than this is the last.
+    kept : collection of int
+        Nodes that are not eliminated.
 
     Returns
     -------
@@ -294,7 +297,7 @@ def eliminate(
     heapq.heapify(heap)
     order: list[int] = []
     later = [0] * len(graph)
-    gone = [False] * len(graph)
+    gone = [node in kept for node in range(len(graph))]
     while heap:
         item = heapq.heappop(heap)
         node = item[1]

@@ -14,6 +14,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.inference.approximate.posterior_queries import KnownOf, PosteriorQueries
 from bayleaf.inference.conflict import conflict, conflict_by_item
+from bayleaf.inference.events.questions import Questions
 from bayleaf.inference.factorisation import Factorisation
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.rows import (
@@ -37,14 +38,15 @@ from bayleaf.wording import brief
 Name = str | int
 
 
-class Inference(PosteriorQueries):
+class Inference(PosteriorQueries, Questions):
     """Answers questions to a network, exactly, and keeps what it compiled for them.
 
     Evidence is a mapping from names of variables to what is known of them: a state, a
     number for a variable with cut points, a list or set of states of which one holds,
     ``Not(state)``, a node of the value hierarchy, or likelihoods (an array, or a
-    mapping from states to numbers). A `BayesianNetwork` answers the same questions
-    itself; an inference of its own has a limit of its own.
+    mapping from states to numbers); or a text such as ``"age > 50 and sex = male"``.
+    A `BayesianNetwork` answers the same questions itself; an inference of its own has
+    a limit of its own.
 
     Parameters
     ----------
@@ -162,7 +164,7 @@ class Inference(PosteriorQueries):
         target: Mapping[Any, Any],
         node: Any,
         state: Any,
-        given: KnownOf = None,
+        given: Mapping[Any, Any] | None = None,
         evidence: KnownOf = None,
     ) -> Sensitivity:
         """Find how a posterior depends on one table entry.

@@ -135,12 +135,10 @@ def range_text(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> str
     text = bounds.text(str(variable.name))
     if variable.kind != "numeric" or variable.categories is not None:
         return text
-    extents = _extents(variable)
-    low, high = extents[codes[0]][0], extents[codes[-1]][1]
-    exact_low = bounds.low is None or low == bounds.low
-    exact_high = bounds.high is None or high == bounds.high
-    if exact_low and exact_high:
+    if not cuts_an_interval(variable, bounds):
         return text
+    ends = (-np.inf, *variable.cut_points, np.inf)
+    low, high = ends[codes[0]], ends[codes[-1] + 1]
     stands = Range(
         None if np.isinf(low) else low, None if np.isinf(high) else high, open_low=True
     )
@@ -148,6 +146,31 @@ def range_text(variable: Variable, bounds: Range, codes: tuple[int, ...]) -> str
     return (
         f"{text} (taken as {'any value' if whole else stands.text(str(variable.name))})"
     )
+
+
+def cuts_an_interval(variable: Variable, bounds: Range) -> bool:
+    """Whether a state holds values within bounds and others that are not.
+
+    Raises
+    ------
+    ValueError
+        As `range_codes`.
+    """
+    within = set(range_codes(variable, bounds))
+    beyond = []
+    if bounds.low is not None:
+        beyond.append(Range(None, bounds.low, open_high=not bounds.open_low))
+    if bounds.high is not None:
+        beyond.append(Range(bounds.high, None, open_low=not bounds.open_high))
+    for side in beyond:
+        try:
+            outside = range_codes(variable, side)
+        except ValueError:
+            # No state holds a value there.
+            continue
+        if within.intersection(outside):
+            return True
+    return False
 
 
 def parsed_range(text: str) -> Range | None:
@@ -183,6 +206,11 @@ def _extents(variable: Variable) -> list[tuple[float, float, bool]]:
     if variable.kind == "numeric":
         ends = itertools.pairwise([-np.inf, *variable.cut_points, np.inf])
         if variable.categories is None:
+            if variable.numbers is not None and variable.numbers.are_whole:
+                # Between whole numbers there is nothing to be within bounds.
+                return [
+                    (np.floor(low) + 1, np.floor(high), False) for low, high in ends
+                ]
             return [(low, high, True) for low, high in ends]
         last_rank = len(variable.categories) - 1
         return [

@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import partial
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.row_sums import summed_over_rows
+from bayleaf.counts.source import Counts, CountSource
 from bayleaf.counts.threads import run_tasks, stretches, thread_count
 from bayleaf.cpds.row_probabilities import log_probabilities_of_rows
 from bayleaf.data.codes import Codes
@@ -98,6 +101,45 @@ def log_densities_of_partial_rows(
     listed = complete(codes, partial)
     logs = log_densities(network, listed.codes, n_jobs, max_table_cells=max_table_cells)
     return listed.log_sums(logs)
+
+
+def log_likelihood_of_rows(
+    network: Factorisation,
+    source: CountSource,
+    n_jobs: int | None = None,
+    *,
+    partial_values: PartialValues | None = None,
+    max_table_cells: int = 20_000_000,
+) -> float:
+    """Log-likelihood (nats) of all rows of a table, block by block.
+
+    Parameters
+    ----------
+    network : Factorisation
+        The network.
+    source : CountSource
+        The table.
+    n_jobs : int, optional
+        Number of threads, in scikit-learn's meaning.
+    partial_values : PartialValues, optional
+        Sets of states in the cells of a table in memory.
+    max_table_cells : int, default=20_000_000
+        Largest table that summing out may build.
+
+    Raises
+    ------
+    ValueError
+        If summing out needs a larger table.
+    """
+    sets = PartialValues.none() if partial_values is None else partial_values
+
+    def of_block(codes: Codes) -> Counts:
+        densities = log_densities_of_partial_rows(
+            network, codes, sets, n_jobs, max_table_cells=max_table_cells
+        )
+        return np.array([fsum(codes.weights * densities)])
+
+    return float(summed_over_rows(source, of_block)[0])
 
 
 def _numbers_of_completions(

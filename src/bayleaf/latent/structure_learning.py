@@ -6,7 +6,10 @@ import math
 import time
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial as bound
 
+from bayleaf.counts.row_sums import RowFacts, summed_over_rows
+from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
@@ -15,6 +18,7 @@ from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.structure_search import (
     GIVEN,
     GLOBAL,
+    TREE,
     StructureOptions,
     search_structure,
     with_learned_hierarchies,
@@ -72,16 +76,21 @@ class LearnedStructure:
 
 
 def learn_structure(
-    codes: Codes, partial: PartialValues, domain: Domain, options: StructureOptions
+    source: CountSource,
+    partial: PartialValues,
+    domain: Domain,
+    options: StructureOptions,
 ) -> LearnedStructure:
     """Search for a structure and fill it with probabilities.
 
     Parameters
     ----------
-    codes : Codes
-        Rows over the domain; cells may be missing.
+    source : CountSource
+        Counts of rows over the domain, in which cells may be missing. Tables are
+        learned from counts alone; trees, and networks of any form in incomplete rows,
+        from what the source gives as its rows.
     partial : PartialValues
-        Missing cells that may hold some states only.
+        Missing cells of rows in memory that may hold some states only.
     domain : Domain
         Variables; those with a hierarchy use it where abstraction is "given".
     options : StructureOptions
@@ -111,9 +120,9 @@ def learn_structure(
     classification (AutoClass)").
     """
     options.constraints.check(domain)
-    if not any(codes.missing(v).any() for v in range(codes.n_variables)):
-        return _learned(codes, domain, options)
-    return _Restarts(codes, partial, domain, options).run()
+    if not RowFacts.of(source).lacks_cells:
+        return _learned(source, domain, options)
+    return _Restarts(source.rows(), partial, domain, options).run()
 
 
 class _Restarts:
@@ -156,7 +165,9 @@ class _Restarts:
         work.say(f"restart {number + 1} of {self.options.n_restarts}, missing cells")
         available = _of_available_cells(asked)
         first = _learned(
-            self.codes, self.domain, self._in_time(available, _FIRST_SHARE)
+            _counts(self.codes, asked),
+            self.domain,
+            self._in_time(available, _FIRST_SHARE),
         )
         # Unfitted, as a fitted network agrees too well with its own structure.
         rows, _ = self.rows.weighted(first.network, asked.n_jobs)
@@ -170,7 +181,8 @@ class _Restarts:
 
     def _search(self, rows: CompletedRows, asked: StructureOptions) -> LearnedStructure:
         """Search with these expected counts; the best network after that."""
-        learned = _learned(rows.codes, self.domain, self._in_time(asked))
+        counts = _counts(rows.codes, asked)
+        learned = _learned(counts, self.domain, self._in_time(asked))
         self.stopped |= learned.found.stopped_early or self.deadline.has_passed
         return self._keep_if_better(learned, rows.codes)
 
@@ -239,21 +251,29 @@ def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     return float(log_likelihood(counts)) * scale
 
 
-def _learned(
-    codes: Codes, domain: Domain, options: StructureOptions
-) -> LearnedStructure:
-    """Search and count in complete rows."""
-    counts = TableCounts(
+def _counts(codes: Codes, options: StructureOptions) -> TableCounts:
+    """Counts of rows in memory, without a class, as that is the fastest."""
+    return TableCounts(
         codes,
         options.n_jobs,
         has_class=False,
         max_table_cells=options.max_table_cells,
     )
+
+
+def _learned(
+    source: CountSource, domain: Domain, options: StructureOptions
+) -> LearnedStructure:
+    """Search and count in complete rows."""
+    counts = source
+    if isinstance(source, TableCounts) or options.local_structure == TREE:
+        counts = _counts(source.rows(), options)
     if options.abstraction == GLOBAL:
         domain = with_learned_hierarchies(domain, counts, options)
     found = search_structure(counts, domain, options)
     shapes, smoothing = found.cpd_structures, options.smoothing
-    tables = [structure_counts(shape, codes) for shape in shapes]
+    # Where trees were grown from a sample, all rows fill them.
+    tables = [summed_over_rows(source, bound(structure_counts, s)) for s in shapes]
     network = network_from_counts(domain, found.dag, shapes, tables, smoothing)
     fitted = counted_log_likelihood(tables, smoothing)
     return LearnedStructure(network, found, found.score, fitted)

@@ -25,6 +25,8 @@ from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 from bayleaf.wording import near_names, quoted
 
 Name = str | int
+# Forms of distributions: tables need counts alone, trees are grown from rows.
+TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
 # Where the hierarchies of values come from, beside None.
 GIVEN, GLOBAL, LOCAL, REFRESHED = ABSTRACTIONS = (
     "given",

@@ -22,14 +22,17 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
+from bayleaf.models.support.shared_information import averaged_arcs
 from bayleaf.models.support.shipped import ShippedNetworks
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
-from bayleaf.models.texts.picture import PicturedGraph, class_over_features
+from bayleaf.models.texts.picture import PicturedGraph, WeightedArc, class_over_features
 
 Floats = NDArray[np.float64]
 
 # Rows scored together: each holds one log joint a class and network.
 _BLOCK_CELLS = 1 << 22
+# More networks than this take too long to measure their arcs for a picture.
+_MOST_MEASURED = 500
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,12 +164,17 @@ class AveragedNetworksModel(ModelKind):
         prior = TableCPD((len(self.domain) - 1,), class_prior)
         return replace(self, tables=(*self.tables[:-1], prior))
 
-    @property
+    @cached_property
     def picture(self) -> PicturedGraph:
-        """The class over all features; the networks have further arcs."""
+        """The class over all features, and pairs by what the two share."""
+        members = self.members.tolist()
+        arcs: list[WeightedArc] = []
+        if len(members) <= _MOST_MEASURED:
+            arcs = averaged_arcs([[self.tables[k] for k in own] for own in members])
         return class_over_features(
             self.domain.names,
-            f"an average of {len(self.members)} networks, each with further arcs",
+            f"an average of {len(members)} networks, each with arcs of its own",
+            arcs,
         )
 
     @property

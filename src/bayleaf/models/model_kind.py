@@ -28,7 +28,7 @@ from bayleaf.models.texts.feature_shape import (
     states_alone,
 )
 from bayleaf.models.texts.html_summary import NotebookModel
-from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, PicturedGraph
+from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, USED, PicturedGraph
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
@@ -103,6 +103,7 @@ class ModelKind(NotebookModel):
             domain.names,
             (FEATURE,) * n_features + (LATENT,) * n_latents + (CLASS,),
             tuple((*arc, self.arc_weights.get(arc)) for arc in arcs),
+            weights=USED if self.arc_weights else "",
         )
 
     @property

@@ -17,6 +17,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
+from bayleaf.models.support.shared_information import one_dependence_arcs
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
@@ -113,13 +114,20 @@ class OneDependenceTables(ModelKind):
         """Return the same model under another class prior, shape (n_classes,)."""
         return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
 
-    @property
+    @cached_property
     def picture(self) -> PicturedGraph:
-        """The class over all features; the networks together have every other arc."""
+        """The class over all features, and every pair by what the two share."""
+        arcs = one_dependence_arcs(
+            self.prior,
+            self.parent_probabilities,
+            self.child_probabilities,
+            self.offsets,
+        )
         return class_over_features(
             self.domain.names,
             "an average of networks: in each of them one feature is a parent of all "
             "others",
+            arcs,
         )
 
     def table(self, variable: int) -> tuple[Sequence[int], Floats]:

@@ -65,8 +65,9 @@ def network_svg(structure: Values) -> tuple[str, str]:
     places = [(x + _EDGE, y + _EDGE) for x, y in drawing.centres.tolist()]
     width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
     above = set(tops)
+    heaviest = max((arc["weight"] or 0.0 for arc in kept), default=0.0) or 1.0
     body = [
-        _arc(curve + _EDGE, arc, arc["parent"] in above)
+        _arc(curve + _EDGE, arc, arc["parent"] in above, heaviest)
         for arc, curve in zip(kept, drawing.curves, strict=True)
     ]
     body += [_node(node, place) for node, place in zip(nodes, places, strict=True)]
@@ -93,6 +94,7 @@ def _kept_arcs(
     )
     if len(from_class) > (_FEW_CLASS_ARCS if hides else _MOST_CLASS_ARCS):
         heavy = [arc for arc in heavy if arc["parent"] not in classes]
+        n_arcs -= len(from_class)
         notes.append(
             f"The filled box is a parent of {len(from_class)} of the variables below "
             "it; these arcs are not drawn."
@@ -101,15 +103,17 @@ def _kept_arcs(
     most = max(_LEAST_ARCS, 3 * len(nodes) // 2) if has_weights else _MOST_ARCS
     if len(heavy) > most:
         what = "heaviest" if has_weights else "first"
-        notes.append(f"The {what} {most} of {n_arcs} arcs are drawn.")
+        among = " other" if notes else ""
+        notes.append(f"The {what} {most} of {n_arcs}{among} arcs are drawn.")
     return heavy[:most], " ".join(notes)
 
 
-def _arc(curve: NDArray[np.float64], arc: Values, light: bool) -> str:
+def _arc(curve: NDArray[np.float64], arc: Values, light: bool, heaviest: float) -> str:
     """An arrow along a curve; the class's are light."""
     first, *others = [f"{x:.1f} {y:.1f}" for x, y in curve.tolist()]
     weight = arc["weight"]
-    look = "" if weight is None else f' stroke-width="{0.5 + 3 * weight:.2f}"'
+    width = None if weight is None else f"{0.5 + 3 * weight / heaviest:.2f}"
+    look = "" if width is None else f' stroke-width="{width}"'
     return (
         f'<path class="arc{" light" * light}" d="M{first}C{" ".join(others)}"{look} '
         'marker-end="url(#tip)"/>'

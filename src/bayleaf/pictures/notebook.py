@@ -269,5 +269,6 @@ def network_html(
     )
     if not drawing:
         return ""
-    told = "; ".join(text for text in (left_out, note) if text)
+    ended = f"{note[:1].upper()}{note[1:].rstrip('.')}." if note else ""
+    told = " ".join(text for text in (left_out, ended) if text)
     return picture_html(drawing, f"<p>{escape(told)}</p>" if told else "")

@@ -151,7 +151,8 @@ def _arcs_drawn(
         least = max(arc[2] or 0.0 for arc in light)
         notes.append(f"not drawn: {what} of weights up to {least:.2f}")
     if weights:
-        notes.append(f"weights drawn: {min(weights):.2f} to {max(weights):.2f}")
+        what = f" ({graph.weights})" if graph.weights else ""
+        notes.append(f"weights drawn: {min(weights):.2f} to {max(weights):.2f}{what}")
     return arcs, notes
 
 

@@ -15,6 +15,7 @@ from bayleaf.cpds.tree import Leaf, Split, TreeCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.describe.local_structure_text import group_name
 from bayleaf.models.rules.latent_rules import LatentReport
+from bayleaf.models.texts.picture import SHARED
 from bayleaf.plot.pictured_graph import pictured_graph
 from bayleaf.report.privacy import Privacy
 from bayleaf.wording import shown_name, stated
@@ -42,7 +43,10 @@ def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
     """
     graph = pictured_graph(source)
     remarks = () if privacy.withholds else getattr(source, "remarks", ())
-    hidden = max(0, len(graph.arcs) - _ARCS)
+    arcs = list(graph.arcs)
+    if privacy.withholds and graph.weights == SHARED:
+        # Without their weights these are all pairs, which says nothing.
+        arcs = [arc for arc in arcs if arc[2] is None]
     return {
         "nodes": [
             {"name": str(name), "kind": kind}
@@ -54,12 +58,13 @@ def structure_values(source: Any, domain: Domain, privacy: Privacy) -> Values:
                 "child": child,
                 "weight": None if privacy.withholds else weight,
             }
-            for parent, child, weight in sorted(
-                graph.arcs, key=lambda arc: -(arc[2] or 0.0)
-            )[:_ARCS]
+            for parent, child, weight in sorted(arcs, key=lambda arc: -(arc[2] or 0.0))[
+                :_ARCS
+            ]
         ],
-        "n_arcs_left_out": hidden,
+        "n_arcs_left_out": max(0, len(arcs) - _ARCS),
         "note": graph.note,
+        "weights": "" if privacy.withholds else graph.weights,
         "remarks": list(remarks),
         "latents": _latents(source, domain, privacy),
         "distributions": list(_distributions(source.cpds, domain, privacy)),

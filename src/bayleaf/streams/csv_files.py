@@ -73,6 +73,8 @@ class CsvFiles:
                         f"{path} has other columns than {self.paths[0]}; pass files of "
                         "the same columns in the same order"
                     )
+                if names is None:
+                    check_columns(batch.schema)
                 names = batch.schema.names
                 yield batch
 
@@ -95,7 +97,10 @@ def _text_batches_of(path: str) -> Iterator[pa.RecordBatch]:
             null_values=["", *MISSING_TEXTS],
             strings_can_be_null=True,
         )
-        yield from read(convert_options=options)
+        batches = read(convert_options=options)
+        # Files without rows have columns all the same.
+        yield pa.RecordBatch.from_pylist([], schema=batches.schema)
+        yield from batches
     except pa.ArrowInvalid as error:
         raise ValueError(f"cannot read {path}: {error}") from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,19 +18,18 @@ from bayleaf.counts.threads import run_tasks
 from bayleaf.data.code_store import CodeStore, StoreWriter
 from bayleaf.data.codes import NARROW_STATES
 from bayleaf.data.domain import Domain, Variable
-from bayleaf.data.encoder.cells import missing_cells_error
-from bayleaf.data.encoder.learned import LearnedVariables, encoder_of, left_out
+from bayleaf.data.encoder.learned import LearnedVariables, encoder_of
 from bayleaf.data.encoder.learning import (
-    IDENTIFIER_SHARE,
-    ColumnLearner,
     Discretizer,
-    Target,
 )
 from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.hierarchies.encoding import with_value_hierarchies
+from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.labels import encode_labels
-from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import Name
 from bayleaf.progress import Work
+from bayleaf.streams.column_learning import StandInLearner
 from bayleaf.streams.number_spool import NumberSpool
 from bayleaf.streams.spool import (
     MOST_VALUES,
@@ -62,11 +61,41 @@ class _Column(NamedTuple):
         self, spool: Spool, rules: EncoderRules, limits: list[tuple[int, int]]
     ) -> list[Iterator[NDArray[Any]]]:
         """The codes of each variable, stretch by stretch."""
-        if isinstance(spool, ValueSpool):
+        if isinstance(spool, ValueSpool) and self.lookups:
             return [_looked_up(spool, lookup, limits) for lookup in self.lookups]
+        if not self.learned.variables:
+            return []
         domain = Domain(tuple(variable for variable, _ in self.learned.variables))
         encoder = TableEncoder(domain, rules, readings=(self.learned.reading,))
         return [_encoded(spool, encoder, place, limits) for place in range(len(domain))]
+
+    def encoded_anew(self, encoder: TableEncoder, names: Collection[Name]) -> _Column:
+        """The column with the variables of another encoder, if it is among the names.
+
+        Their codes are found by the encoder, which may cut elsewhere.
+        """
+        if self.learned.reading.name not in names:
+            return self
+        index = {variable.name: variable for variable in encoder.domain}
+        changed = [(index[own.name], codes) for own, codes in self.learned.variables]
+        return _Column(self.learned._replace(variables=changed), [])
+
+
+def check_no_groups(
+    name: Name, values: Iterable[Hashable], hierarchies: Mapping[Name, ValueHierarchy]
+) -> None:
+    """Raise ValueError if a cell of a column names a group of its hierarchy."""
+    tree = hierarchies.get(name)
+    if tree is None:
+        return
+    found = set(values)
+    groups = [node for node in tree.inner_nodes if node in found]
+    if groups:
+        raise ValueError(
+            f"column {quoted(name)} has cells that name {quoted(groups[0])}, a "
+            "group of its hierarchy; a table that is read in batches cannot hold "
+            "groups, so fit it in memory"
+        )
 
 
 def _looked_up(
@@ -79,12 +108,12 @@ def _looked_up(
 
 
 def _encoded(
-    spool: NumberSpool,
+    spool: Spool,
     encoder: TableEncoder,
     place: int,
     limits: list[tuple[int, int]],
 ) -> Iterator[NDArray[Any]]:
-    """Codes of one variable of a column of numbers or times."""
+    """Codes of one variable of a column that is encoded anew."""
     for first, last in limits:
         yield encoder.transform([spool.cells(first, last)]).codes.column(place)
 
@@ -107,6 +136,12 @@ class LearnedTable:
     target: Variable | None
     classes: NDArray[Any] | None
 
+    @property
+    def domain(self) -> Domain:
+        """The variables, a class last."""
+        last = () if self.target is None else (self.target,)
+        return Domain((*self.encoder.domain.variables, *last))
+
 
 def learn_spooled(
     table: SpooledTable,
@@ -116,7 +151,8 @@ def learn_spooled(
     mean_one: bool = False,
     n_jobs: int = 1,
     schema: pa.Schema,
-) -> tuple[LearnedTable, Callable[[Path, dict[str, Any]], CodeStore]]:
+    hierarchies: Mapping[Name, ValueHierarchy] | None = None,
+) -> tuple[LearnedTable, Callable[..., CodeStore]]:
     """Learn the domain of a table, as `learn_encoder` does of one in memory.
 
     Parameters
@@ -133,26 +169,45 @@ def learn_spooled(
         Number of threads.
     schema : Schema
         Of the table.
+    hierarchies : mapping of column to ValueHierarchy, optional
+        Of the values of columns, as a person wrote them.
 
     Returns
     -------
     learned : LearnedTable
         What was learned.
     write : callable
-        Writes the codes to a path, with what else is to be noted in the file.
+        Writes the codes to a path, with what else is to be noted in the file, and
+        whether it is ``lasting``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a column cannot be used, or a cell names a group of its hierarchy.
     """
+    hierarchies = hierarchies or {}
+    for spool in table.features.values():
+        is_text = isinstance(spool, ValueSpool) and not spool.numbers
+        values = spool.values if is_text else []
+        check_no_groups(spool.name, values, hierarchies)
     scale = _mean_one(table) if mean_one else 1.0
     classes, class_table = None, np.zeros(1, dtype=np.intp)
     if table.target is not None:
         kind = schema.field(str(table.roles.target)).type
-        classes, class_table = _classes_of(table.target, kind)
+        classes, codes = classes_of(table.target.name, table.target.values, kind)
+        class_table = np.concatenate([[0], codes])
     n_classes = 1 if classes is None else len(classes)
     rows = RowClasses(table.target, class_table, n_classes, table.weights, scale)
     variable = None
     if classes is not None:
         variable = Variable(str(table.roles.target), tuple(classes.tolist()))
-    learned = _learn_columns(table, rows, variable, discretizer, rules, n_jobs)
+    learned = _learn_columns(
+        table, rows, variable, discretizer, rules, n_jobs, hierarchies
+    )
     encoder = encoder_of([own.learned for own in learned], rules, [*table.features])
+    if hierarchies:
+        encoder = with_value_hierarchies(encoder, hierarchies)
+        learned = [own.encoded_anew(encoder, hierarchies) for own in learned]
     found = LearnedTable(encoder, variable, classes)
     return found, partial(_written, table, found, learned, rows, n_jobs)
 
@@ -168,22 +223,21 @@ def _mean_one(table: SpooledTable) -> float:
     return table.n_rows / total
 
 
-def _classes_of(
-    target: ValueSpool, kind: pa.DataType
+def classes_of(
+    name: Name, values: list[Hashable], kind: pa.DataType
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Class labels in order, and the class of each number."""
-    if target.overflows:
+    """Class labels in order, and the class of each value of the target."""
+    if len(values) >= MOST_VALUES:
         raise ValueError(
-            f"the target {quoted(target.name)} has more than {MOST_VALUES:,} values; "
+            f"the target {quoted(name)} has more than {MOST_VALUES:,} values; "
             "cut it into classes first"
         )
-    labels: Any = target.values
+    labels: Any = values
     if pa.types.is_integer(kind):
         labels = np.array(labels, dtype=kind.to_pandas_dtype())
     elif all(isinstance(label, str) for label in labels):
         labels = nw.from_native(pa.chunked_array([labels]), series_only=True)
-    classes, codes = encode_labels(labels)
-    return classes, np.concatenate([[0], codes])
+    return encode_labels(labels)
 
 
 def _learn_columns(
@@ -193,10 +247,13 @@ def _learn_columns(
     discretizer: Discretizer,
     rules: EncoderRules,
     n_jobs: int,
+    as_is: Collection[Name] = (),
 ) -> list[_Column]:
     """What every column becomes."""
-    names = tuple(table.features)
-    nominal = rules.nominal_names(names)
+    nominal = rules.nominal_names(tuple(table.features))
+    learner = StandInLearner(
+        variable, discretizer, rules, nominal, table.n_rows, frozenset(as_is)
+    )
     valued = [s for s in table.features.values() if isinstance(s, ValueSpool)]
     work = Work()
     work.say("counting values")
@@ -211,23 +268,16 @@ def _learn_columns(
     for name, spool in table.features.items():
         work.say(f"learning column {name}")
         if rules.missing == "error" and spool.n_missing:
-            raise missing_cells_error(name, spool.n_missing, _first_missing(spool))
+            learner.check_missing(name, spool.n_missing, _first_missing(spool))
+        n_values = 0
         if isinstance(spool, ValueSpool):
             stand_in = stand_in_of_values(spool, *counted.pop(name))
+            n_values = len(spool.values)
         else:
             stand_in = stand_in_of_numbers(spool, rows)
-        target = None if variable is None else Target(variable, stand_in.classes)
-        learner = ColumnLearner(
-            target, stand_in.weights, discretizer, rules, nominal, allow_empty=False
-        )
-        if _names_rows(spool, stand_in) and rules.identifiers == "drop":
-            reading = ColumnReading(name, "values", MOST_VALUES, spool.n_missing)
-            found.append(_Column(left_out(reading), []))
-            continue
-        own = learner.learn(stand_in.column)
-        if stand_in.rank_error:
-            own = _with_error(own, stand_in.rank_error, table.n_rows)
-        found.append(_Column(own, _lookups(spool, stand_in, own)))
+        own = learner.learn(stand_in, spool.n_missing, n_values)
+        lookups = _lookups(spool, stand_in, own) if own.variables else []
+        found.append(_Column(own, lookups))
     return found
 
 
@@ -239,32 +289,6 @@ def _first_missing(spool: Spool) -> int:
         if missing is not None and missing.any():
             return first + int(np.argmax(missing))
     return 0
-
-
-def _names_rows(spool: Spool, stand_in: StandIn) -> bool:
-    """Whether a column has so many values that they are not all told apart."""
-    if not isinstance(spool, ValueSpool) or not spool.overflows:
-        return False
-    repeats = stand_in.column.repeats
-    assert repeats is not None
-    listed = int(repeats.counts[stand_in.numbers > 0].sum())
-    return len(spool.values) > IDENTIFIER_SHARE * listed
-
-
-def _with_error(
-    learned: LearnedVariables, rank_error: int, n_rows: int
-) -> LearnedVariables:
-    """The same with a note on how exact cut points are."""
-    said = (
-        f"cut by a summary of its numbers, in which ranks are wrong by at most "
-        f"{100 * rank_error / n_rows:.2g} %"
-    )
-    notes = dict(learned.notes)
-    for variable, _ in learned.variables:
-        if variable.kind == "numeric":
-            before = notes.get(variable.name)
-            notes[variable.name] = f"{before}; {said}" if before else said
-    return learned._replace(notes=notes)
 
 
 def _lookups(
@@ -292,6 +316,8 @@ def _written(
     n_jobs: int,
     path: Path,
     about: dict[str, Any],
+    *,
+    lasting: bool = True,
 ) -> CodeStore:
     """Write the codes of a table; its folder goes when they are there."""
     cards = list(learned.encoder.domain.cards)
@@ -316,6 +342,6 @@ def _written(
     run_tasks(
         [partial(writer.write, place, own) for place, own in enumerate(every)], n_jobs
     )
-    store = writer.finish(path, about)
+    store = writer.finish(path, about, lasting=lasting)
     shutil.rmtree(table.folder, ignore_errors=True)
     return store

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 # Most numbers that are told apart, and counts that go with them.
 MOST_NUMBERS, _MOST_COUNTS = 1 << 20, 1 << 23
+# Whole numbers in a range of so many are all told apart.
+SHORT_RANGE = 1 << 16
 
 
 @dataclass
@@ -36,6 +38,7 @@ class NumberSummary:
     rank_error: int = 0
 
     def __post_init__(self) -> None:
+        self.dtype = np.dtype(self.dtype)
         self.values = np.zeros(0, self.dtype)
         self.n_cells = np.zeros((0, self.n_classes), np.int64)
         self.weights = np.zeros((0, self.n_classes))
@@ -67,15 +70,39 @@ class NumberSummary:
         if weights is not None:
             total = np.bincount(cells, weights[order], size).astype(np.float64)
         shape = n_values, self.n_classes
-        self._merge(ordered[new] + 0, counts.reshape(shape), total.reshape(shape))
+        self.merge(ordered[new] + 0, counts.reshape(shape), total.reshape(shape))
 
-    def _merge(
+    def plus(self, other: Self, classes: NDArray[np.intp], n_classes: int) -> Self:
+        """What is known of both columns, one after the other.
+
+        Parameters
+        ----------
+        other : NumberSummary
+            Of what comes after.
+        classes : ndarray of dtype intp
+            Which class each class of the other is here.
+        n_classes : int
+            Number of classes of both; those of this one stand first.
+        """
+        dtype = np.result_type(self.dtype, other.dtype)
+        both = type(self)(dtype, n_classes)
+        both.rank_error = self.rank_error + other.rank_error
+        for one, places in ((self, np.arange(self.n_classes)), (other, classes)):
+            n_cells = np.zeros((len(one.values), n_classes), np.int64)
+            weights = np.zeros((len(one.values), n_classes))
+            n_cells[:, places], weights[:, places] = one.n_cells, one.weights
+            both.merge(one.values.astype(dtype), n_cells, weights)
+        return both
+
+    def merge(
         self,
         values: NDArray[Any],
         n_cells: NDArray[np.int64],
         weights: NDArray[np.float64],
     ) -> None:
-        """Take in numbers with their cells and weights."""
+        """Take in numbers in increasing order, with their cells and weights."""
+        if not len(values):
+            return
         every = np.concatenate([self.values, values])
         order = np.argsort(every, kind="stable")
         every = every[order]
@@ -87,8 +114,13 @@ class NumberSummary:
         self.weights = np.add.reduceat(
             np.concatenate([self.weights, weights])[order], first
         )
-        if len(self.values) > self.most:
+        if len(self.values) > self.most and not self._are_in_short_range():
             self._join_neighbours()
+
+    def _are_in_short_range(self) -> bool:
+        """Whether these are whole numbers of which there cannot be too many."""
+        whole = self.dtype.kind in "iu"
+        return whole and int(self.values[-1]) - int(self.values[0]) < SHORT_RANGE
 
     def _join_neighbours(self) -> None:
         """Join neighbours into intervals of about equal weight."""

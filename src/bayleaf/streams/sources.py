@@ -11,7 +11,6 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,8 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 
 from bayleaf.streams.csv_files import CsvFiles, ReadTexts
+from bayleaf.streams.parquet_files import ParquetFiles, after
+from bayleaf.streams.reading_errors import in_a_sentence
 from bayleaf.streams.streamed import is_lazy_polars
 from bayleaf.wording import quoted
 
@@ -69,7 +70,7 @@ class ArrowSource:
         """The table from a row on, in batches of about `BATCH_ROWS` rows."""
         held: list[pa.RecordBatch] = []
         n_held = 0
-        for batch in _read_ahead(self.read(first)):
+        for batch in _read_ahead(_told(self.read(first))):
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 piece = batch.slice(start, BATCH_ROWS)
                 held.append(piece)
@@ -102,6 +103,12 @@ def open_source(table: Any, read_csv: ReadTexts | None = None) -> ArrowSource:
     """
     if isinstance(table, ArrowSource):
         return table
+    with in_a_sentence():
+        return _opened(table, read_csv)
+
+
+def _opened(table: Any, read_csv: ReadTexts | None) -> ArrowSource:
+    """The batches of a table of whatever make."""
     if isinstance(table, str | os.PathLike):
         return _files(files_of(os.fspath(table)), os.fspath(table), read_csv)
     if isinstance(table, list | tuple):
@@ -120,6 +127,12 @@ def open_source(table: Any, read_csv: ReadTexts | None = None) -> ArrowSource:
         f"cannot read batches from {quoted(table)}; pass a path, a dataset, a "
         "RecordBatchReader, a LazyFrame or a relation"
     )
+
+
+def _told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches; what fails in reading them is told in a sentence."""
+    with in_a_sentence():
+        yield from batches
 
 
 def _read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -171,17 +184,6 @@ def _once(reader: pa.RecordBatchReader) -> ArrowSource:
     return ArrowSource(reader.schema, lambda first: after(reader, first))
 
 
-def after(
-    batches: Iterator[pa.RecordBatch] | pa.RecordBatchReader, first: int
-) -> Iterator[pa.RecordBatch]:
-    """Batches without their first rows."""
-    for batch in batches:
-        skipped = min(first, batch.num_rows)
-        first -= skipped
-        if skipped < batch.num_rows:
-            yield batch.slice(skipped)
-
-
 def _lazy_polars(frame: Any) -> ArrowSource:
     """A lazy frame, worked out batch by batch."""
     import polars as pl
@@ -209,7 +211,7 @@ def files_of(path: str) -> list[str]:
             os.path.join(folder, name)
             for folder, _, names in os.walk(path)
             for name in names
-            if not name.startswith((".", "_")) and _kind(name) in ("parquet", "csv")
+            if not name.startswith((".", "_")) and file_kind(name) in ("parquet", "csv")
         ]
         if not found:
             raise FileNotFoundError(
@@ -221,8 +223,8 @@ def files_of(path: str) -> list[str]:
     return [path]
 
 
-def _kind(path: str) -> str:
-    """What a file's name says that it is."""
+def file_kind(path: str) -> str:
+    """What a file's name says that it is: "parquet", "csv" or "other"."""
     suffixes = [s.lower() for s in Path(path).suffixes]
     while suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()
@@ -233,15 +235,15 @@ def _kind(path: str) -> str:
 
 def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSource:
     """Files of one kind as one table."""
-    kinds = {_kind(path) for path in paths}
+    kinds = {file_kind(path) for path in paths}
     identity = [_state_of(path) for path in paths]
     if kinds == {"parquet"}:
-        dataset = _parquet(paths, called)
-        source = _dataset(dataset, identity)
-        if any("=" in part for path in paths for part in Path(path).parts[:-1]):
-            # Folders may tell of columns that are in no file.
+        files = ParquetFiles.of(paths, called)
+        source = _dataset(files.dataset, identity)
+        if not files.are_alike:
+            # The dataset adds what folders tell, and casts columns.
             return source
-        return replace(source, read=partial(_file_by_file, paths, dataset.schema))
+        return replace(source, read=files.rows)
     if "parquet" in kinds:
         raise ValueError(
             f"{called} holds Parquet files and others; pass those of one kind"
@@ -254,51 +256,11 @@ def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSo
 
 def _state_of(path: str) -> list[Any]:
     """A file's name, size and time of change."""
-    found = os.stat(path)
-    return [os.path.abspath(path), found.st_size, found.st_mtime_ns]
-
-
-def _parquet(paths: list[str], called: str) -> Any:
-    """Parquet files as a dataset in which text comes as indices into its values."""
     try:
-        plain = pa_dataset.dataset(paths, format="parquet", partitioning="hive")
-        texts = [
-            column.name
-            for column in plain.schema
-            if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        ]
-        kept = pa_dataset.ParquetReadOptions(dictionary_columns=texts)
-        form = pa_dataset.ParquetFileFormat(read_options=kept)
-        return pa_dataset.dataset(paths, format=form, partitioning="hive")
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{called} is no Parquet file: {error}") from error
-
-
-def _file_by_file(
-    paths: Sequence[str], schema: pa.Schema, first: int
-) -> Iterator[pa.RecordBatch]:
-    """Rows of Parquet files; a dataset would hold several times as much in memory."""
-    import pyarrow.parquet as pa_parquet
-
-    texts = [f.name for f in schema if pa.types.is_dictionary(f.type)]
-    for path in paths:
-        with pa_parquet.ParquetFile(path, read_dictionary=texts) as file:
-            n_rows = file.metadata.num_rows
-            if first < n_rows:
-                yield from _row_groups(file, schema, first)
-            first = max(0, first - n_rows)
-
-
-def _row_groups(file: Any, schema: pa.Schema, first: int) -> Iterator[pa.RecordBatch]:
-    """Rows of a Parquet file, of which leading row groups are not read."""
-    for group in range(file.num_row_groups):
-        n_rows = file.metadata.row_group(group).num_rows
-        if first < n_rows:
-            # Reading them one by one, memory does not grow with their number.
-            batches = file.iter_batches(BATCH_ROWS, [group], columns=schema.names)
-            for batch in after(batches, first):
-                yield batch if batch.schema == schema else batch.cast(schema)
-        first = max(0, first - n_rows)
+        found = os.stat(path)
+    except OSError as error:
+        raise type(error)(f"cannot read {path}: {error.strerror}") from error
+    return [os.path.abspath(path), found.st_size, found.st_mtime_ns]
 
 
 def _dataset(dataset: Any, identity: list[Any] | None = None) -> ArrowSource:

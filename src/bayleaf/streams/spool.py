@@ -23,13 +23,12 @@ from bayleaf.data.tables.columns import (
 )
 from bayleaf.native.data import look_up
 from bayleaf.streams.number_spool import NumberSpool, truncate
+from bayleaf.streams.number_summary import SHORT_RANGE
 
 # The number of a cell that is missing, and of values beyond those that are listed.
 MISSING = 0
 # Most values of a column that are told apart.
 MOST_VALUES = 1 << 20
-# Whole numbers in a range of so many are looked up in a table.
-_RANGE = 1 << 16
 _BYTE = 256
 
 
@@ -134,7 +133,7 @@ class ValueSpool:
             if len(self._lookup):
                 low = min(low, self._low)
                 high = max(high, self._low + len(self._lookup) - 1)
-            if high - low >= _RANGE:
+            if high - low >= SHORT_RANGE:
                 return None
             self._widen(low, high)
             self._add_numbers(present)
@@ -295,7 +294,7 @@ def blocks(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
 
 def _bytes_of(n_codes: int) -> int:
     """Bytes that a number takes."""
-    return 1 if n_codes <= _BYTE else 2 if n_codes <= _RANGE else 4
+    return 1 if n_codes <= _BYTE else 2 if n_codes <= SHORT_RANGE else 4
 
 
 def looked_up(

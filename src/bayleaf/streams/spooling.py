@@ -6,7 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.tables.cells import arrow_column, unsupported
 from bayleaf.data.tables.columns import (
@@ -143,7 +144,7 @@ class SpooledTable:
         self, place: int, name: str, cells: pa.Array, ordered: frozenset[str]
     ) -> None:
         """Write down some rows of one column."""
-        column = _column(name, cells, is_ordered=name in ordered)
+        column = batch_column(name, cells, is_ordered=name in ordered)
         path = self.folder / f"{place:05d}"
         spool = self.features[name]
         if spool is None:
@@ -169,18 +170,9 @@ class SpooledTable:
     def _append_target(self, batch: pa.RecordBatch) -> None:
         """Write down the classes."""
         name = str(self.roles.target)
-        column = arrow_column(name, batch.column(name))
-        if isinstance(column, TimeColumn):
-            raise unsupported(name, "dates or times")
+        values = checked_target(batch, name, self.n_read)
         if self.target is None:
             self.target = ValueSpool(name, self.folder / "target")
-        values: ValueColumn = column.distinct()
-        missing = np.flatnonzero(values.indices < 0)
-        if len(missing):
-            raise ValueError(
-                f"the target {quoted(name)} has missing values (the first in row "
-                f"{self.n_read + int(missing[0])}), such as NaN; remove those rows"
-            )
         self.target.append(values)
 
     def note(self, what: str) -> None:
@@ -294,7 +286,7 @@ def _from_state(folder: Path, roles: TableRoles, state: dict[str, Any]) -> Spool
     return table
 
 
-def _column(name: str, cells: pa.Array, *, is_ordered: bool) -> Column:
+def batch_column(name: str, cells: pa.Array, *, is_ordered: bool = False) -> Column:
     """Cells of Arrow as a column; whole numbers stay as narrow as they are."""
     kind = cells.type
     if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
@@ -302,6 +294,22 @@ def _column(name: str, cells: pa.Array, *, is_ordered: bool) -> Column:
         values = np.asarray(cells.fill_null(0) if cells.null_count else cells)
         return NumberColumn(name, values, missing)
     return arrow_column(name, cells, ordered=is_ordered)
+
+
+def checked_target(batch: pa.RecordBatch, name: str, n_before: int) -> ValueColumn:
+    """The labels of a batch."""
+    column = arrow_column(name, batch.column(name))
+    if isinstance(column, TimeColumn):
+        raise unsupported(name, "dates or times")
+    values: ValueColumn = column.distinct()
+    missing = np.flatnonzero(values.indices < 0)
+    if len(missing):
+        raise ValueError(
+            f"the target {quoted(name)} has missing values (the first in row "
+            f"{n_before + int(missing[0])}), such as NaN; remove those rows"
+        )
+    # Categories that no row has are no classes.
+    return replace(values, ordered=False)
 
 
 def checked_weights(
@@ -321,5 +329,12 @@ def checked_weights(
         raise ValueError(
             f"the weight column {quoted(name)} holds {weights[wrong][0]} in row {row}; "
             "give every row a finite weight >= 0"
+        )
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > MOST_WEIGHT:
+        raise ValueError(
+            f"the weight column {quoted(name)} sums to {total:.3g}, too much to count "
+            "with; divide all weights by one number"
         )
     return np.asarray(weights, dtype=np.float64)

@@ -6,7 +6,7 @@ would be learned of the long ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -128,15 +128,13 @@ def _counted_block(
     classes, weights = rows.classes(first, last), rows.weights(first, last)
     columns = [spool.codes(first, last) for spool in spools]
     small = [i for i, s in enumerate(spools) if s.n_codes <= Codes.MAX_STATES]
-    cards = [*(spools[i].n_codes for i in small), rows.n_classes]
     found: list[Any] = [None] * len(spools)
-    families = [(len(small), place) for place in range(len(small))]
-    counted = []
-    for own in (None, weights) if weights is not None else (None,):
-        codes = Codes.from_columns([*(columns[i] for i in small), classes], cards, own)
-        counted.append(TableCounts(codes, 1).family_counts(families))
-    for place, i in enumerate(small):
-        found[i] = np.stack([each[place].T for each in (counted[0], counted[-1])])
+    cards = [spools[i].n_codes for i in small]
+    few = counts_by_class(
+        [columns[i] for i in small], cards, classes, rows.n_classes, weights
+    )
+    for i, own in zip(small, few, strict=True):
+        found[i] = own
     for i, spool in enumerate(spools):
         if found[i] is None:
             size = spool.n_codes * rows.n_classes
@@ -148,39 +146,137 @@ def _counted_block(
     return found
 
 
+def counts_by_class(
+    columns: Sequence[NDArray[Any]],
+    n_codes: Sequence[int],
+    classes: NDArray[np.intp],
+    n_classes: int,
+    weights: NDArray[np.float64] | None,
+) -> list[NDArray[np.float64]]:
+    """Cells and weight of every code in every class, (2, n_codes, n_classes) each.
+
+    No column may have more codes than `Codes` allows.
+    """
+    if not columns:
+        return []
+    families = [(len(columns), place) for place in range(len(columns))]
+    counted = []
+    for own in (None, weights) if weights is not None else (None,):
+        codes = Codes.from_columns([*columns, classes], [*n_codes, n_classes], own)
+        counted.append(TableCounts(codes, 1).family_counts(families))
+    return [
+        np.stack([each[place].T for each in (counted[0], counted[-1])])
+        for place in range(len(columns))
+    ]
+
+
+class Entries(NamedTuple):
+    """The values of a column, each in every class that it is met in.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_entries,), dtype int64
+        The number of each value, from 1 on; 0 for missing cells.
+    classes : ndarray of shape (n_entries,), dtype intp
+        Its class.
+    cells : ndarray of shape (n_entries,), dtype int64
+        How many cells hold it.
+    weights : ndarray of shape (n_entries,), dtype float64
+        Their weight.
+    """
+
+    numbers: NDArray[np.int64]
+    classes: NDArray[np.intp]
+    cells: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def of_table(
+        cls, cells: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> Entries:
+        """Those of tables of shape (n_codes, n_classes)."""
+        places = np.nonzero(cells)
+        numbers, classes = places
+        return cls(numbers, classes, cells[places].astype(np.int64), weights[places])
+
+    def chosen(self, places: NDArray[Any]) -> Entries:
+        """Some of them."""
+        return Entries(*(own[places] for own in self))
+
+
 def stand_in_of_values(
     spool: ValueSpool, cells: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> StandIn:
     """The short column for one whose cells are numbered by their values."""
-    numbers, classes = np.nonzero(cells[: len(spool.values) + 1])
-    order = np.argsort(numbers == MISSING, kind="stable")
-    numbers, classes = numbers[order], classes[order]
-    n_first = int(np.count_nonzero(numbers[numbers > 0] <= _last_of_first(spool)))
-    repeats = Repeats(cells[numbers, classes].astype(np.int64), n_first)
-    missing = numbers == MISSING
-    column: Column
-    if spool.numbers:
-        values = np.array([0, *spool.values], dtype=np.int64)[numbers]
-        column = NumberColumn(
-            spool.name, values, missing if missing.any() else None, repeats
+    n_listed = len(spool.values) + 1
+    entries = Entries.of_table(cells[:n_listed], weights[:n_listed])
+    early = _early_numbers(spool)
+    if not spool.numbers:
+        return stand_in_of_entries(
+            spool.name, spool.values, entries, early, ordered=spool.ordered
         )
-    else:
-        indices = (numbers - 1).astype(np.int32)
-        column = ValueColumn(spool.name, indices, spool.values, spool.ordered, repeats)
-    return StandIn(column, classes, weights[numbers, classes], numbers)
+    entries, n_early = _in_order(entries, early)
+    values = np.array([0, *spool.values], dtype=np.int64)[entries.numbers]
+    missing = entries.numbers == MISSING
+    column = NumberColumn(
+        spool.name,
+        values,
+        missing if missing.any() else None,
+        Repeats(entries.cells, n_early),
+    )
+    return StandIn(column, entries.classes, entries.weights, entries.numbers)
 
 
-def _last_of_first(spool: ValueSpool) -> int:
-    """Largest number among the first cells in which distinct values are counted."""
-    n_seen, largest = 0, 0
+def stand_in_of_entries(
+    name: Name,
+    values: list[Hashable],
+    entries: Entries,
+    early: NDArray[np.bool_],
+    *,
+    ordered: bool,
+) -> StandIn:
+    """The short column for one of values.
+
+    Parameters
+    ----------
+    name : str or int
+        The column.
+    values : list of hashable
+        Its values; that of number 1 stands first.
+    entries : Entries
+        Where they are met.
+    early : ndarray of shape (n_values + 1,), dtype bool
+        Whether the value of each number is met in the first cells, in which distinct
+        values are counted for reports.
+    ordered : bool
+        Whether values stand in an order that the table declares.
+    """
+    entries, n_early = _in_order(entries, early)
+    indices = (entries.numbers - 1).astype(np.int32)
+    repeats = Repeats(entries.cells, n_early)
+    column = ValueColumn(name, indices, values, ordered, repeats)
+    return StandIn(column, entries.classes, entries.weights, entries.numbers)
+
+
+def _in_order(entries: Entries, early: NDArray[np.bool_]) -> tuple[Entries, int]:
+    """Entries, early values first and missing cells last; how many are early."""
+    missing = entries.numbers == MISSING
+    is_early = early[entries.numbers] & ~missing
+    order = np.argsort(np.where(missing, 2, ~is_early), kind="stable")
+    return entries.chosen(order), int(np.count_nonzero(is_early))
+
+
+def _early_numbers(spool: ValueSpool) -> NDArray[np.bool_]:
+    """Which numbers are met in the first cells in which distinct values are counted."""
+    n_seen, early = 0, np.zeros(spool.n_codes, dtype=bool)
     for first, last in blocks(spool.n_rows, COUNTED_ROWS):
         codes = spool.codes(first, last)
         codes = codes[codes != MISSING][: COUNTED_ROWS - n_seen]
         n_seen += len(codes)
-        largest = max(largest, int(codes.max(initial=0)))
+        early[codes] = True
         if n_seen == COUNTED_ROWS:
             break
-    return largest
+    return early
 
 
 def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
@@ -189,19 +285,46 @@ def stand_in_of_numbers(spool: NumberSpool, rows: RowClasses) -> StandIn:
     if spool.times == "dates" and summary.rank_error:
         # Whole hours are few, and tell all parts of a date but fractions of its day.
         summary, absent = _summarised(spool, rows, HOUR)
+    return stand_in_of_summary(
+        spool.name, summary, absent, _first_values(spool), spool.times
+    )
+
+
+def stand_in_of_summary(
+    name: Name,
+    summary: NumberSummary,
+    absent: NDArray[np.float64],
+    first_values: NDArray[Any],
+    times: str,
+) -> StandIn:
+    """The short column for one of numbers or times.
+
+    Parameters
+    ----------
+    name : str or int
+        The column.
+    summary : NumberSummary
+        Its numbers.
+    absent : ndarray of shape (2, n_classes)
+        Number and weight of missing cells in each class.
+    first_values : ndarray
+        Distinct numbers in the first cells, in which they are counted for reports.
+    times : str
+        "" for numbers, "dates" or "durations".
+    """
     places, classes = np.nonzero(summary.n_cells)
-    early = np.isin(summary.values, _first_values(spool))[places]
+    early = np.isin(summary.values, first_values)[places]
     order = np.argsort(~early, kind="stable")
     places, classes = places[order], classes[order]
     lacking = np.flatnonzero(absent[0])
-    values = np.append(summary.values[places], np.zeros(len(lacking), spool.dtype))
+    values = np.append(summary.values[places], np.zeros(len(lacking), summary.dtype))
     missing = np.arange(len(values)) >= len(places)
     counts = np.append(
         summary.n_cells[places, classes], absent[0][lacking].astype(np.int64)
     )
     weights = np.append(summary.weights[places, classes], absent[1][lacking])
     repeats = Repeats(counts, int(np.count_nonzero(early)))
-    column = _column_of(spool.name, values, missing, spool.times, repeats)
+    column = _column_of(name, values, missing, times, repeats)
     every = np.append(classes, lacking)
     nothing = np.zeros(0, np.int64)
     return StandIn(column, every, weights, nothing, summary.rank_error)
@@ -231,7 +354,7 @@ def _summarised(
     for first, last in blocks(spool.n_rows, _SORTED_ROWS):
         column = spool.cells(first, last)
         classes, weights = rows.classes(first, last), rows.weights(first, last)
-        values, missing = _values_of(column)
+        values, missing = values_of(column)
         if unit != 1:
             values = values // unit * unit
         if missing is not None and missing.any():
@@ -244,7 +367,7 @@ def _summarised(
     return summary, absent
 
 
-def _values_of(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def values_of(column: Column) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Numbers or microseconds, and which cells are missing."""
     if isinstance(column, TimeColumn):
         return column.microseconds, column.missing
@@ -257,7 +380,7 @@ def _first_values(spool: NumberSpool) -> NDArray[Any]:
     found: list[NDArray[Any]] = []
     n_seen = 0
     for first, last in blocks(spool.n_rows, COUNTED_ROWS):
-        values, missing = _values_of(spool.cells(first, last))
+        values, missing = values_of(spool.cells(first, last))
         present = values if missing is None else values[~missing]
         found.append(present[: COUNTED_ROWS - n_seen])
         n_seen += len(found[-1])

@@ -13,6 +13,8 @@ _STORES = "bayleaf.data.code_store"
 def is_streamed(table: Any) -> bool:
     """Whether a table is read batch by batch, and not taken as a frame in memory."""
     kind = type(table)
+    if is_partitioned(table):
+        return True
     if isinstance(table, str | os.PathLike) or kind.__module__ in (*_MODULES, _STORES):
         return True
     if isinstance(table, list | tuple):
@@ -22,6 +24,12 @@ def is_streamed(table: Any) -> bool:
     # Frames and tables in memory hand themselves over in this way too.
     in_memory = hasattr(kind, "__len__") or hasattr(kind, "shape")
     return hasattr(table, "__arrow_c_stream__") and not in_memory
+
+
+def is_partitioned(table: Any) -> bool:
+    """Whether a table is a data frame of Dask."""
+    kind = type(table)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith("dask.")
 
 
 def is_store(table: Any) -> bool:

@@ -51,7 +51,7 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.streams.streamed import is_streamed
 
 # Parameters of `fit` by which a table in batches is read, and what one fit leaves.
-READING = ("target", "store", "max_rows_in_memory")
+READING = ("target", "store", "max_rows_in_memory", "client")
 OF_LAST_FIT = ("_training_codes", "_loo_score", "_prior_shift", "_support", "_counts")
 
 
@@ -179,8 +179,9 @@ class BayesianClassifier(
         target: str | None = None,
         store: str | Path | None = None,
         max_rows_in_memory: int = MOST_ROWS,
+        client: Any = None,
     ) -> Self:
-        """Learn from a table, in memory or batch by batch.
+        """Learn from a table, in memory, batch by batch or on the workers of Dask.
 
         Parameters
         ----------
@@ -188,7 +189,7 @@ class BayesianClassifier(
             Text, numbers, truth values; missing cells as the table marks them. Or what
             yields batches and may be larger than memory: a Parquet or CSV path, glob or
             folder, a dataset or reader of pyarrow, a LazyFrame of polars, a relation of
-            DuckDB, anything with ``__arrow_c_stream__``.
+            DuckDB, anything with ``__arrow_c_stream__``. Or a data frame of Dask.
         y : array-like of shape (n_rows,)
             Class labels of any hashable scalar type, none missing.
         sample_weight : array-like of shape (n_rows,) or name of a column, optional
@@ -200,6 +201,9 @@ class BayesianClassifier(
         max_rows_in_memory : int, default=1_000_000
             Of a table in batches: what needs rows, as leaving them out does, gets a
             sample of so many at most; `summary` says so.
+        client : distributed.Client or its address, optional
+            Whose workers read the Parquet files, or the data frame of Dask; by default
+            this is read by the current client's workers, or by threads.
 
         Returns
         -------
@@ -209,18 +213,15 @@ class BayesianClassifier(
         Raises
         ------
         ValueError, TypeError
-            If a parameter, a column or the target cannot be used; the sentence names
-            it and the remedy.
+            If a parameter, a column or the target cannot be used.
         """
         with self._told_to_callbacks(X, y, sample_weight):
-            if is_streamed(X):
-                from bayleaf.classifiers.shared.streaming.fitting import (
-                    Reading,
-                    fit_batches,
-                )
+            if client is not None or is_streamed(X):
+                from bayleaf.classifiers.shared.streaming.fitting import fit_batches
+                from bayleaf.classifiers.shared.streaming.storing import Reading
 
                 reading = Reading(target, store, max_rows_in_memory, sample_weight)
-                fit_batches(self, X, y, reading)
+                fit_batches(self, X, y, reading._replace(client=client))
             else:
                 self._fit(*with_columns_aside(X, y, sample_weight, target))
         return self

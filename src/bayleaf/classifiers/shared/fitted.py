@@ -97,6 +97,38 @@ class FittedClassifier(ClassifierParts):
         check_is_fitted(self, "model_")
         return counts_of(self)
 
+    def count(self, table: Any, *, sample_weight: str | None = None) -> CountStore:
+        """Count other rows as this model reads them: its columns, at its cut points.
+
+        Parameters
+        ----------
+        table : data frame, or what `fit` reads in batches
+            With the columns of training and the class; others are left out. Values
+            that training did not contain become states, unless ``unknown="error"``.
+        sample_weight : str, optional
+            The column of row weights.
+
+        Returns
+        -------
+        CountStore
+            Of the same tables as `counts_`, so that both can be added.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or there are no rows.
+        """
+        from bayleaf.classifiers.shared.streaming.from_counts import (
+            count_batches,
+            families_of,
+            reading_of,
+        )
+        from bayleaf.streams.sources import open_source
+
+        check_is_fitted(self, "model_")
+        source, families = open_source(table), families_of(self.model_)
+        return count_batches(source, reading_of(self), families, sample_weight)
+
     @classmethod
     def from_counts(cls, counts: CountStore, **parameters: Any) -> Self:
         """Learn from counts alone: of other days, of several sites, less some rows.

@@ -22,7 +22,10 @@ from bayleaf.latent.structure_search import (
     GIVEN,
     GLOBAL,
     LOCAL,
+    LOCAL_STRUCTURES,
     REFRESHED,
+    TABLE,
+    TREE,
     StructureOptions,
     named_edges,
 )
@@ -33,7 +36,6 @@ from bayleaf.search.structure import Constraints, SearchProgress
 from bayleaf.search.tree_climbing import TREE_SEARCHES
 from bayleaf.wording import quoted
 
-TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
 # The names of the nine settings in desJardins, Rathod and Getoor (2008).
 SETTINGS = {
     (TABLE, None): "FLAT",

@@ -153,18 +153,19 @@ def _fit_to_batches(
     store: Path | None,
 ) -> None:
     """Fit to a table that is read batch by batch."""
-    from bayleaf.classifiers.shared.base import BayesianClassifier
     from bayleaf.cli.batches.sources import batches_of, rows_within
+    from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
-    if not isinstance(estimator, BayesianClassifier):
+    if isinstance(estimator, AveragedKDBRegressor):
         raise ValueError(
             f"{type(estimator).__name__} takes a table in memory; name one file, "
             "without --memory and --store"
         )
     source = batches_of(data, columns.form, columns.drop)
+    target = {} if columns.target is None else {"target": columns.target}
     estimator.fit(
         source,
-        target=columns.target,
+        **target,
         sample_weight=columns.weight,
         store=store,
         max_rows_in_memory=rows_within(memory, len(source.schema)),

@@ -6,19 +6,19 @@ import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import Source
-from bayleaf.wording import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayleaf.io.native.regression import SavedRegression
     from bayleaf.models.predictor import Predictor
+    from bayleaf.predictions.parts import Score
 
 
 def predict(
@@ -67,17 +67,15 @@ def predict(
     else:
         predictor = read_model(model).predictor
     unknown: Counter[str | int] = Counter()
-    predict_one = partial(
-        _predict_file, predictor, form, probabilities, safe_csv, unknown
-    )
+    score = partial(_scored, predictor, probabilities, unknown)
     with progress():
         if is_many_files(data):
-            from bayleaf.cli.batches.predicting import predict_files, told
+            from bayleaf.cli.batches.predicting import predict_files
 
-            n_done = predict_files(model, data, Path(output), predict_one)
-            print(told(n_done, Path(output)), file=sys.stderr)
+            told = predict_files(model, data, Path(output), form, probabilities, score)
+            print(told, file=sys.stderr)
         else:
-            predict_one(data, output)
+            _predict_file(score, form, safe_csv, data, output)
     for name, count in unknown.items():
         print(
             f"bayleaf: column {name}: {count} cells hold values not seen in training "
@@ -88,36 +86,21 @@ def predict(
 
 
 def _predict_file(
-    predictor: Predictor | SavedRegression,
+    score: Score,
     form: FileFormat | None,
-    probabilities: bool,
     safe_csv: bool,
-    unknown: Counter[str | int],
     data: str,
     output: str,
 ) -> None:
     """Predict one file into another."""
-    from bayleaf.cli.coding import encode_batch
     from bayleaf.cli.output import writing
-    from bayleaf.cli.regression.fitted import scored
     from bayleaf.cli.tables import read_batches
-    from bayleaf.models.predictor import Predictor
     from bayleaf.progress import Work
 
-    score: Any = partial(_scored, predictor)  # type: ignore[arg-type]
-    if not isinstance(predictor, Predictor):
-        score = partial(scored, predictor)
     n_rows, work = 0, Work()
     with writing(output, ["prediction"] if safe_csv else []) as writer:
         for batch in read_batches(data, form):
-            encoded = encode_batch(
-                predictor,
-                batch,
-                data,
-                lines=range(n_rows + 1, n_rows + 1 + batch.num_rows),
-            )
-            unknown.update(encoded.unknown)
-            writer.write(score(encoded.codes, batch, probabilities))
+            writer.write(score(batch, data, n_rows))
             n_rows += batch.num_rows
             work.say(f"{n_rows:,} rows predicted")
         if n_rows == 0:
@@ -125,45 +108,22 @@ def _predict_file(
 
 
 def _scored(
-    predictor: Predictor, codes: Any, batch: pa.RecordBatch, probabilities: bool
+    predictor: Predictor | SavedRegression,
+    probabilities: bool,
+    unknown: Counter[str | int],
+    batch: pa.RecordBatch,
+    source: str,
+    first: int,
 ) -> pa.RecordBatch:
-    """The batch with prediction and probabilities."""
-    import numpy as np
-    import pyarrow as pa
+    """A batch with its predictions; values that are unknown are counted."""
+    from bayleaf.cli.coding import encode_batch
+    from bayleaf.models.predictor import Predictor
+    from bayleaf.predictions.scored import with_classes, with_numbers
 
-    from bayleaf.cli.arrow_arrays import number_array
-
-    log_proba = predictor.log_proba(codes)
-    proba = np.exp(log_proba)
-    added = {"prediction": _label_column(predictor.choose(proba), predictor.classes)}
-    if probabilities:
-        for label, column in zip(predictor.classes, proba.T, strict=True):
-            added[f"probability_{label}"] = number_array(column)
-    taken = [name for name in added if name in batch.schema.names]
-    if taken:
-        raise ValueError(
-            f"the input has a column {quoted(taken[0])} already; rename it so that the "
-            "prediction can be added"
-        )
-    return pa.RecordBatch.from_arrays(
-        [*batch.columns, *added.values()], names=[*batch.schema.names, *added]
-    )
-
-
-def _label_column(chosen: Any, classes: Any) -> pa.Array:
-    """Labels in a type that holds every class; as text if Arrow knows no other."""
-    import numpy as np
-    import pyarrow as pa
-
-    from bayleaf.cli.arrow_arrays import number_array, text_array
-
-    labels = classes.tolist()
-    if classes.dtype.kind in "if":
-        kind = np.int64 if classes.dtype.kind == "i" else np.float64
-        return number_array(classes.astype(kind)[chosen])
-    if all(isinstance(label, str) for label in labels):
-        return text_array(labels, chosen)
-    try:
-        return pa.array(labels).take(pa.array(chosen))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return text_array([str(label) for label in labels], chosen)
+    lines = range(first + 1, first + 1 + batch.num_rows)
+    encoded = encode_batch(predictor, batch, source, lines=lines)
+    unknown.update(encoded.unknown)
+    if isinstance(predictor, Predictor):
+        return with_classes(predictor, encoded.codes, batch, probabilities)
+    absolute = predictor.parameters.get("loss") == "absolute"
+    return with_numbers(predictor.model, absolute, encoded.codes, batch, probabilities)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from bayleaf.cli.options import Strings, print_json
-from bayleaf.wording import shown_name
+from bayleaf.wording import format_number, shown_name, visible
 
 if TYPE_CHECKING:
     from bayleaf.inference.posteriors import Posteriors
@@ -25,6 +28,9 @@ def query(
     target: Strings = (),
     most_probable: Annotated[bool, Parameter(negative="")] = False,
     information: Annotated[bool, Parameter(negative="")] = False,
+    probability: str | None = None,
+    joint: Strings = (),
+    partial: Annotated[Strings, Parameter(name="--map")] = (),
     method: Literal["exact", "auto", "approximate"] = "exact",
     tolerance: float = 0.005,
     seed: int = 0,
@@ -35,13 +41,17 @@ def query(
     Example: `bayleaf query model.json --given age=50-60 --given smoker=yes --target
     disease`
 
+    Example: `bayleaf query model.json --probability "disease = present and age > 50"
+    --given "sex = male or not smoker = yes"`
+
     Parameters
     ----------
     model
         Network file (json, bif, net, xdsl, xml) or model file of a classifier.
     given
         Evidence: name=state, name=a|b for one of several, name=!a for a state ruled
-        out, name=30..50, name<=50 or name>30 for bounds; may be repeated.
+        out, name=30..50, name<=50 or name>30 for bounds; or an expression with and,
+        or, not, in {a, b}, between a and b; may be repeated.
     likelihood
         Uncertain evidence: name=a:0.8,b:0.2; may be repeated.
     target
@@ -50,6 +60,13 @@ def query(
         Show the most probable state of all variables together instead.
     information
         Show the most informative variables to observe for the one target instead.
+    probability
+        Show the probability of an event instead, such as "age > 50 and sex = male".
+    joint
+        Show the joint distribution of variables instead, names with commas between.
+    partial
+        Show the most probable states of some variables together instead, the others
+        summed out; names with commas between.
     method
         Whether posteriors are computed exactly or estimated from weighted samples; auto
         estimates them where exact answers need too large a table.
@@ -60,33 +77,82 @@ def query(
     json
         Print JSON.
     """
-    from bayleaf.cli.networks import evidence_from, open_network
+    from bayleaf.cli.networks import conditions_from, names_from, open_network
 
-    if most_probable and (target or information):
-        raise ValueError("--most-probable is about all variables; give it alone")
+    several = {
+        "--most-probable": most_probable,
+        "--probability": probability is not None,
+        "--joint": bool(joint),
+        "--map": bool(partial),
+    }
+    asked = [name for name, is_asked in several.items() if is_asked]
+    _check_alone(asked, with_targets=bool(target), information=information)
     if information and len(target) != 1:
         raise ValueError("--information needs exactly one --target")
-    if method != "exact" and (most_probable or information):
-        raise ValueError("--method is about posteriors; the rest is always exact")
+    if method != "exact" and (asked or information):
+        raise ValueError("--method is about single posteriors; leave it out here")
+    sampling = {"method": method, "tolerance": tolerance, "random_state": seed}
     network = open_network(model)
-    evidence = evidence_from(network, given, likelihood)
-    if most_probable:
-        return _show_most_probable(network, evidence, as_json=json)
-    if information:
-        return _show_information(network, target[0], evidence, as_json=json)
-    open_variables = [name for name in network.domain.names if name not in evidence]
-    with warnings.catch_warnings(record=True) as raised:
-        warnings.simplefilter("always")
-        posteriors = network.query(
-            evidence,
-            list(target) or open_variables,
-            method=method,
-            tolerance=tolerance,
-            random_state=seed,
+    with _remarks_in_a_line():
+        evidence, expressions = conditions_from(network, given, likelihood)
+        known: Any = [evidence, *expressions] if expressions else evidence
+        if most_probable:
+            return _show_most_probable(network, known, as_json=json)
+        if information:
+            return _show_information(network, target[0], known, as_json=json)
+        if probability is not None:
+            return _show_probability(network, probability, known, as_json=json)
+        if joint:
+            names = names_from(network, joint)
+            return _show_joint(network, names, known, as_json=json)
+        if partial:
+            names = names_from(network, partial)
+            return _show_partial(network, names, known, as_json=json)
+        return _show_posteriors(network, list(target), known, sampling, as_json=json)
+
+
+def _check_alone(
+    asked: Sequence[str], *, with_targets: bool, information: bool
+) -> None:
+    """Raise if more than one kind of question is asked."""
+    if "--most-probable" in asked and (with_targets or information or len(asked) > 1):
+        raise ValueError("--most-probable is about all variables; give it alone")
+    kinds = [*asked, "--information"] if information else list(asked)
+    if len(kinds) > 1:
+        raise ValueError(f"{kinds[0]} and {kinds[1]} are two questions; ask one")
+    if asked and with_targets:
+        raise ValueError(
+            f"--target names what to show one by one; leave it out beside {asked[0]}"
         )
-    for warning in raised:
-        print(f"bayleaf: {warning.message}", file=sys.stderr)
-    if json:
+
+
+@contextmanager
+def _remarks_in_a_line() -> Iterator[None]:
+    """Warnings as lines of the error stream, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        print(visible(f"bayleaf: {text}"), file=sys.stderr)
+
+
+def _show_posteriors(
+    network: BayesianNetwork,
+    targets: list[str],
+    known: Any,
+    sampling: Mapping[str, Any],
+    *,
+    as_json: bool,
+) -> int:
+    """Print the posterior of each target, or of what is open."""
+    from bayleaf.inference.events.known import read_single
+
+    evidence, *expressions = known if isinstance(known, list) else [known]
+    items = read_single(network.domain, expressions).items
+    closed = {*evidence, *(item.about.name for item in items)}
+    open_variables = [name for name in network.domain.names if name not in closed]
+    posteriors = network.query(known, targets or open_variables, **sampling)
+    if as_json:
         print_json(_as_json(posteriors))
     else:
         print(posteriors)
@@ -111,6 +177,66 @@ def _as_json(posteriors: Posteriors) -> dict[str, Any]:
     return found
 
 
+def _show_probability(
+    network: BayesianNetwork, event: str, known: Any, *, as_json: bool
+) -> int:
+    """Print the probability of an event."""
+    log_probability = network.log_probability(event, known)
+    probability = network.probability(event, known)
+    if as_json:
+        is_possible = math.isfinite(log_probability)
+        print_json(
+            {
+                "probability": probability,
+                # JSON has no infinity.
+                "log_probability": log_probability if is_possible else None,
+            }
+        )
+        return 0
+    tiny = f" (ln {format_number(log_probability)})" if probability < 1e-6 else ""
+    print(f"{probability:.6g}{tiny}")
+    return 0
+
+
+def _show_joint(
+    network: BayesianNetwork, names: list[str], known: Any, *, as_json: bool
+) -> int:
+    """Print the joint distribution of some variables."""
+    found = network.joint(names, known)
+    if not as_json:
+        print(found)
+        return 0
+    shown = [str(name) for name in found.names]
+    cells = [
+        {"states": dict(zip(shown, states, strict=True)), "probability": probability}
+        for states, probability in found.to_dict().items()
+    ]
+    print_json({"log_probability_of_evidence": found.log_evidence, "joint": cells})
+    return 0
+
+
+def _show_partial(
+    network: BayesianNetwork, names: list[str], known: Any, *, as_json: bool
+) -> int:
+    """Print the most probable states of some variables together."""
+    states, probability = network.most_probable(names, known)
+    if as_json:
+        shown = {str(name): state for name, state in states.items()}
+        print_json({"probability": probability, "states": shown})
+        return 0
+    _print_states(states)
+    print(f"probability of these together: {probability:.6g}")
+    return 0
+
+
+def _print_states(states: Mapping[Any, Any]) -> None:
+    """A line a variable."""
+    names = [shown_name(name) for name in states]
+    width = max(map(len, names))
+    for name, state in zip(names, states.values(), strict=True):
+        print(f"{name:<{width}}  {shown_name(state)}")
+
+
 def _show_most_probable(
     network: BayesianNetwork, evidence: dict[str | int, Any], *, as_json: bool
 ) -> int:
@@ -124,10 +250,7 @@ def _show_most_probable(
             }
         )
         return 0
-    names = [shown_name(name) for name in states]
-    width = max(map(len, names))
-    for name, state in zip(names, states.values(), strict=True):
-        print(f"{name:<{width}}  {shown_name(state)}")
+    _print_states(states)
     print(f"log probability of all this together: {log_probability:.6g}")
     return 0
 

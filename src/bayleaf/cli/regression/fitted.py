@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayleaf.wording import quoted
-
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from bayleaf.io.native.regression import SavedRegression
-
-# Quantiles that `predict` writes.
-_LEVELS = (0.05, 0.5, 0.95)
 
 
 def refuse_options(given: dict[str, Any]) -> None:
@@ -24,31 +17,6 @@ def refuse_options(given: dict[str, Any]) -> None:
             raise ValueError(
                 f"{name} belongs to classifiers, not to models of a numeric target"
             )
-
-
-def scored(
-    saved: SavedRegression, codes: Any, batch: pa.RecordBatch, quantiles: bool
-) -> pa.RecordBatch:
-    """The batch with predictions and, if asked for, quantiles."""
-    import pyarrow as pa
-
-    from bayleaf.cli.arrow_arrays import number_array
-
-    said = saved.model.distributions(codes)
-    absolute = saved.parameters.get("loss") == "absolute"
-    added = {"prediction": number_array(said.median if absolute else said.mean)}
-    if quantiles:
-        for level, column in zip(_LEVELS, said.quantiles(_LEVELS).T, strict=True):
-            added[f"quantile_{level:g}"] = number_array(column.copy())
-    taken = [name for name in added if name in batch.schema.names]
-    if taken:
-        raise ValueError(
-            f"the input has a column {quoted(taken[0])} already; rename it so that the "
-            "prediction can be added"
-        )
-    return pa.RecordBatch.from_arrays(
-        [*batch.columns, *added.values()], names=[*batch.schema.names, *added]
-    )
 
 
 def print_explanations(

@@ -64,6 +64,11 @@ def take_apart(table: Any) -> Matrix | list[Column]:
             "a sparse matrix was passed, but dense data is required; "
             "use X.toarray() to convert it"
         )
+    if hasattr(table, "map_partitions"):
+        raise TypeError(
+            "a data frame of Dask is read only where classifiers are fitted with "
+            "target=; call .compute() on it, or hand the method to .map_partitions()"
+        )
     if hasattr(table, "iloc") or isinstance(table, pa.Table):
         # pandas and Arrow allow what narwhals refuses with an error of its own.
         _check_names(table)

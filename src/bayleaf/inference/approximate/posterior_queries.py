@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from bayleaf.inference.approximate.answer import OFFER, estimated
 from bayleaf.inference.approximate.settings import Method, Sampling
-from bayleaf.inference.evidence import Evidence, read_evidence
+from bayleaf.inference.events.known import read_single
+from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.junction_tree.bounded_forest import TooWideError
 from bayleaf.inference.junction_tree.tree import Propagation
 from bayleaf.inference.parts import NetworkTrees, Part
 from bayleaf.inference.posteriors import Answers, Posteriors
 from bayleaf.inference.states import find_variable
 
-KnownOf = Mapping[Any, Any] | None
+# A mapping, or an expression that says something of each variable by itself.
+KnownOf = Mapping[Any, Any] | str | Sequence[Any] | None
 # Variables, the part of the network that was asked for them, and what it found.
 _Answer = tuple[Sequence[int], Part, Propagation]
 
@@ -102,7 +104,7 @@ class PosteriorQueries:
 
     def _read(self, evidence: KnownOf) -> Evidence:
         """Evidence over the network's variables."""
-        return read_evidence(self._trees.domain, evidence)
+        return read_single(self._trees.domain, evidence)
 
     def _targets(self, targets: Any) -> Sequence[int]:
         """Positions of the named variables, each once; all if None."""

@@ -16,13 +16,17 @@ from bayleaf.data.labels import sorted_positions
 from bayleaf.data.reading.column_reading import ColumnReading
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
-from bayleaf.io.native.documents import MAX_BYTES, read_document, write_document
+from bayleaf.io.native.documents import (
+    MAX_BYTES,
+    content_of_bytes,
+    document_bytes,
+    read_document,
+    write_document,
+)
 from bayleaf.io.native.tables import TableReading
 from bayleaf.wording import brief, counted, quoted
 
 FORMAT = "bayleaf-counts"
-# What rounding leaves of fractional counts that were taken out again.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +87,23 @@ class CountStore:
         OSError
             If it cannot be read.
         """
-        found = read_document(path, max_bytes, {FORMAT: CountsDocument})
+        return cls._of(read_document(path, max_bytes, {FORMAT: CountsDocument}))
+
+    @classmethod
+    def from_bytes(cls, content: bytes, *, max_bytes: int = MAX_BYTES) -> CountStore:
+        """Read what `to_bytes` gave, such as what another machine sent.
+
+        Raises
+        ------
+        ModelFileError
+            If it is something else, or its counts were changed.
+        """
+        kinds = {FORMAT: CountsDocument}
+        return cls._of(content_of_bytes(content, "the sent counts", max_bytes, kinds))
+
+    @classmethod
+    def _of(cls, found: CountsDocument) -> CountStore:
+        """The counts in a document."""
         shape, sizes = shapes_of(found.domain.cards, found.families)
         ends = np.cumsum([shape[0], int(np.prod(shape)), *sizes])[:-1]
         by_class, pairs, *tables = np.split(found.counts, ends)
@@ -110,10 +130,18 @@ class CountStore:
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
+        write_document(FORMAT, self._document(), path)
+
+    def to_bytes(self) -> bytes:
+        """The content of such a file, to be sent; `CountStore.from_bytes` reads it."""
+        return document_bytes(FORMAT, self._document())
+
+    def _document(self) -> CountsDocument:
+        """The fields of a file."""
         tables, reading = self.tables, self.reading
         flat = [tables.by_class, tables.pairs, *tables.families.values()]
         counts = np.concatenate([table.ravel() for table in flat])
-        document = CountsDocument(
+        return CountsDocument(
             reading.domain,
             reading.rules,
             reading.notes,
@@ -123,7 +151,6 @@ class CountStore:
             counts,
             _checksum(counts),
         )
-        write_document(FORMAT, document, path)
 
     @property
     def weight(self) -> float:
@@ -136,19 +163,21 @@ class CountStore:
         one, two = _over_the_same_states(self, other)
         return replace(one, tables=one.tables.plus(two.tables))
 
+    def __radd__(self, other: object) -> CountStore:
+        # `sum` begins with 0.
+        return self if type(other) is int and other == 0 else NotImplemented
+
     def __sub__(self, other: CountStore) -> CountStore:
         if not isinstance(other, CountStore):
             return NotImplemented
         one, two = _over_the_same_states(self, other)
-        tables = one.tables.plus(two.tables, -1)
+        tables = one.tables.minus(two.tables)
         low, names = tables.lowest()
-        if low < -_ROUNDING * max(1.0, one.weight):
+        if low < 0.0:
             raise ValueError(
                 f"rows are taken out that were never counted: {names} would have a "
                 f"count of {low:.6g}; take out rows that are among the others"
             )
-        if low < 0.0:
-            tables = _without_negatives(tables)
         return replace(one, tables=tables)
 
     def __mul__(self, factor: float) -> CountStore:
@@ -270,16 +299,6 @@ def _maps(store: CountStore, domain: Domain) -> list[NDArray[np.intp]]:
         np.array([new.state_index[state] for state in old.states], dtype=np.intp)
         for old, new in pairs
     ]
-
-
-def _without_negatives(tables: CountTables) -> CountTables:
-    """Counts that rounding left below zero as zeros."""
-    return replace(
-        tables,
-        by_class=np.maximum(tables.by_class, 0.0),
-        pairs=np.maximum(tables.pairs, 0.0),
-        families={f: np.maximum(t, 0.0) for f, t in tables.families.items()},
-    )
 
 
 def _checksum(counts: NDArray[np.float64]) -> str:

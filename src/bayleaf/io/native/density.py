@@ -44,6 +44,8 @@ class SavedDensity:
         Of the training rows, in nats.
     named_features : bool
         Whether the training table had column names.
+    sample : str, default=""
+        What was learned from a sample of the rows.
     """
 
     encoder: TableEncoder
@@ -53,6 +55,7 @@ class SavedDensity:
     score: float = 0.0
     log_likelihood: float = 0.0
     named_features: bool = True
+    sample: str = ""
 
     __repr__ = brief_fields
 
@@ -71,6 +74,7 @@ class DensityDocument:
     readings: tuple[ColumnReading, ...] | None
     domain: Domain
     network: BayesianNetwork
+    sample: str | None = None
 
 
 def write_density(saved: SavedDensity, path: str | Path) -> None:
@@ -96,6 +100,7 @@ def write_density(saved: SavedDensity, path: str | Path) -> None:
         saved.encoder.readings,
         saved.network.domain,
         saved.network,
+        saved.sample or None,
     )
     write_document(FORMAT, document, path)
 
@@ -124,6 +129,7 @@ def read_density(path: str | Path, *, max_bytes: int = MAX_BYTES) -> SavedDensit
         document.score,
         document.log_likelihood,
         document.named_features,
+        document.sample or "",
     )
 
 

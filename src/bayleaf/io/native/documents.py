@@ -49,14 +49,49 @@ def write_document(kind: str, content: Any, path: str | Path) -> None:
         If the file cannot be written.
     """
     text, arrays = _as_text(kind, content)
-    written = text.encode("utf-8")
-    if sum(array.size for array in arrays) > archive.MAX_INLINE:
-        written = archive.archive_of(text, arrays)
+    written = _as_bytes(text, arrays)
     with replacing(path) as temporary:
         temporary.write_bytes(written)
         if temporary.is_file():
             written = temporary.read_bytes()
         _check_same(_read_back(kind, type(content), written), (text, arrays))
+
+
+def document_bytes(kind: str, content: Any) -> bytes:
+    """What `write_document` writes, for what is sent and not kept in a file.
+
+    Raises
+    ------
+    TypeError, ModelFileError
+        If it holds what has no place in a file.
+    """
+    return _as_bytes(*_as_text(kind, content))
+
+
+def content_of_bytes(
+    written: bytes, name: str, max_bytes: int, kinds: Mapping[str, type[Content]]
+) -> Content:
+    """What such bytes hold; see `read_document`.
+
+    Parameters
+    ----------
+    written : bytes
+        The document.
+    name : str
+        What it is called in messages.
+    max_bytes : int
+        Larger ones are refused.
+    kinds : mapping
+        The dataclass to read from a document of each format that may come.
+    """
+    if len(written) > max_bytes:
+        raise ModelFileError(_too_large(name, max_bytes))
+    try:
+        return _content_of(*_values_in(written, name, max_bytes, tuple(kinds)), kinds)
+    except ModelFileError:
+        raise
+    except REFUSALS as error:
+        raise ModelFileError(f"{name} is damaged: {error}") from error
 
 
 def document_text(kind: str, content: Any) -> str:
@@ -84,13 +119,14 @@ def content_of_text(
     kinds : mapping
         The dataclass to read from a document of each format that may come.
     """
-    try:
-        values = _values_in(text.encode(), name, MAX_BYTES, tuple(kinds))
-        return _content_of(*values, kinds)
-    except ModelFileError:
-        raise
-    except REFUSALS as error:
-        raise ModelFileError(f"{name} is damaged: {error}") from error
+    return content_of_bytes(text.encode(), name, MAX_BYTES, kinds)
+
+
+def _as_bytes(text: str, arrays: list[Array]) -> bytes:
+    """A document as it stands in a file: text, or an archive if arrays are large."""
+    if sum(array.size for array in arrays) > archive.MAX_INLINE:
+        return archive.archive_of(text, arrays)
+    return text.encode("utf-8")
 
 
 def _as_text(kind: str, content: Any) -> tuple[str, list[Array]]:
@@ -237,11 +273,16 @@ def _content(path: Path, max_bytes: int) -> bytes:
     except PermissionError as error:
         raise PermissionError(f"cannot read {path}: permission denied") from error
     if len(content) > max_bytes:
-        raise ModelFileError(
-            f"model file {path.name} has more bytes than the limit of {max_bytes}; "
-            "raise max_bytes if you trust it"
-        )
+        raise ModelFileError(_too_large(f"model file {path.name}", max_bytes))
     return content
+
+
+def _too_large(name: str, max_bytes: int) -> str:
+    """The message for a document of too many bytes."""
+    return (
+        f"{name} has more bytes than the limit of {max_bytes}; raise max_bytes if you "
+        "trust it"
+    )
 
 
 def _parsed(content: bytes, name: str) -> Any:

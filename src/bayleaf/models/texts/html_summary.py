@@ -56,7 +56,9 @@ def facts_html(
 def picture_of(model: Any) -> str:
     """The drawing of a class model as HTML; empty if it has too many variables."""
     graph = model.picture
-    return network_html(graph.names, graph.kinds, graph.arcs, graph.note)
+    wider = f"wider arcs: more {graph.weights}" if graph.weights else ""
+    note = "; ".join(text for text in (graph.note, wider) if text)
+    return network_html(graph.names, graph.kinds, graph.arcs, note)
 
 
 def drawing_of(network: Any) -> str:

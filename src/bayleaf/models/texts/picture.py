@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bayleaf.wording import near_names, quoted
 
 # Parent, child, and weight where arcs have weights.
 WeightedArc = tuple[int, int, float | None]
+# What weights are: information that two features share, or the use of a parent.
+SHARED, USED = "nats shared within the classes", "use of the parent"
 FEATURE, CLASS, LATENT = "feature", "class", "latent"
 
 
@@ -23,15 +25,18 @@ class PicturedGraph:
     kinds : tuple of str
         "feature", "class" or "latent", one a node.
     arcs : tuple of (int, int, float or None)
-        Parent, child and weight from 0 to 1; None where arcs have no weights.
+        Parent, child and weight; None where arcs have no weights.
     note : str, default=""
         What the picture cannot show.
+    weights : str, default=""
+        What the weights of arcs are, such as "nats shared within the classes".
     """
 
     names: tuple[str | int, ...]
     kinds: tuple[str, ...]
     arcs: tuple[WeightedArc, ...]
     note: str = ""
+    weights: str = ""
 
     def only(self, variables: Iterable[str | int]) -> PicturedGraph:
         """The part over some variables.
@@ -56,15 +61,19 @@ class PicturedGraph:
                 if parent in kept and child in kept
             ),
             self.note,
+            self.weights,
         )
 
 
-def class_over_features(names: tuple[str | int, ...], note: str) -> PicturedGraph:
-    """The class, which is the last variable, over all others."""
+def class_over_features(
+    names: tuple[str | int, ...], note: str, arcs: Sequence[WeightedArc] = ()
+) -> PicturedGraph:
+    """The class, which is the last variable, over all others, and arcs among these."""
     n_features = len(names) - 1
     return PicturedGraph(
         names,
         (FEATURE,) * n_features + (CLASS,),
-        tuple((n_features, child, None) for child in range(n_features)),
+        (*((n_features, child, None) for child in range(n_features)), *arcs),
         note,
+        SHARED if arcs else "",
     )

@@ -66,8 +66,7 @@ def climb_tables(
     Parameters
     ----------
     counts : CountSource
-        Counts over all variables that keep their rows; those without a class are
-        the fastest.
+        Counts over all variables; those without a class are the fastest.
     domain : Domain
         The variables.
     score : LocalScore

@@ -155,7 +155,7 @@ class FamilyScores:
     def fits(self, child: int, parents: Parents) -> bool:
         """Whether the table of a family is small enough to be counted."""
         n_rows = prod(grouping.n_groups for grouping in parents.values())
-        return n_rows * self.tables.codes.cards[child] <= MAX_CELLS
+        return n_rows * self.tables.cards[child] <= MAX_CELLS
 
     def family(self, child: int, parents: Parents) -> float:
         """Score of one family; parents stand in increasing order."""
@@ -224,7 +224,7 @@ class FamilyScores:
             known = self.cache.get(key)
             if known is not None:
                 scores[place] = known
-            elif self.tables.codes.cards[child] == 1:
+            elif self.tables.cards[child] == 1:
                 scores[place] = self.family(child, changed)
             elif self.fits(child, changed):
                 asked[parent].append((place, key, changed))
@@ -259,7 +259,7 @@ class FamilyScores:
     def _rows_score(self, child: int, parents: Parents) -> float:
         """What data and parameters of one family score."""
         weight = self.tables.total_weight
-        if self.tables.codes.cards[child] == 1:
+        if self.tables.cards[child] == 1:
             # Every row is certain, whatever the parents: their table is not counted.
             n_rows = prod(grouping.n_groups for grouping in parents.values())
             counts = np.full((1, 1), weight)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.counts.keys import count_by_key
+from bayleaf.counts.row_sums import RowFacts, summed_over_rows
 from bayleaf.counts.source import CountSource
+from bayleaf.counts.table_counts import TableCounts
 from bayleaf.counts.threads import worthwhile
 from bayleaf.data.codes import Codes
 from bayleaf.native.counts import extend_keys
@@ -38,7 +41,8 @@ class FamilyTables:
     Parameters
     ----------
     source : CountSource
-        Counts that keep their rows; without a class, all pairs are counted at once.
+        Counts, of rows in memory or elsewhere; without a class, all pairs are counted
+        at once.
     n_variables : int
         Number of variables.
 
@@ -52,26 +56,30 @@ class FamilyTables:
     source: CountSource
     n_variables: int
 
-    @cached_property
-    def codes(self) -> Codes:
-        """The rows."""
-        return self.source.rows()
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of states of each variable."""
+        return self.source.cards
 
-    @cached_property
+    @property
     def total_weight(self) -> float:
         """Weight of all rows."""
-        return float(self.codes.weights.sum())
+        return self._facts.total_weight
 
-    @cached_property
+    @property
     def lacks_cells(self) -> bool:
         """Whether some cell is missing."""
-        return any(self.codes.missing(v).any() for v in range(self.n_variables))
+        return self._facts.lacks_cells
 
-    @cached_property
+    @property
     def has_whole_weights(self) -> bool:
         """Whether sums of weights do not depend on their order."""
-        weights = self.codes.weights
-        return self.codes.unit_weights or bool((weights == np.rint(weights)).all())
+        return self._facts.has_whole_weights
+
+    @cached_property
+    def _facts(self) -> RowFacts:
+        """What is known of all rows."""
+        return RowFacts.of(self.source)
 
     def joint_tables(
         self, child: int, parents: Parents, others: Sequence[int]
@@ -96,54 +104,55 @@ class FamilyTables:
         if not others:
             return
         n_rows = prod(grouping.n_groups for grouping in parents.values())
-        card = self.codes.cards[child]
+        card = self.cards[child]
         if not parents and self._pairs is not None:
             starts = self._pair_starts
             own = self._pairs[starts[child] : starts[child] + card]
             for variable in others:
                 first = starts[variable]
-                table = own[:, first : first + self.codes.cards[variable]]
+                table = own[:, first : first + self.cards[variable]]
                 yield variable, table[None]
             return
-        keys = self._keys({**parents, child: None})
+        digits = {**parents, child: None}
         for batch in self._batches(n_rows * card, others):
-            tables, starts = self._count(keys, n_rows * card, batch)
-            for variable, first in zip(batch, starts[:-1]):
-                table = tables[:, first : first + self.codes.cards[variable]]
+            tables = self._count(digits, n_rows * card, batch)
+            widths = [self.cards[variable] + 1 for variable in batch]
+            for variable, first in zip(batch, [0, *accumulate(widths)]):
+                table = tables[:, first : first + self.cards[variable]]
                 yield variable, table.reshape(n_rows, card, -1)
 
     def table(self, child: int, parents: Parents) -> Counts:
         """Count one family, shape (n_parent_rows, child card)."""
         n_rows = prod(grouping.n_groups for grouping in parents.values())
-        tables, _ = count_by_key(self.codes, self._keys(parents), n_rows, [child])
+        tables = self._count(parents, n_rows, [child])
         return np.ascontiguousarray(tables[:, :-1])
 
-    def _keys(self, digits: Mapping[int, Grouping | None]) -> NDArray[np.int32]:
-        """Number of each row's joint state, -1 where one is missing."""
-        keys = np.zeros(self.codes.n_rows, dtype=np.int32)
-        for variable, grouping in digits.items():
-            column, n_states = self.codes.column(variable), self.codes.cards[variable]
-            if grouping is not None and not grouping.is_states:
-                n_states = grouping.n_groups
-                group_of = grouping.group_of.astype(column.dtype)
-                column = np.take(group_of, column, mode="clip")
-            extend_keys(keys, column, n_states)
-        return keys
-
     def _count(
-        self, keys: NDArray[np.int32], n_keys: int, variables: Sequence[int]
-    ) -> tuple[Counts, NDArray[np.int64]]:
-        """Count keys with some variables, by several threads where there is much."""
-        work = self.codes.n_rows * len(variables)
-        threads = worthwhile(self.source.n_jobs, work, _LEAST_COUNTED)
-        return count_by_key(self.codes, keys, n_keys, variables, threads)
+        self,
+        digits: Mapping[int, Grouping | None],
+        n_keys: int,
+        variables: Sequence[int],
+    ) -> Counts:
+        """Count joint states with some variables, shape (n_keys, n_states)."""
+        threads = 1
+        if isinstance(self.source, TableCounts):
+            # Variables are shared out; of rows elsewhere, blocks are.
+            work = self.source.codes.n_rows * len(variables)
+            threads = worthwhile(self.source.n_jobs, work, _LEAST_COUNTED)
+
+        def count(codes: Codes) -> Counts:
+            return count_by_key(
+                codes, _keys(codes, digits), n_keys, variables, threads
+            )[0]
+
+        return summed_over_rows(self.source, count)
 
     def _batches(self, n_keys: int, variables: Sequence[int]) -> Iterator[list[int]]:
         """Variables whose tables are held at the same time."""
         batch: list[int] = []
         n_cells = 0
         for variable in variables:
-            width = n_keys * (self.codes.cards[variable] + 1)
+            width = n_keys * (self.cards[variable] + 1)
             if batch and n_cells + width > _CELLS_AT_ONCE:
                 yield batch
                 batch, n_cells = [], 0
@@ -154,7 +163,7 @@ class FamilyTables:
     @cached_property
     def _pair_starts(self) -> NDArray[np.int64]:
         """First place of each variable in the counts of pairs."""
-        return np.cumsum([0, *(card + 1 for card in self.codes.cards)])
+        return np.cumsum([0, *(card + 1 for card in self.cards)])
 
     @cached_property
     def _pairs(self) -> Counts | None:
@@ -164,3 +173,16 @@ class FamilyTables:
         variables = range(self.n_variables)
         pairs: Counts = self.source.pair_counts(variables, variables).dense()[0]
         return pairs
+
+
+def _keys(codes: Codes, digits: Mapping[int, Grouping | None]) -> NDArray[np.int32]:
+    """Number of each row's joint state, -1 where one is missing."""
+    keys = np.zeros(codes.n_rows, dtype=np.int32)
+    for variable, grouping in digits.items():
+        column, n_states = codes.column(variable), codes.cards[variable]
+        if grouping is not None and not grouping.is_states:
+            n_states = grouping.n_groups
+            group_of = grouping.group_of.astype(column.dtype)
+            column = np.take(group_of, column, mode="clip")
+        extend_keys(keys, column, n_states)
+    return keys

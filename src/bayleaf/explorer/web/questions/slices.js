@@ -1,7 +1,8 @@
 // Work that takes long is done in slices of time, so that the page stays quick.
 
-// Length of a slice, milliseconds.
-const SLICE = 20;
+// Length of a slice, and how long to wait for a frame (milliseconds).
+const SLICE = 12;
+const UNPAINTED = 100;
 
 /** Call a function once the browser has seen to what is waiting, without delay. */
 function afterOthers(call) {
@@ -12,6 +13,26 @@ function afterOthers(call) {
   };
   port2.postMessage(null);
   return () => port1.close();
+}
+
+/** Call a function once what has changed is painted, at the latest when nothing is. */
+function afterPaint(call) {
+  let isOver = false;
+  let stop = () => {};
+  const once = () => {
+    if (isOver) return;
+    isOver = true;
+    // Whoever waits for the same paint, or for a key, goes first.
+    stop = afterOthers(() => { stop = afterOthers(call); });
+  };
+  window.requestAnimationFrame(once);
+  // A page in the background has no frames.
+  const late = setTimeout(once, UNPAINTED);
+  return () => {
+    isOver = true;
+    clearTimeout(late);
+    stop();
+  };
 }
 
 /**
@@ -33,6 +54,6 @@ function runInSlices(work, tell) {
     tell(found, next.done, nSteps);
     if (!next.done) stop = afterOthers(step);
   };
-  stop = afterOthers(step);
+  stop = afterPaint(step);
   return () => stop();
 }

@@ -60,6 +60,8 @@ class AskNextPanel {
     const bar = element("span", { className: "bar for" });
     bar.style.left = "0";
     bar.style.width = `${Math.max(0, 100 * share)}%`;
+    const question = pressing("", () => this.choose(variable), { className: "link", dir: "auto" });
+    question.append(...breakable(short(name, 40)));
     const cost = element("input", {
       type: "number", min: "0.01", step: "any", value: this.#cost(variable),
       className: "cost", "aria-label": `Cost of asking for ${short(name)}`,
@@ -70,9 +72,7 @@ class AskNextPanel {
       this.#list();
     });
     return element("tr", {}, [
-      element("th", { scope: "row" }, [
-        pressing(short(name, 40), () => this.choose(variable), { className: "link", dir: "auto" }),
-      ]),
+      element("th", { scope: "row" }, [question]),
       element("td", { className: "gain", "aria-hidden": "true" }, [bar]),
       element("td", { className: "number", text: (nats / LN2).toFixed(3) }),
       element("td", { className: "number" }, [cost]),
@@ -158,7 +158,9 @@ class SensitivityPanel {
     const middle = element("span", { className: "before" });
     middle.style.left = `${place(now)}%`;
     return element("tr", {}, [
-      element("th", { scope: "row", dir: "auto", text: `P(${event}${given.length ? ` | ${given.join(", ")}` : ""}) = ${brief(one.p)}` }),
+      element("th", { scope: "row", dir: "auto" }, breakable(
+        `P(${event}${given.length ? ` | ${given.join(", ")}` : ""}) = ${brief(one.p)}`,
+      )),
       element("td", { className: "gain", "aria-hidden": "true" }, [bar, middle]),
       element("td", { className: "number", text: `${percent(from)} … ${percent(to)}` }),
     ]);

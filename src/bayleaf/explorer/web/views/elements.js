@@ -33,7 +33,7 @@ function write(place, text) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/** A name that may be broken after the signs that join its words. */
+/** A text whose names may be broken after the signs that join words, and no numbers. */
 function breakable(text) {
-  return text.split(/(?<=[_./-])/).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+  return text.split(/(?<=[_/]|\p{L}[.-])/u).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 }

@@ -6,7 +6,7 @@ const MOST_AT_ONCE = 150;
 const FIRST_BOXES = 40;
 // Scales below which bars cannot be read and a map opens in part, and their bounds.
 const LEAST_READABLE = 0.55;
-const LEAST_OPENED = 0.4;
+const LEAST_OPENED = 0.5;
 const SCALES = [0.03, 2.5];
 // Width and height of the map on paper, in pixels of its pages.
 const PAPER = [690, 480];
@@ -34,17 +34,24 @@ class NetworkMap {
     const isWide = window.matchMedia("(min-width: 600px)").matches;
     this.isList = !isWide || !this.graph.nodes.length;
     this.form = "bars";
+    this.hasForm = false;
     this.#place();
-    if (!this.isList && this.#fitting() < LEAST_READABLE) {
-      this.form = "names";
-      this.#place();
-    }
+    this.#findForm();
     new MapPointers(this);
     this.#open();
     new ResizeObserver(() => (this.isFitted ? this.fit() : this.#transform())).observe(this.frame);
   }
 
   // ---- what is on the map
+
+  /** Names alone where bars would be too small, as the map is seen for the first time. */
+  #findForm() {
+    if (this.isList || this.hasForm) return;
+    this.hasForm = true;
+    if (this.#fitting() >= LEAST_READABLE) return;
+    this.form = "names";
+    this.#place();
+  }
 
   get isLarge() {
     return this.graph.nodes.length > MOST_AT_ONCE;
@@ -173,13 +180,19 @@ class NetworkMap {
   #note() {
     const { arcs, left_out: leftOut, marked } = this.about;
     const { model } = this.session;
-    const told = [`${this.graph.nodes.length} variables, ${arcs.length} arcs`];
+    const nNodes = this.graph.nodes.length;
+    const told = [this.isList ? `${nNodes} variables` : `${nNodes} variables, ${arcs.length} arcs`];
     const nShown = this.drawing.boxes.size;
     if (nShown < this.graph.nodes.length) told.push(`${nShown} of them shown`);
+    if (this.isList) {
+      byId("drawing-note").textContent = told.join("; ");
+      return;
+    }
     if (marked.length && !this.withClass) {
       told.push(`thick edges mark the children of ${short(model.variables[model.class].name, 30)}, whose arcs are left out`);
     }
     if (leftOut) told.push(`${leftOut} light arcs left out`);
+    if (model.weights && arcs.some(([, , weight]) => weight !== null)) told.push(`wider arcs: more ${model.weights}`);
     if (model.drawing_note) told.push(model.drawing_note);
     byId("drawing-note").textContent = told.join("; ");
   }
@@ -201,6 +214,7 @@ class NetworkMap {
   /** Lay the map out anew, and fill it. */
   #again() {
     this.#place();
+    this.#findForm();
     this.show(...this.posteriors);
     this.#open();
     this.handlers.changed();
@@ -208,6 +222,7 @@ class NetworkMap {
 
   setForm(form) {
     this.form = form;
+    this.hasForm = true;
     this.moved.clear();
     this.#again();
   }
@@ -295,6 +310,8 @@ class NetworkMap {
     // A sheet of paper shows all of it.
     const paper = Math.min(1, PAPER[0] / this.drawing.width, PAPER[1] / this.drawing.height);
     this.frame.style.setProperty("--print-scale", paper.toFixed(4));
+    const left = Math.max(0, (PAPER[0] - this.drawing.width * paper) / 2);
+    this.frame.style.setProperty("--print-left", `${Math.floor(left)}px`);
     this.frame.style.setProperty("--print-height", `${Math.ceil(this.drawing.height * paper)}px`);
     this.minimap.show(-x / scale, -y / scale, clientWidth / scale, clientHeight / scale);
   }

@@ -41,7 +41,12 @@ class VariableCard {
   #box(choose) {
     const { states } = this.about;
     if (states.length <= STATES_IN_BOX) return;
-    this.more = pressing("", () => choose(this.variable), { className: "more" });
+    this.moreInBox = element("span", { className: "in-box" });
+    const left = states.length - STATES_SHOWN;
+    const inList = element("span", { className: "in-list", text: `${left} more states` });
+    const isLong = left > 0;
+    this.more = pressing("", () => choose(this.variable), { className: isLong ? "more long" : "more" });
+    this.more.append(this.moreInBox, inList);
     this.card.append(this.more);
   }
 
@@ -76,7 +81,7 @@ class VariableCard {
     ]);
     button.disabled = Boolean(this.locked);
     if (!this.locked) this.#listen(button, state);
-    return { button, ...parts };
+    return { button, shown: {}, ...parts };
   }
 
   #listen(button, state) {
@@ -185,17 +190,20 @@ class VariableCard {
     const isWeighed = isSoft(mask);
     this.card.classList.toggle("known", Boolean(mask));
     this.card.classList.toggle("share", Boolean(isShare) && !mask);
-    this.rows.forEach(({ button, fill, value, mark, ...ghosts }, state) => {
+    this.rows.forEach((row, state) => {
       const p = now ? now[state] : null;
-      fill.style.width = p === null ? "0" : `${100 * p}%`;
-      write(value, p === null ? "" : percent(p));
-      this.#ghost(ghosts.before, before && Math.abs(before[state] - p) > 0.002 ? before[state] : null);
-      this.#ghost(ghosts.pinned, pinned ? pinned[state] : null);
       const isOut = Boolean(mask) && !mask[state] && only < 0;
-      button.setAttribute("aria-pressed", String(only === state));
-      button.classList.toggle("out", isOut);
       const seen = isWeighed && mask[state] ? `× ${Number(mask[state].toPrecision(2))}` : "";
-      write(mark, isOut ? "ruled out" : seen);
+      const wasElsewhere = before && Math.abs(before[state] - p) > 0.002;
+      this.#fill(row, {
+        width: p === null ? "0" : share(p),
+        value: p === null ? "" : percent(p),
+        before: wasElsewhere ? share(before[state]) : "",
+        pinned: pinned ? share(pinned[state]) : "",
+        isChosen: only === state,
+        isOut,
+        mark: isOut ? "ruled out" : seen,
+      });
     });
     this.#summarize(now, only);
     for (const [g, button] of (this.groupButtons ?? []).entries()) {
@@ -206,9 +214,26 @@ class VariableCard {
     }
   }
 
-  #ghost(place, p) {
-    place.hidden = p === null;
-    if (p !== null) place.style.left = `${100 * p}%`;
+  /** Show a state; what stays the same is not touched, so that it is not laid out anew. */
+  #fill(row, now) {
+    const changes = {
+      width: (width) => { row.fill.style.width = width; },
+      value: (text) => { row.value.textContent = text; },
+      before: (at) => this.#ghost(row.before, at),
+      pinned: (at) => this.#ghost(row.pinned, at),
+      isChosen: (is) => row.button.setAttribute("aria-pressed", String(is)),
+      isOut: (is) => row.button.classList.toggle("out", is),
+      mark: (text) => { row.mark.textContent = text; },
+    };
+    for (const [name, value] of Object.entries(now)) {
+      if (row.shown[name] !== value) changes[name](value);
+    }
+    row.shown = now;
+  }
+
+  #ghost(place, at) {
+    place.hidden = !at;
+    if (at) place.style.left = at;
   }
 
   /** What stands in a box of a name alone, and below the states that found no room. */
@@ -216,10 +241,12 @@ class VariableCard {
     const { states } = this.about;
     const best = now ? argMax(now) : -1;
     // The likeliest of many intervals is not worth a word.
-    const likely = best < 0 || now[best] < LEAST_TOLD ? "" : `${short(states[best], 18)} ${Math.round(100 * now[best])} %`;
-    write(this.summary, only >= 0 ? `= ${short(states[only], 20)}` : likely);
+    const likely = best < 0 || now[best] < LEAST_TOLD ? `${states.length} states`
+      : `${short(states[best], 18)} ${Math.round(100 * now[best])}\u00a0%`;
+    const set = only < 0 ? "" : stated("", short(states[only], 20)).trim();
+    write(this.summary, set || likely);
     if (this.more) {
-      write(this.more, only >= STATES_IN_BOX ? `= ${short(states[only], 18)}`
+      write(this.moreInBox, only >= STATES_IN_BOX ? set
         : `${states.length - STATES_IN_BOX} more states`);
     }
   }

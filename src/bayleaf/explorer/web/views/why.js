@@ -73,7 +73,7 @@ class WhyPanel {
       bar.style.width = `${length}%`;
       bar.style.left = value < 0 ? `${50 - length}%` : "50%";
       return element("tr", {}, [
-        element("th", { scope: "row", dir: "auto", text }),
+        element("th", { scope: "row", dir: "auto" }, breakable(text)),
         element("td", { className: "odds", "aria-hidden": "true" }, [bar]),
         ...columns.map(([, say]) =>
           element("td", { className: "number", text: say(value, i) })),
@@ -87,7 +87,9 @@ class WhyPanel {
       ]),
       ...columns.map(([text]) => element("th", { scope: "col", className: "number", text })),
     ]);
-    return element("table", { "aria-labelledby": "why-heading" }, [
+    return element("table", {
+      "aria-labelledby": "why-heading", className: columns.length > 2 ? "terms split" : "terms",
+    }, [
       element("thead", {}, [head]), element("tbody", {}, rows),
     ]);
   }

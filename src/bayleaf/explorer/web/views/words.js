@@ -25,6 +25,11 @@ function percent(p) {
   return `${(100 * p).toFixed(1)}\u00a0%`;
 }
 
+/** A probability as the length of a bar; a thousandth of its place is seen by nobody. */
+function share(p) {
+  return `${(100 * p).toFixed(1)}%`;
+}
+
 /** A number with its sign. */
 function signed(value) {
   if (value === Infinity) return "+∞";

@@ -1,0 +1,306 @@
+"""Codes of tables that are read batch by batch, for estimators of every kind."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
+from bayleaf.classifiers.shared.training import MEAN_ONE
+from bayleaf.counts.threads import thread_count
+from bayleaf.data.code_store import CodeStore
+from bayleaf.data.cuts.random_cuts import RandomCuts
+from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.hierarchies.encoding import with_value_hierarchies
+from bayleaf.data.hierarchies.files import hierarchies_text
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.tables.columns import Name
+from bayleaf.io.atomic import check_writable
+from bayleaf.io.native.tables import TableReading
+from bayleaf.streams.learning import learn_spooled
+from bayleaf.streams.sources import ArrowSource, open_source
+from bayleaf.streams.spooling import TableRoles, spool_table
+from bayleaf.streams.streamed import is_store
+from bayleaf.wording import quoted, shown_name
+
+try:
+    import fcntl
+except ImportError:
+    # Windows has other locks; there two processes must not write one file.
+    fcntl = None  # type: ignore[assignment]
+
+# What stands in a file of codes beside them.
+_READING, _TABLE = "reading", "table"
+# Where an interrupted reading keeps what it has.
+_PART = ".part"
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+
+class Reading(NamedTuple):
+    """How a table in batches is to be read.
+
+    Parameters
+    ----------
+    target : str or None
+        The column of class labels.
+    store : path or None
+        Where codes are kept.
+    max_rows_in_memory : int
+        How many rows those learners get that need rows.
+    weight : str or None
+        The column of row weights.
+    drop : tuple of str
+        Columns that are left out.
+    hierarchies : mapping of column to ValueHierarchy
+        Of the values of columns, as a person wrote them.
+    client : distributed.Client or str, optional
+        Whose workers read the table.
+    """
+
+    target: str | None
+    store: str | Path | None
+    max_rows_in_memory: int
+    weight: Any = None
+    drop: tuple[str, ...] = ()
+    hierarchies: Mapping[Name, ValueHierarchy] = {}
+    client: Any = None
+
+    @property
+    def roles(self) -> TableRoles:
+        """What the columns of the table are for."""
+        return TableRoles(self.target, self.weight, self.drop)
+
+
+class StoredTable(NamedTuple):
+    """The codes of a table, and how they were read."""
+
+    store: CodeStore
+    reading: TableReading
+
+
+def check_reading(reading: Reading) -> None:
+    """Raise if a table in batches is to be read as it cannot be."""
+    check_count("max_rows_in_memory", reading.max_rows_in_memory, 1)
+    if reading.weight is not None and not isinstance(reading.weight, str):
+        raise TypeError(
+            "a table that is read in batches holds its weights; name their column, "
+            f"got {quoted(reading.weight)}"
+        )
+
+
+def sample_note(n_sampled: int, n_rows: int) -> str:
+    """What to say of a sample of rows."""
+    return f"{n_sampled:,} of {n_rows:,}, drawn at random"
+
+
+def stored_table(
+    estimator: Any,
+    table: Any,
+    reading: Reading,
+    discretizer: Discretizer,
+) -> StoredTable:
+    """The codes of a table, read from a file of them where they are there already.
+
+    Raises
+    ------
+    ValueError
+        If the file holds another table, or the same read in another way.
+    """
+    if is_store(table):
+        if isinstance(discretizer, RandomCuts):
+            raise ValueError(
+                "averaged KDB draws cut points of its own; fit it to the table, or "
+                "name a discretizer"
+            )
+        found = with_hierarchies(reading_in(table), reading.hierarchies)
+        return StoredTable(table, found)
+    source = open_source(table)
+    what = _what(estimator, source, reading, discretizer)
+    path = None if reading.store is None else Path(reading.store)
+    known = _known(path, what)
+    if known is not None:
+        return known
+    keeps = None
+    if path is None:
+        keeps = _TemporaryFolder()
+        folder, path = keeps.path / _PART, keeps.path / "codes"
+    else:
+        check_writable(path)
+        folder = path.with_name(path.name + _PART)
+    with _alone(folder), _cleared(folder):
+        # Another process may have come first.
+        known = _known(path, what) if keeps is None else None
+        if known is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            return known
+        spooled = spool_table(
+            source,
+            reading.roles,
+            folder,
+            what if keeps is None else None,
+            thread_count(estimator.n_jobs),
+        )
+        learned, write = learn_spooled(
+            spooled,
+            discretizer,
+            encoder_rules(estimator),
+            mean_one=estimator.weight_scale == MEAN_ONE,
+            n_jobs=thread_count(estimator.n_jobs),
+            schema=source.schema,
+            hierarchies=reading.hierarchies,
+        )
+        found = TableReading.of(learned.encoder, learned.domain, learned.classes)
+        about = {_READING: what, _TABLE: found.to_text()}
+        store = write(path, about, lasting=keeps is None)
+    return StoredTable(replace(store, keeps=keeps), found)
+
+
+def _known(path: Path | None, what: str | None) -> StoredTable | None:
+    """The codes in a file of this very table; None if there is no file.
+
+    Raises
+    ------
+    ValueError
+        If there is one, but of another table.
+    """
+    if path is None or not path.is_file():
+        return None
+    store = CodeStore.open(path)
+    if what is None or store.about.get(_READING) != what:
+        raise ValueError(
+            f"the file {shown_name(str(path))} holds the codes of another table, "
+            "or of this one read in another way; name another file or delete it"
+        )
+    return StoredTable(store, reading_in(store))
+
+
+class _TemporaryFolder:
+    """A folder that goes when nobody needs it any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="bayleaf-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Make a folder, which no other process writes to in the meantime.
+
+    Raises
+    ------
+    ValueError
+        If one does.
+    """
+    _make(folder)
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            target = folder.with_name(folder.name.removesuffix(_PART))
+            raise ValueError(
+                f"another process is writing the codes of {shown_name(str(target))}; "
+                "wait until it has ended, or name another file"
+            ) from error
+        # It may have ended just now, and its folder with it.
+        _make(folder)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _make(folder: Path) -> None:
+    """Make a folder where there is none."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise type(error)(f"cannot write {folder}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def _cleared(folder: Path) -> Iterator[None]:
+    """Remove a folder where what is written into it cannot be used.
+
+    It stays if the block is interrupted, so that the next reading can go on.
+    """
+    try:
+        yield
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if error.errno in _FULL:
+            raise OSError(
+                f"the disk of {folder.parent} has no room for the table's codes; make "
+                "room, or name a file on another disk with store=",
+            ) from error
+        raise
+    except Exception:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def reading_in(store: CodeStore) -> TableReading:
+    """How the table of a file of codes was read."""
+    text = store.about.get(_TABLE)
+    found = TableReading.from_text(str(text), store.path.name)
+    if found.domain.cards != store.cards:
+        raise ValueError(
+            f"the file of codes {shown_name(store.path.name)} is damaged: its columns "
+            "are not those of its table; delete it and read the table again"
+        )
+    return found
+
+
+def with_hierarchies(
+    reading: TableReading, hierarchies: Mapping[Name, ValueHierarchy]
+) -> TableReading:
+    """A reading whose variables have hierarchies, for codes that stay as they are.
+
+    Raises
+    ------
+    ValueError
+        If a hierarchy does not fit, or a column would have other codes with it.
+    """
+    if not hierarchies:
+        return reading
+    before = reading.encoder
+    encoder = with_value_hierarchies(before, hierarchies)
+    for old, new in zip(before.domain, encoder.domain, strict=True):
+        if old.states != new.states:
+            raise ValueError(
+                f"the hierarchy of column {quoted(new.name)} cuts it elsewhere than "
+                "its codes; fit the table itself"
+            )
+    return TableReading.of(encoder, encoder.domain, None)
+
+
+def _what(
+    estimator: Any,
+    source: ArrowSource,
+    reading: Reading,
+    discretizer: Discretizer,
+) -> str | None:
+    """What tells this reading of a table from others; None if it cannot be repeated."""
+    if source.identity is None or isinstance(discretizer, RandomCuts):
+        return None
+    facts = (
+        source.identity,
+        str(source.schema.remove_metadata()),
+        reading.roles,
+        repr(discretizer),
+        encoder_rules(estimator),
+        estimator.weight_scale,
+        hierarchies_text(reading.hierarchies),
+    )
+    return hashlib.sha256(repr(facts).encode()).hexdigest()

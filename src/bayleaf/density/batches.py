@@ -1,0 +1,133 @@
+"""Fit density models to tables that are read batch by batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayleaf.classifiers.shared.streaming.partitioned import partition_counts
+from bayleaf.classifiers.shared.streaming.reading import adopt_columns
+from bayleaf.classifiers.shared.streaming.storing import (
+    Reading,
+    StoredTable,
+    check_reading,
+    reading_in,
+    sample_note,
+    stored_table,
+)
+from bayleaf.counts.row_sums import RowFacts
+from bayleaf.counts.source import CountSource
+from bayleaf.counts.store_counts import BlockCounts, StoreCounts
+from bayleaf.counts.table_counts import TableCounts
+from bayleaf.data.code_store import CodeStore
+from bayleaf.data.codes import Codes
+from bayleaf.data.cuts.discretizers import resolve_discretizer
+from bayleaf.data.hierarchies.files import resolve_hierarchies
+from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.random_state import random_generator
+from bayleaf.streams.sources import open_source
+from bayleaf.streams.streamed import is_partitioned
+
+
+def fit_batches(estimator: Any, table: Any, reading: Reading) -> None:
+    """Fit a density model to a table that is read batch by batch.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter or a column cannot be used.
+    OSError
+        If the table cannot be read, or its codes cannot be written.
+    """
+    estimator._check_parameters()
+    check_reading(reading)
+    if reading.client is not None or is_partitioned(table):
+        _fit_partitions(estimator, table, reading)
+        return
+    with estimator._stage("encoding the table"):
+        stored = _stored(estimator, table, reading)
+    _learn(estimator, _counts(estimator, stored.store, reading.max_rows_in_memory))
+
+
+def _fit_partitions(estimator: Any, table: Any, reading: Reading) -> None:
+    """Fit to a table whose partitions are read by workers."""
+    hierarchies = resolve_hierarchies(estimator.hierarchies, _names_of(table, reading))
+    rng = random_generator(estimator.random_state)
+    with partition_counts(
+        estimator,
+        table,
+        reading._replace(hierarchies=hierarchies),
+        rng,
+        lambda _: resolve_discretizer(estimator.discretizer),
+    ) as (found, counts):
+        adopt_columns(estimator, found.encoder)
+        estimator.hierarchies_ = hierarchies
+        if counts.n_rows <= counts.most_rows:
+            _learn(estimator, _in_memory(estimator, counts.rows()))
+        else:
+            _learn(estimator, counts)
+
+
+def _learn(estimator: Any, counts: CountSource) -> None:
+    """Learn from counts, and say where a sample stood in."""
+    estimator._learn(counts, PartialValues.none())
+    if isinstance(counts, BlockCounts) and counts.gave_sample:
+        sample = sample_note(counts.most_rows, counts.n_rows)
+        estimator._sample_note = _said(sample, RowFacts.of(counts).lacks_cells)
+
+
+def _names_of(table: Any, reading: Reading) -> list[str]:
+    """The columns of a table in partitions, or of files."""
+    names = table.columns if is_partitioned(table) else open_source(table).schema.names
+    return reading.roles.features_of([str(name) for name in names])
+
+
+def _stored(estimator: Any, table: Any, reading: Reading) -> StoredTable:
+    """The codes of the table, by which the estimator then reads others."""
+    if isinstance(table, CodeStore):
+        found = reading_in(table)
+        if found.label_type is not None:
+            raise ValueError(
+                "the codes are of a table with a class, which a density model has not; "
+                "read it anew"
+            )
+        names = [str(name) for name in found.encoder.column_names]
+    else:
+        table = open_source(table)
+        names = reading.roles.features_of(list(table.schema.names))
+    hierarchies = resolve_hierarchies(estimator.hierarchies, names)
+    reading = reading._replace(hierarchies=hierarchies)
+    discretizer = resolve_discretizer(estimator.discretizer)
+    stored = stored_table(estimator, table, reading, discretizer)
+    adopt_columns(estimator, stored.reading.encoder)
+    estimator.hierarchies_ = hierarchies
+    return stored
+
+
+def _counts(estimator: Any, store: CodeStore, most_rows: int) -> CountSource:
+    """Counts of all rows: of codes in memory, or block by block where they are many."""
+    if store.n_rows > most_rows:
+        return StoreCounts(
+            store,
+            estimator.n_jobs,
+            has_class=False,
+            max_table_cells=estimator.max_table_cells,
+            most_rows=most_rows,
+        )
+    return _in_memory(estimator, store.read(range(store.n_rows)))
+
+
+def _in_memory(estimator: Any, codes: Codes) -> TableCounts:
+    """Counts of codes in memory."""
+    return TableCounts(
+        codes,
+        estimator.n_jobs,
+        has_class=False,
+        max_table_cells=estimator.max_table_cells,
+    )
+
+
+def _said(sample: str, lacks_cells: bool) -> str:
+    """What to say of a sample."""
+    if lacks_cells:
+        return f"network and score are of {sample}, since cells are missing"
+    return f"structure and score are of {sample}; all of them fill the distributions"

@@ -1,0 +1,155 @@
+"""What a fitted density model is asked: probabilities of rows, samples, its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayleaf.classifiers.shared.parameters import check_count
+from bayleaf.classifiers.shared.structure_parameters import SETTINGS
+from bayleaf.classifiers.shared.table_estimator import TableEstimator
+from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.random_state import random_generator
+from bayleaf.density.encoding import read_table
+from bayleaf.density.saving import saved_density
+from bayleaf.density.summary import DensitySummary
+from bayleaf.describe.local_structure_text import describe_distribution
+from bayleaf.inference.row_densities import log_densities_of_partial_rows
+from bayleaf.inference.sampling.forward_draws import draw_forward
+from bayleaf.inference.sampling.sample import decode
+from bayleaf.io.native.density import write_density
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.networks.structured_network import n_distributions
+from bayleaf.scores.resolve import resolve_score
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Name = str | int
+
+
+class FittedNetwork(
+    DensityMixin,  # type: ignore[misc]
+    TableEstimator,
+):
+    """What can be asked once a density model is fitted."""
+
+    local_structure: str
+    abstraction: str | None
+    local_score: Any
+    encoder_: TableEncoder
+    network_: BayesianNetwork
+    hierarchies_: dict[Name, ValueHierarchy]
+    score_: float
+    log_likelihood_: float
+    # What was learned from a sample of the rows; empty where all were looked at.
+    _sample_note: str = ""
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Log probability (nats) of what each row holds, shape (n_rows,).
+
+        Missing cells are summed out exactly. A cell that names a node of the column's
+        hierarchy stands for any of the states below it.
+        """
+        check_is_fitted(self, "network_")
+        parts = self._parts_as_fitted(X)
+        encoded, partial = read_table(parts, self.encoder_, self.hierarchies_)
+        self._last_unknown = encoded.unknown
+        return log_densities_of_partial_rows(
+            self.network_,
+            encoded.codes,
+            partial,
+            self.n_jobs,
+            max_table_cells=self.max_table_cells,
+        )
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Log-likelihood (nats) of a table: the sum of `score_samples`."""
+        return float(np.sum(self.score_samples(X)))
+
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, numbers: bool = False
+    ) -> pa.Table:
+        """Draw rows from the learned distribution, as a pyarrow.Table.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed; the same one gives the same rows.
+        numbers : bool, default=False
+            Draw numbers, as training rows had them, for intervals.
+        """
+        check_is_fitted(self, "network_")
+        check_count("n_samples", n_samples, 1)
+        generator = random_generator(random_state)
+        codes = draw_forward(self.network_, int(n_samples), generator)
+        return decode(self.network_.domain, codes, generator if numbers else None)
+
+    @property
+    def setting_(self) -> str:
+        """Name of the setting in the paper, such as TABS-L."""
+        return SETTINGS[self.local_structure, self.abstraction]
+
+    @property
+    def edges_(self) -> list[tuple[Name, Name]]:
+        """All arcs as (parent, child) names."""
+        check_is_fitted(self, "network_")
+        return self.network_.edges
+
+    @property
+    def n_parameters_(self) -> int:
+        """States times distributions, summed over variables."""
+        check_is_fitted(self, "network_")
+        return self.n_free_parameters_ + sum(map(n_distributions, self.network_.cpds))
+
+    @property
+    def n_free_parameters_(self) -> int:
+        """Number of free parameters."""
+        check_is_fitted(self, "network_")
+        return self.network_.n_parameters
+
+    def describe(self, name: Name) -> str:
+        """One variable's distribution: a table, or an indented tree of conditions."""
+        check_is_fitted(self, "network_")
+        return describe_distribution(self.network_, name)
+
+    def summary(self) -> DensitySummary:
+        """Variables, arcs, parameters, score, log-likelihood, remarks."""
+        check_is_fitted(self, "network_")
+        return DensitySummary(
+            model=type(self).__name__,
+            setting=self.setting_,
+            n_variables=len(self.encoder_.domain),
+            n_edges=len(self.edges_),
+            n_parameters=self.n_parameters_,
+            n_free_parameters=self.n_free_parameters_,
+            local_score=resolve_score(self.local_score).name,
+            score=self.score_,
+            log_likelihood=self.log_likelihood_,
+            edges=tuple(self.edges_),
+            notes=tuple(self.encoder_.notes.items()),
+            unknown=tuple(self._last_unknown.items()),
+            columns=self.columns_,
+            sample=self._sample_note,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a JSON file; `bayleaf.load` reads it.
+
+        Raises
+        ------
+        TypeError, ModelFileError
+            If a parameter or state has no place in the file, or reads otherwise.
+        OSError
+            If the file cannot be written; an older file is then left as it was.
+        """
+        check_is_fitted(self, "network_")
+        write_density(saved_density(self), path)

@@ -1,0 +1,1 @@
+"""Questions about several variables together, and about events in words."""

@@ -1,0 +1,197 @@
+"""Decisions by expected loss, and what it is worth to know more before deciding."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.domain import Variable
+from bayleaf.inference.states import known_state
+from bayleaf.wording import brief, format_number, plain, quoted, shown_name, visible
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LossTable:
+    """What each decision costs in each state of a variable.
+
+    Parameters
+    ----------
+    decisions : tuple of hashable
+        What may be decided.
+    costs : ndarray of shape (n_decisions, n_states), dtype float64
+        Below 0 for gains.
+    """
+
+    decisions: tuple[Hashable, ...]
+    costs: Floats
+
+    @classmethod
+    def read(cls, variable: Variable, loss: Any) -> LossTable:
+        """Read a table whose rows are decisions and whose columns are states.
+
+        Parameters
+        ----------
+        variable : Variable
+            The variable that the costs depend on.
+        loss : mapping of mapping, data frame, or array-like
+            By decision, then by state, 0 where a state is not mentioned; a frame has
+            decisions in its index and states in its columns. The rows of a square
+            array are decisions named after the states; of another they are numbered.
+
+        Raises
+        ------
+        ValueError
+            If there is no decision, a state does not exist, or a cost is no finite
+            number.
+        """
+        if hasattr(loss, "columns") and hasattr(loss, "index"):
+            loss = {
+                decision: dict(zip(loss.columns, row, strict=True))
+                for decision, row in zip(loss.index, np.asarray(loss), strict=True)
+            }
+        if isinstance(loss, Mapping):
+            decisions = tuple(loss)
+            rows = [_row(variable, decision, loss[decision]) for decision in decisions]
+            costs = np.array(rows).reshape(len(decisions), variable.n_states)
+        else:
+            costs = _numbers(loss)
+            if costs.ndim != 2 or costs.shape[1] != variable.n_states:
+                raise ValueError(
+                    f"loss must have a row for each decision and a column for each of "
+                    f"the {variable.n_states} states of variable "
+                    f"{quoted(variable.name)}, got shape {costs.shape}"
+                )
+            is_square = len(costs) == variable.n_states
+            decisions = variable.states if is_square else tuple(range(len(costs)))
+        if not decisions:
+            raise ValueError("loss must hold at least one decision")
+        if not np.isfinite(costs).all():
+            raise ValueError("loss must hold finite numbers only")
+        return cls(decisions, costs)
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedLoss:
+    """Expected loss of each decision, and which is best.
+
+    Parameters
+    ----------
+    target : str or int
+        Name of the variable that the losses depend on.
+    decisions : tuple of hashable
+        What may be decided.
+    losses : ndarray of shape (n_decisions,), dtype float64
+        Expected loss of each.
+    perfect_information : float
+        Expected value of perfect information: by how much the expected loss falls if
+        the target's state is known before deciding.
+    observing : dict from name to float
+        By how much it falls if a variable is observed before deciding, the largest
+        first.
+    """
+
+    target: str | int
+    decisions: tuple[Hashable, ...]
+    losses: Floats
+    perfect_information: float
+    observing: dict[str | int, float] = field(default_factory=dict)
+
+    @property
+    def best(self) -> Hashable:
+        """The decision of least expected loss, the first of those that tie."""
+        return self.decisions[int(np.argmin(self.losses))]
+
+    @property
+    def least(self) -> float:
+        """The expected loss of the best decision."""
+        return float(self.losses.min())
+
+    def to_dict(self) -> dict[Hashable, float]:
+        """Expected loss by decision."""
+        return dict(zip(self.decisions, self.losses.tolist(), strict=True))
+
+    def __str__(self) -> str:
+        rows = [(shown_name(d), format_number(v)) for d, v in self.to_dict().items()]
+        rows += [
+            ("knowing " + shown_name(self.target), _fall(self.perfect_information))
+        ]
+        rows += [
+            ("observing " + shown_name(name), _fall(value))
+            for name, value in self.observing.items()
+        ]
+        width = max(len(name) for name, _ in rows)
+        lines = [f"{name:<{width}}  {value}" for name, value in rows]
+        best = visible(str(self.best))
+        return "\n".join([*lines, f"best: {best}"])
+
+    def __repr__(self) -> str:
+        loss = format_number(self.least)
+        return brief(self, f"best {plain(self.best, 60)}, expected loss {loss}")
+
+
+def expected_loss(
+    target: Variable,
+    table: LossTable,
+    posterior: Floats,
+    joints: Mapping[str | int, Floats],
+) -> ExpectedLoss:
+    """Weigh decisions by a posterior.
+
+    Parameters
+    ----------
+    target : Variable
+        The variable that the losses depend on.
+    table : LossTable
+        The costs.
+    posterior : ndarray of shape (n_states,)
+        Its distribution.
+    joints : mapping from name to ndarray of shape (n_states, card)
+        Joint distributions of the target and what could be observed.
+
+    References
+    ----------
+    Howard 1966, "Information value theory".
+    """
+    losses = table.costs @ posterior
+    least = float(losses.min())
+    perfect = least - float(table.costs.min(axis=0) @ posterior)
+    falls = {
+        name: max(0.0, least - float((table.costs @ joint).min(axis=0).sum()))
+        for name, joint in joints.items()
+    }
+    ranked = dict(sorted(falls.items(), key=lambda pair: -pair[1]))
+    return ExpectedLoss(target.name, table.decisions, losses, max(0.0, perfect), ranked)
+
+
+def _row(variable: Variable, decision: Hashable, costs: Any) -> Floats:
+    """Costs of one decision in the order of the states."""
+    if not isinstance(costs, Mapping):
+        raise TypeError(
+            "loss must hold, by decision, a mapping from state to cost, got "
+            f"{quoted(costs)} for {quoted(decision)}"
+        )
+    row = np.zeros(variable.n_states)
+    codes = [known_state(variable, state) for state in costs]
+    if len(set(codes)) < len(codes):
+        raise ValueError(f"loss names a state twice for decision {quoted(decision)}")
+    row[codes] = _numbers(list(costs.values()))
+    return row
+
+
+def _numbers(values: Any) -> Floats:
+    """Costs as an array of numbers."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"loss must hold numbers, got {quoted(values)}") from error
+
+
+def _fall(value: float) -> str:
+    """By how much something lowers the expected loss."""
+    return f"lowers it by {format_number(value)}"

@@ -1,0 +1,1 @@
+"""Predictions of tables of any size, written part by part."""

@@ -1,0 +1,180 @@
+"""Parquet files of the same columns as one table."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as pa_dataset
+
+from bayleaf.streams.reading_errors import in_a_sentence, in_one_line
+from bayleaf.wording import quoted
+
+# Rows of a batch of a file.
+_BATCH_ROWS, _SMALL_ROWS = 1 << 17, 1 << 16
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """Several Parquet files as one table.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        The files.
+    dataset : pyarrow.dataset.FileSystemDataset
+        All of them; text comes as indices into its values where all files are alike.
+    are_alike : bool
+        Whether all have the same columns of the same types, and folders tell of no
+        others.
+    in_folders : tuple of str
+        Columns that folders tell of, in the manner of Hive.
+    """
+
+    paths: Sequence[str]
+    dataset: Any
+    are_alike: bool
+    in_folders: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, paths: Sequence[str], called: str, *, as_indices: bool = True
+    ) -> ParquetFiles:
+        """Look at the columns of some files.
+
+        Text comes as indices into its values if that is asked for, and files are alike.
+
+        Raises
+        ------
+        ValueError
+            If one is no Parquet file, or they differ in their columns.
+        """
+        opened = partial(pa_dataset.dataset, list(paths), partitioning="hive")
+        try:
+            plain = opened(format="parquet")
+            schemas = [own.physical_schema for own in plain.get_fragments()]
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"{called} is no Parquet file: {in_one_line(error)}"
+            ) from error
+        bare = [schema.remove_metadata() for schema in schemas]
+        told = [f for f in plain.schema if f.name not in bare[0].names]
+        in_folders = tuple(field.name for field in told)
+        if any(schema != bare[0] for schema in bare):
+            joined = _joined_schema(paths, bare)
+            plain = opened(format="parquet", schema=pa.schema([*joined, *told]))
+        elif as_indices:
+            kept = pa_dataset.ParquetReadOptions(
+                dictionary_columns=_texts(plain.schema)
+            )
+            form = pa_dataset.ParquetFileFormat(read_options=kept)
+            return cls(paths, opened(format=form), not in_folders, in_folders)
+        return cls(paths, plain, False, in_folders)
+
+    def rows_of(self, place: int) -> Iterator[pa.RecordBatch]:
+        """Rows of one of the files, with what its folders tell."""
+        path = self.paths[place]
+        with _named(path):
+            yield from list(self.dataset.get_fragments())[place].to_batches(
+                schema=self.dataset.schema,
+                batch_size=_SMALL_ROWS,
+                batch_readahead=1,
+                fragment_readahead=1,
+                memory_pool=pa.system_memory_pool(),
+            )
+
+    def rows(self, first: int) -> Iterator[pa.RecordBatch]:
+        """Rows of files that are alike, from a row on.
+
+        A dataset would hold several times as much in memory.
+        """
+        import pyarrow.parquet as pa_parquet
+
+        schema = self.dataset.schema
+        texts = [f.name for f in schema if pa.types.is_dictionary(f.type)]
+        for path in self.paths:
+            with (
+                _named(path),
+                pa_parquet.ParquetFile(path, read_dictionary=texts) as file,
+            ):
+                n_rows = file.metadata.num_rows
+                if first < n_rows:
+                    yield from _row_groups(file, schema, first)
+                first = max(0, first - n_rows)
+
+
+def after(
+    batches: Iterator[pa.RecordBatch] | pa.RecordBatchReader, first: int
+) -> Iterator[pa.RecordBatch]:
+    """Batches without their first rows."""
+    for batch in batches:
+        skipped = min(first, batch.num_rows)
+        first -= skipped
+        if skipped < batch.num_rows:
+            yield batch.slice(skipped)
+
+
+def _texts(schema: pa.Schema) -> list[str]:
+    """Columns of text."""
+    return [
+        column.name
+        for column in schema
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    ]
+
+
+def _joined_schema(paths: Sequence[str], schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """Types that hold the columns of all files, which must have the same ones."""
+    first = schemas[0]
+    for path, schema in zip(paths, schemas, strict=True):
+        more = [name for name in schema.names if name not in first.names]
+        lost = [name for name in first.names if name not in schema.names]
+        if more or lost:
+            other = path if lost else paths[0]
+            having = paths[0] if lost else path
+            raise ValueError(
+                f"{other} lacks the column {quoted([*lost, *more][0])} that {having} "
+                "has; pass files of the same columns"
+            )
+    joined = []
+    for name in first.names:
+        own = [pa.schema([schema.field(name)]) for schema in schemas]
+        try:
+            joined += [*pa.unify_schemas(own, promote_options="permissive")]
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            kinds = list(dict.fromkeys(str(schema.types[0]) for schema in own))
+            raise ValueError(
+                f"column {quoted(name)} is {kinds[0]} in some of the files and "
+                f"{kinds[1]} in others; write them with one type"
+            ) from error
+    return pa.schema(joined)
+
+
+@contextlib.contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Name a file in what fails in reading it."""
+    with in_a_sentence(path):
+        try:
+            yield
+        except OSError as error:
+            # Damaged pages are told of without the file's name.
+            if error.filename is None and error.errno is None:
+                told = f"cannot read {path}: {in_one_line(error)}"
+                raise OSError(told) from error
+            raise
+
+
+def _row_groups(file: Any, schema: pa.Schema, first: int) -> Iterator[pa.RecordBatch]:
+    """Rows of a Parquet file, of which leading row groups are not read."""
+    for group in range(file.num_row_groups):
+        n_rows = file.metadata.row_group(group).num_rows
+        if first < n_rows:
+            # Reading them one by one, memory does not grow with their number.
+            batches = file.iter_batches(_BATCH_ROWS, [group], columns=schema.names)
+            for batch in after(batches, first):
+                yield batch if batch.schema == schema else batch.cast(schema)
+        first = max(0, first - n_rows)

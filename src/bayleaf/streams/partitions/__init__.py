@@ -1,0 +1,1 @@
+"""Tables in partitions, which are read, summarised and counted where they lie."""

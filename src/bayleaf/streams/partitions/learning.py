@@ -1,0 +1,277 @@
+"""Learn what the columns of a table in partitions mean, and make codes of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.counts.planes import MOST_COUNTED
+from bayleaf.counts.table_counts import Layout
+from bayleaf.data.cuts.random_cuts import RandomCuts
+from bayleaf.data.domain import Variable
+from bayleaf.data.encoder.learned import encoder_of
+from bayleaf.data.encoder.learning import Discretizer
+from bayleaf.data.hierarchies.encoding import with_value_hierarchies
+from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.columns import Name
+from bayleaf.streams.column_learning import StandInLearner
+from bayleaf.streams.learning import LearnedTable, check_no_groups, classes_of
+from bayleaf.streams.partitions.counts import CodePieces
+from bayleaf.streams.partitions.rows import PartitionRows
+from bayleaf.streams.partitions.sources import Partitions
+from bayleaf.streams.partitions.summaries import ValueSummary
+from bayleaf.streams.partitions.summarising import TableSummary, summarised
+from bayleaf.streams.partitions.tasks import Tasks
+from bayleaf.streams.spooling import TableRoles
+
+# Small partitions that stand beside each other become one piece up to so many rows.
+PIECE_ROWS = 1 << 18
+
+Arrays = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.float64] | None]
+
+
+@dataclass(frozen=True)
+class HowToLearn:
+    """What learning needs beside the table.
+
+    Parameters
+    ----------
+    discretizer : Discretizer
+        Finds the cut points of numeric columns.
+    rules : EncoderRules
+        How columns are read.
+    mean_one : bool
+        Whether weights are brought to a mean of one.
+    rng : Generator
+        What the discretiser draws from, if it does.
+    hierarchies : mapping of column to ValueHierarchy
+        Of the values of columns, as a person wrote them.
+    """
+
+    discretizer: Discretizer
+    rules: EncoderRules
+    mean_one: bool
+    rng: np.random.Generator
+    hierarchies: Mapping[Name, ValueHierarchy] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LearnedPartitions:
+    """What was learned of a table in partitions.
+
+    Parameters
+    ----------
+    table : LearnedTable
+        How it is read.
+    labels : tuple of hashable
+        Labels as they stand in partitions.
+    classes : ndarray
+        The class of each.
+    scale : float
+        What weights are multiplied by.
+    layout : Layout
+        How counts of its pieces are laid out.
+    generator_state : dict
+        That of the generator after learning.
+    drawn : list
+        The cut points that were drawn, where the discretiser draws.
+    """
+
+    table: LearnedTable
+    labels: tuple[Any, ...]
+    classes: NDArray[np.intp]
+    scale: float
+    layout: Layout
+    generator_state: Any
+    drawn: list[Any]
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of states of each variable, a class last."""
+        return self.table.domain.cards
+
+
+def learn_partitions(
+    table: Partitions, roles: TableRoles, how: HowToLearn, tasks: Tasks
+) -> tuple[LearnedPartitions, CodePieces]:
+    """Learn the domain of a table, as `learn_encoder` does of one in memory.
+
+    Codes stay where tasks are run; what comes back are domains and cut points. The
+    generator is left as if it had drawn here.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a column cannot be used, or there are no rows.
+    """
+    summaries = [
+        tasks.call(partial(summarised, roles, place), part)
+        for place, part in enumerate(table.parts)
+    ]
+    (whole,) = tasks.kept([tasks.added(summaries, TableSummary.plus)])
+    ((n_rows, overflowing),) = tasks.results([tasks.call(_facts, whole)])
+    if not sum(n_rows):
+        raise ValueError(
+            "the table has no rows" + (" of weight above zero" if roles.weight else "")
+        )
+    if overflowing:
+        whole = _counted_again(table, roles, whole, overflowing, tasks)
+    (learned,) = tasks.results([tasks.call(partial(_learned, roles, how), whole)])
+    how.rng.bit_generator.state = learned.generator_state
+    if isinstance(how.discretizer, RandomCuts):
+        how.discretizer.drawn = learned.drawn
+    return learned, _pieces(table, roles, learned, n_rows, tasks)
+
+
+def _facts(whole: TableSummary) -> tuple[tuple[int, ...], list[Any]]:
+    """Rows of each partition, and columns with more values than are listed."""
+    return whole.n_rows, whole.overflowing
+
+
+def _counted_again(
+    table: Partitions,
+    roles: TableRoles,
+    whole: Any,
+    overflowing: list[Any],
+    tasks: Tasks,
+) -> Any:
+    """The summary in which the listed values of long columns are fully counted.
+
+    Each half of the table lists values of its own, and leaves out others.
+    """
+    listed = tasks.call(partial(_listed, overflowing), whole)
+    parts = [
+        tasks.call(partial(summarised, roles, place), part, listed)
+        for place, part in enumerate(table.parts)
+    ]
+    again = tasks.added(parts, TableSummary.plus)
+    return tasks.call(TableSummary.with_columns, whole, again)
+
+
+def _listed(names: list[Any], whole: TableSummary) -> dict[Any, frozenset[Any]]:
+    """The values that are told apart, of some columns."""
+    columns = {own.name: own for own in whole.columns}
+    found = {}
+    for name in names:
+        column = columns[name]
+        assert isinstance(column, ValueSummary)
+        found[name] = frozenset(column.values)
+    return found
+
+
+def _learned(
+    roles: TableRoles, how: HowToLearn, whole: TableSummary
+) -> LearnedPartitions:
+    """What becomes of the columns."""
+    # Whoever runs this twice must draw the same.
+    how = copy.deepcopy(how)
+    n_rows = sum(whole.n_rows)
+    scale = n_rows / whole.weight if how.mean_one and roles.weight else 1.0
+    variable, labels, places = _target_of(roles, whole)
+    n_classes = max(len(whole.labels), 1)
+    names = tuple(column.name for column in whole.columns)
+    learner = StandInLearner(
+        variable,
+        how.discretizer,
+        how.rules,
+        how.rules.nominal_names(names),
+        n_rows,
+        frozenset(how.hierarchies),
+    )
+    found, has_missing = [], []
+    for column in whole.columns:
+        first = whole.first_missing.get(column.name, 0)
+        learner.check_missing(str(column.name), column.n_missing, first)
+        stand_in = column.stand_in(places, n_classes)
+        stand_in = stand_in._replace(weights=stand_in.weights * scale)
+        values = column.values if isinstance(column, ValueSummary) else []
+        check_no_groups(column.name, values, how.hierarchies)
+        n_values = len(values)
+        own = learner.learn(stand_in, column.n_missing, n_values)
+        found.append(own)
+        has_missing += [bool((codes == v.n_states).any()) for v, codes in own.variables]
+    encoder = encoder_of(found, how.rules, names)
+    if how.hierarchies:
+        encoder = with_value_hierarchies(encoder, how.hierarchies)
+    whole_weights = whole.whole_weights and scale == 1.0
+    return LearnedPartitions(
+        LearnedTable(encoder, variable, labels),
+        whole.labels,
+        places,
+        scale,
+        Layout(
+            (*has_missing, *([] if variable is None else [False])),
+            whole_weights and whole.weight < MOST_COUNTED,
+        ),
+        how.rng.bit_generator.state,
+        how.discretizer.drawn if isinstance(how.discretizer, RandomCuts) else [],
+    )
+
+
+def _target_of(
+    roles: TableRoles, whole: TableSummary
+) -> tuple[Variable | None, NDArray[Any] | None, NDArray[np.intp]]:
+    """The class, its labels, and the class of each label that partitions have."""
+    if roles.target is None:
+        return None, None, np.zeros(len(whole.labels), np.intp)
+    labels, places = classes_of(roles.target, list(whole.labels), whole.label_type)
+    return Variable(roles.target, tuple(labels.tolist())), labels, places
+
+
+def _pieces(
+    table: Partitions,
+    roles: TableRoles,
+    learned: LearnedPartitions,
+    n_rows: tuple[int, ...],
+    tasks: Tasks,
+) -> CodePieces:
+    """The codes of all partitions, small ones in one piece with their neighbours."""
+    shared = tasks.value(learned)
+    parts = [
+        tasks.call(partial(_encoded, roles, place), part, shared)
+        for place, part in enumerate(table.parts)
+    ]
+    pieces, sizes = [], []
+    first, n_held = 0, 0
+    for place, n_own in enumerate(n_rows):
+        n_held += n_own
+        if n_held >= PIECE_ROWS or place + 1 == len(n_rows):
+            held = parts[first : place + 1]
+            pieces.append(held[0] if len(held) == 1 else tasks.call(_joined, *held))
+            sizes.append(n_held)
+            first, n_held = place + 1, 0
+    return CodePieces(
+        tasks, tasks.kept(pieces), tuple(sizes), learned.cards, learned.layout
+    )
+
+
+def _encoded(
+    roles: TableRoles, place: int, partition: Any, learned: LearnedPartitions
+) -> Arrays:
+    """The codes of a partition."""
+    rows = PartitionRows.of(partition, roles, place)
+    index = dict(zip(learned.labels, learned.classes.tolist(), strict=True))
+    table = np.array([index.get(label, 0) for label in rows.labels.values], np.intp)
+    weights = None if rows.weights is None else rows.weights * learned.scale
+    encoder = learned.table.encoder
+    codes = encoder.transform(list(rows.features())).codes
+    if roles.target is not None:
+        codes = codes.with_column(table[rows.labels.indices], learned.cards[-1])
+    return codes.narrow, codes.wide, weights
+
+
+def _joined(*parts: Arrays) -> Arrays:
+    """The codes of several partitions."""
+    narrow, wide, weights = zip(*parts, strict=True)
+    return (
+        np.concatenate(narrow, axis=1),
+        np.concatenate(wide, axis=1),
+        None if weights[0] is None else np.concatenate(weights),
+    )

@@ -1,0 +1,374 @@
+"""The summary of one partition, and of several."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayleaf.counts.planes import are_small_and_whole
+from bayleaf.data.codes import Codes
+from bayleaf.data.reading.dates import HOUR
+from bayleaf.data.reading.learning import COUNTED_ROWS
+from bayleaf.data.tables.columns import Column, NumberColumn, TimeColumn, ValueColumn
+from bayleaf.streams.number_summary import NumberSummary
+from bayleaf.streams.partitions.rows import PartitionRows
+from bayleaf.streams.partitions.summaries import (
+    ColumnSummary,
+    NumbersSummary,
+    ValueSummary,
+    columns_added,
+)
+from bayleaf.streams.spool import MISSING
+from bayleaf.streams.spooling import TableRoles
+from bayleaf.streams.stand_ins import Entries, counts_by_class, values_of
+
+# Whole numbers in a range of so many are counted in a table, others are sorted.
+_COUNTED_RANGE = 1 << 10
+# Rows in which all values of a column are looked for first.
+_SCANNED_ROWS = 1 << 12
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """What learning must know of some partitions.
+
+    Parameters
+    ----------
+    n_rows : tuple of int
+        Rows of weight above zero of each partition.
+    labels : tuple of hashable
+        Classes, in the order in which they first occur.
+    label_type : DataType or None
+        Type of the target's column; None where there are no rows.
+    weight : float
+        Total weight of the rows.
+    whole_weights : bool
+        Whether all weights are whole numbers that a byte holds.
+    first_missing : mapping of str to int
+        The first row in which each column is missing, where any is.
+    columns : tuple of ColumnSummary
+        What is known of each.
+    """
+
+    n_rows: tuple[int, ...]
+    labels: tuple[Hashable, ...]
+    label_type: pa.DataType | None
+    weight: float
+    whole_weights: bool
+    first_missing: Mapping[Any, int]
+    columns: tuple[ColumnSummary, ...]
+
+    @property
+    def overflowing(self) -> list[Any]:
+        """Names of the columns with values beyond those that are listed."""
+        return [own.name for own in self.columns if own.overflows]
+
+    def plus(self, other: TableSummary) -> TableSummary:
+        """What is known of these partitions and those that come after."""
+        labels = tuple(dict.fromkeys((*self.labels, *other.labels)))
+        _check_classes(labels)
+        index = {label: place for place, label in enumerate(labels)}
+        classes = np.array([index[label] for label in other.labels], np.intp)
+        before = sum(self.n_rows)
+        later = {name: row + before for name, row in other.first_missing.items()}
+        return TableSummary(
+            (*self.n_rows, *other.n_rows),
+            labels,
+            self.label_type if self.label_type is not None else other.label_type,
+            self.weight + other.weight,
+            self.whole_weights and other.whole_weights,
+            {**later, **self.first_missing},
+            tuple(
+                columns_added(one, own, classes, len(labels))
+                for one, own in zip(self.columns, other.columns, strict=True)
+            ),
+        )
+
+    def with_columns(self, other: TableSummary) -> TableSummary:
+        """The same with some columns as another summary of the partitions has them."""
+        own = {column.name: column for column in (*self.columns, *other.columns)}
+        names = [column.name for column in self.columns]
+        columns = tuple(own[name] for name in names)
+        return TableSummary(**{**self.__dict__, "columns": columns})
+
+
+class _Numbered(NamedTuple):
+    """A column whose cells have the numbers of their values, 0 where missing."""
+
+    column: Column
+    codes: NDArray[Any]
+    n_codes: int
+    values: list[Hashable]
+    places: NDArray[np.int64]
+
+
+def summarised(
+    roles: TableRoles,
+    place: int,
+    partition: Any,
+    listed: Mapping[Any, Collection[Hashable]] | None = None,
+) -> TableSummary:
+    """Summarise one partition.
+
+    Parameters
+    ----------
+    roles : TableRoles
+        What columns are for.
+    place : int
+        The partition's number.
+    partition : data frame or table
+        The rows.
+    listed : mapping of name to values, optional
+        Only these columns, and of each only these values.
+    """
+    rows = PartitionRows.of(partition, roles, place)
+    labels, classes = _used(rows.labels)
+    _check_classes(labels)
+    columns = [c for c in rows.features() if listed is None or c.name in listed]
+    wanted: Mapping[Any, Collection[Hashable] | None] = listed or {}
+    numbered = [_numbered(column, wanted.get(column.name)) for column in columns]
+    small = [
+        own for own in numbered if own is not None and own.n_codes <= Codes.MAX_STATES
+    ]
+    counted = iter(
+        counts_by_class(
+            [own.codes for own in small],
+            [own.n_codes for own in small],
+            classes,
+            max(len(labels), 1),
+            rows.weights,
+        )
+    )
+    found: list[ColumnSummary] = []
+    n_classes = len(labels)
+    for column, own in zip(columns, numbered, strict=True):
+        if own is None:
+            found.append(_of_numbers(column, classes, n_classes, rows.weights))
+        elif isinstance(column, NumberColumn):
+            found.append(_of_few_numbers(column, own, next(counted)[:, :, :n_classes]))
+        elif own.n_codes <= Codes.MAX_STATES:
+            found.append(_of_values(own, Entries.of_table(*next(counted))))
+        else:
+            found.append(_of_values(own, _many(own, classes, n_classes, rows.weights)))
+    missing = {column.name: _first_missing(column) for column in columns}
+    weights = rows.weights
+    return TableSummary(
+        (rows.n_rows,),
+        labels,
+        _label_type(rows),
+        float(rows.n_rows if weights is None else weights.sum()),
+        weights is None or are_small_and_whole(weights),
+        {name: row for name, row in missing.items() if row is not None},
+        tuple(found),
+    )
+
+
+def _label_type(rows: PartitionRows) -> pa.DataType | None:
+    """The type of the labels, where there are any."""
+    target = rows.roles.target
+    if target is None or not rows.n_rows:
+        return None
+    return rows.batch.schema.field(target).type
+
+
+def _check_classes(labels: tuple[Hashable, ...]) -> None:
+    """Raise if there are more classes than a variable may have states."""
+    if len(labels) > Codes.MAX_STATES:
+        raise ValueError(
+            f"the target has more than {Codes.MAX_STATES:,} values; cut it into "
+            "classes first"
+        )
+
+
+def _used(column: ValueColumn) -> tuple[tuple[Hashable, ...], NDArray[np.intp]]:
+    """Labels that occur, in the order in which they do, and the class of each row."""
+    own = _numbered_values(column, None)
+    return tuple(own.values), own.codes.astype(np.intp) - 1
+
+
+def _numbered(column: Column, wanted: Collection[Hashable] | None) -> _Numbered | None:
+    """A column of values or of few whole numbers, numbered; None for others."""
+    if isinstance(column, ValueColumn):
+        return _numbered_values(column, wanted)
+    if isinstance(column, TimeColumn) or not _is_signed(column.values):
+        return None
+    present = column.values
+    if column.missing is not None:
+        present = present[~column.missing]
+    if not len(present):
+        return None
+    low, high = int(present.min()), int(present.max())
+    if high - low >= _COUNTED_RANGE:
+        return None
+    codes = (column.values.astype(np.int64) - (low - 1)).astype(np.uint16)
+    if column.missing is not None:
+        codes[column.missing] = MISSING
+    values: list[Hashable] = list(range(low, high + 1))
+    return _Numbered(column, codes, len(values) + 1, values, np.zeros(0, np.int64))
+
+
+def _is_signed(values: NDArray[Any]) -> bool:
+    """Whether these are whole numbers that are kept as signed ones."""
+    return values.dtype.kind in "iu" and values.dtype != np.uint64
+
+
+def _numbered_values(
+    column: ValueColumn, wanted: Collection[Hashable] | None
+) -> _Numbered:
+    """Values in the order in which they first occur, or in their own."""
+    n_values, n_rows = len(column.values), len(column.indices)
+    first = _first_rows(column.indices, n_values)
+    if column.ordered:
+        order = [i for i, value in enumerate(column.values) if value is not None]
+    else:
+        used = np.flatnonzero(first < n_rows)
+        order = used[np.argsort(first[used])].tolist()
+    index: dict[Hashable, int] = {}
+    numbers = np.zeros(n_values + 1, np.uint32)
+    places: list[int] = []
+    n_beyond = 0
+    for i in order:
+        value = column.values[i]
+        if wanted is not None and value not in wanted:
+            n_beyond = 1
+            numbers[i] = np.iinfo(np.uint32).max
+            continue
+        if value not in index:
+            index[value] = len(index) + 1
+            places.append(int(first[i]))
+        numbers[i] = index[value]
+    if n_beyond:
+        numbers = np.minimum(numbers, len(index) + 1).astype(np.uint32)
+    before = np.array(places, np.int64)
+    is_missing = column.indices < 0
+    if is_missing.any():
+        so_far = np.append(0, np.cumsum(is_missing))
+        before = np.where(before < n_rows, before - so_far[before], n_rows)
+    before = np.where(np.array(places) < n_rows, before, COUNTED_ROWS)
+    before = np.minimum(before, COUNTED_ROWS)
+    n_codes = len(index) + 1 + n_beyond
+    kind = np.uint8 if n_codes <= 1 << 8 else np.uint32
+    codes = numbers.astype(kind)[column.indices]
+    return _Numbered(column, codes, n_codes, list(index), before)
+
+
+def _first_rows(indices: NDArray[np.int32], n_values: int) -> NDArray[np.int64]:
+    """The first row of each value; the number of rows for those that have none."""
+    n_rows, n_scanned = len(indices), _SCANNED_ROWS
+    while True:
+        head = indices[:n_scanned]
+        # Missing cells, whose index is -1, go to the place after all values.
+        first = np.full(n_values + 1, n_rows, np.int64)
+        # Of repeated places the last one assigned counts, which is the first row.
+        first[head[::-1]] = np.arange(len(head) - 1, -1, -1)
+        if n_scanned >= n_rows or (first[:-1] < n_rows).all():
+            return first[:-1]
+        n_scanned *= 16
+
+
+def _many(
+    own: _Numbered,
+    classes: NDArray[np.intp],
+    n_classes: int,
+    weights: NDArray[np.float64] | None,
+) -> Entries:
+    """Entries of a column of more values than a table of counts is for."""
+    key = own.codes.astype(np.int64) * n_classes + classes
+    keys, inverse = np.unique(key, return_inverse=True)
+    cells = np.bincount(inverse, minlength=len(keys)).astype(np.int64)
+    total = np.bincount(inverse, weights, len(keys)).astype(np.float64)
+    return Entries(keys // n_classes, keys % n_classes, cells, total)
+
+
+def _of_values(own: _Numbered, entries: Entries) -> ValueSummary:
+    """The summary of a column of values; what is beyond the list is left out."""
+    column = own.column
+    assert isinstance(column, ValueColumn)
+    return ValueSummary(
+        column.name,
+        own.values,
+        column.ordered,
+        entries.chosen(entries.numbers <= len(own.values)),
+        own.places,
+        int(entries.cells[entries.numbers != MISSING].sum()),
+    )
+
+
+def _of_few_numbers(
+    column: NumberColumn, own: _Numbered, counts: NDArray[np.float64]
+) -> NumbersSummary:
+    """The summary of a column of whole numbers that were counted in a table."""
+    cells, weights = counts
+    numbers = NumberSummary(np.dtype(np.int64), cells.shape[1])
+    used = 1 + np.flatnonzero(cells[1:].any(axis=1))
+    low = own.values[0]
+    assert isinstance(low, int)
+    numbers.merge(low - 1 + used, cells[used].astype(np.int64), weights[used])
+    first, places = _first_numbers(own.codes, own.codes != MISSING)
+    return NumbersSummary(
+        column.name,
+        "",
+        numbers,
+        None,
+        counts[:, MISSING],
+        first.astype(np.int64) + (low - 1),
+        places,
+        int(cells[1:].sum()),
+    )
+
+
+def _of_numbers(
+    column: Column,
+    classes: NDArray[np.intp],
+    n_classes: int,
+    weights: NDArray[np.float64] | None,
+) -> NumbersSummary:
+    """The summary of a column of numbers or times."""
+    assert not isinstance(column, ValueColumn)
+    times = ""
+    if isinstance(column, TimeColumn):
+        times = "durations" if column.is_duration else "dates"
+    values, missing = values_of(column)
+    if _is_signed(values):
+        values = values.astype(np.int64, copy=False)
+    present = np.ones(len(values), bool) if missing is None else ~missing
+    absent = np.zeros((2, n_classes))
+    if not present.all():
+        own = None if weights is None else weights[~present]
+        absent[0] = np.bincount(classes[~present], minlength=n_classes)
+        absent[1] = np.bincount(classes[~present], own, n_classes)
+    first, places = _first_numbers(values, present)
+    values, classes = values[present], classes[present]
+    weights = None if weights is None else weights[present]
+    numbers = NumberSummary(values.dtype, n_classes)
+    numbers.add(values, classes, weights)
+    hours = None
+    if times == "dates":
+        hours = NumberSummary(values.dtype, n_classes)
+        hours.add(values // HOUR * HOUR, classes, weights)
+    return NumbersSummary(
+        column.name, times, numbers, hours, absent, first, places, len(values)
+    )
+
+
+def _first_numbers(
+    values: NDArray[Any], present: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct numbers of the first present cells, and the place of each among them."""
+    if present.all():
+        return np.unique(values[:COUNTED_ROWS], return_index=True)
+    rows = np.flatnonzero(present)[:COUNTED_ROWS]
+    return np.unique(values[rows], return_index=True)
+
+
+def _first_missing(column: Column) -> int | None:
+    """The first row in which a column is missing; None if it never is."""
+    missing = column.indices < 0 if isinstance(column, ValueColumn) else column.missing
+    if missing is None or not missing.any():
+        return None
+    return int(np.argmax(missing))
