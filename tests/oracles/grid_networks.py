@@ -51,9 +51,8 @@ def grid_posteriors(
         for column in range(width):
             within.append(_step(network, evidence, within[-1], row, column))
         for column in reversed(range(width)):
-            joint = within[column + 1] * backward
-            others = tuple(axis for axis in range(width) if axis != column)
-            sums = joint.sum(axis=others)
+            joint = within.pop() * backward
+            sums = joint.reshape(2**column, 2, -1).sum(axis=2).sum(axis=0)
             found[cell(row, column)] = sums / sums.sum()
             backward = _step_back(network, evidence, backward, row, column)
         backward /= backward.max()
@@ -74,18 +73,27 @@ def _kernel(network, evidence, row, column) -> np.ndarray:
 def _step(network, evidence, array, row, column) -> np.ndarray:
     """Put a cell in the place of the one above it."""
     kernel = _kernel(network, evidence, row, column)
-    if not column:
-        parts = array.reshape(2, -1)
-        return np.einsum("ur,ux->xr", parts, kernel[:, 0]).reshape(array.shape)
-    parts = array.reshape(2 ** (column - 1), 2, 2, -1)
-    return np.einsum("alur,ulx->alxr", parts, kernel).reshape(array.shape)
+    return _product(array, kernel, column)
 
 
 def _step_back(network, evidence, array, row, column) -> np.ndarray:
     """Sum a cell out, which leaves the one above it."""
-    kernel = _kernel(network, evidence, row, column)
+    kernel = _kernel(network, evidence, row, column).transpose(2, 1, 0)
+    return _product(array, kernel, column)
+
+
+def _product(array, kernel, column) -> np.ndarray:
+    """Sums of an array times kernel[old, left, new] over the old state of a column."""
     if not column:
-        parts = array.reshape(2, -1)
-        return np.einsum("xr,ux->ur", parts, kernel[:, 0]).reshape(array.shape)
-    parts = array.reshape(2 ** (column - 1), 2, 2, -1)
-    return np.einsum("alxr,ulx->alur", parts, kernel).reshape(array.shape)
+        parts = array.reshape(1, 1, 2, -1)
+        kernel = kernel[:, :1]
+    else:
+        parts = array.reshape(2 ** (column - 1), 2, 2, -1)
+    found = np.empty_like(parts)
+    for left in range(parts.shape[1]):
+        for new in (0, 1):
+            found[:, left, new] = (
+                kernel[0, left, new] * parts[:, left, 0]
+                + kernel[1, left, new] * parts[:, left, 1]
+            )
+    return found.reshape(array.shape)
