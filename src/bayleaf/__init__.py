@@ -35,6 +35,8 @@ _PUBLIC = {
     "NetworkStructure": "bayleaf.models.structures.network_structure",
     "StandardDeviationDiscretizer": "bayleaf.data.cuts.discretizers",
     "TANClassifier": "bayleaf.classifiers.tan",
+    "ApproximationWarning": "bayleaf.inference.approximate.settings",
+    "TooWideError": "bayleaf.inference.junction_tree.bounded_forest",
     "ImpossibleEvidenceError": "bayleaf.inference.evidence",
     "Inference": "bayleaf.inference.queries",
     "AtLeast": "bayleaf.inference.ranges",

@@ -347,3 +347,18 @@ def test_a_wrong_intervention_or_effect_is_refused_in_a_sentence(
     done = run("query", kidney_stones, *words)
     assert done.code == 2
     assert told.replace("'a, b'", "a, b") in done.err
+
+
+def test_query_estimates_with_standard_errors(run: Run, sprinkler: Path) -> None:
+    words = (sprinkler, "--given", "grass=dry", "--method", "approximate")
+    found = _json(run, *words)
+    exact = _json(run, sprinkler, "--given", "grass=dry")
+    error = found["standard_errors"]["rain"]["yes"]
+    difference = found["posteriors"]["rain"]["yes"] - exact["posteriors"]["rain"]["yes"]
+    assert abs(difference) < 4 * error <= 4 * 0.005
+    assert "±" in run("query", *words).out
+    assert "standard_errors" not in exact
+
+
+def test_query_is_exact_by_auto_where_that_fits(run: Run, sprinkler: Path) -> None:
+    assert _json(run, sprinkler, "--method", "auto") == _json(run, sprinkler)

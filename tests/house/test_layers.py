@@ -84,6 +84,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
         ("sampling",),
+        ("approximate",),
         (REST,),
         ("interventions",),
     ],
