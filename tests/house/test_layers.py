@@ -80,7 +80,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("junction_tree",),
         ("parts",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
-        ("sampling",),
+        ("sampling", "completion"),
         (REST,),
     ],
     "models": [

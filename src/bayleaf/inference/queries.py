@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
+from bayleaf.inference.completion.imputation import Imputation
 from bayleaf.inference.conflict import conflict, conflict_by_item
 from bayleaf.inference.evidence import Evidence, read_evidence
 from bayleaf.inference.factorisation import Factorisation
@@ -43,7 +44,7 @@ KnownOf = Mapping[Any, Any] | None
 _Answer = tuple[Sequence[int], Part, Propagation]
 
 
-class Inference:
+class Inference(Imputation):
     """Answers questions to a network, exactly, and keeps what it compiled for them.
 
     Evidence is a mapping from names of variables to what is known of them: a state, a
