@@ -18,6 +18,7 @@ _PUBLIC = {
     "BayesianNetwork": "bayleaf.models.bayesian_network",
     "BayesianNetworkClassifier": "bayleaf.classifiers.bayesian_network",
     "BayesianNetworkEstimator": "bayleaf.density.bayesian_network_estimator",
+    "BayesianNetworkImputer": "bayleaf.density.network_imputer",
     "CodeStore": "bayleaf.data.code_store",
     "CountStore": "bayleaf.io.native.count_store",
     "Dirichlet": "bayleaf.cpds.smoothing",

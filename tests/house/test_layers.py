@@ -83,7 +83,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("parts",),
         ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
-        ("sampling",),
+        ("sampling", "completion"),
         ("approximate",),
         (REST,),
         ("interventions",),
@@ -113,7 +113,12 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
-    "cli": [(REST,), ("regression", "batches"), ("commands", "counting"), ("app",)],
+    "cli": [
+        (REST,),
+        ("regression", "batches"),
+        ("commands", "counting", "imputing"),
+        ("app",),
+    ],
 }
 
 
