@@ -84,6 +84,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "missing_denominator": ("all_rows", {}),
     "local_structure": ("tree", {}),
     "abstraction": ("local", {}),
+    "structural": ("edges", {"missing": "em"}),
     "local_score": ("bic", {}),
     "hierarchies": (
         {"weather": {"any": {"wet": ["rain", "snow"], "dry": ["sun", "fog"]}}},

@@ -93,8 +93,11 @@ class AODEClassifier(ForbiddenEdges, MonotoneClassifier, IncrementalClassifier):
         pairs = counts.pair_counts(features, features)
         is_open = self._constraints.open_arcs(len(cards))
         for i, j in itertools.permutations(features, 2):
-            table = pairs.table(i, j) if is_open[j, i] else singles[j][:, None]
-            estimate = pooled[j][:, None] if j in pooled else smoothing.estimate(table)
+            if is_open[j, i]:
+                table = pairs.table(i, j)
+                estimate = smoothing.estimate(table)
+            else:
+                table, estimate = singles[j][:, None], parents[:, None, spans[j]]
             children[:, spans[i], spans[j]] = estimate
             log_likelihood += _log_likelihood(table, estimate)
         # The prior counts once in every network, so its share is the mean itself.

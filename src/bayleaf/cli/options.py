@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from bayleaf.cli.settings import (
     NETWORK,
@@ -43,6 +43,15 @@ WITH_ARCS = ("tan", "kdb", "auto", "aode", "a2de", NETWORK)
 REGRESSOR = "regressor"
 # Tables of the others grow with the cube of the number of features.
 EVALUATED = tuple(model for model in MODELS if model != "a2de")
+
+
+def whole_number(kind: type, tokens: Sequence[Token]) -> int:
+    """A whole number; without this, what follows a decimal point is dropped."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is no whole number") from None
 
 
 @Parameter(name="*")

@@ -12,6 +12,7 @@ from bayleaf.classifiers.shared.callbacks import with_callbacks
 from bayleaf.classifiers.shared.parameters import check_count, encoder_rules
 from bayleaf.classifiers.shared.structure_parameters import (
     StructureParameters,
+    check_expectation,
     check_structure,
     structure_options,
 )
@@ -24,12 +25,14 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.cuts.discretizers import resolve_discretizer
 from bayleaf.data.hierarchies.files import resolve_hierarchies
 from bayleaf.data.partial_values import PartialValues
+from bayleaf.data.reading.rules import MISSING_RULES
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.arc_strength import ArcStrength, bootstrapped_arcs
 from bayleaf.density.encoding import learn_table
 from bayleaf.density.fitted import FittedNetwork
 from bayleaf.inference.row_densities import log_likelihood_of_rows
+from bayleaf.latent.structural.structural_em import learn_by_expectation
 from bayleaf.latent.structure_learning import LearnedStructure, learn_structure
 from bayleaf.scores.resolve import resolve_score
 from bayleaf.search.structure import Move
@@ -92,8 +95,15 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
     categorical_features : list of str, int or bool, optional
         Columns of numbers that are nominal; all others are then numeric. By default
         columns of whole numbers with at most ten distinct values are nominal.
-    missing : {"marginalize", "state", "error"}, default="marginalize"
-        Missing cells are summed out, count as a state of their own, or are refused.
+    missing : {"marginalize", "em", "state", "error"}, default="marginalize"
+        Missing cells are summed out, over completions of their rows while learning;
+        are summed out exactly, by expectation maximisation on a junction tree ("em",
+        tables without abstraction only); count as a state of their own; or are
+        refused.
+    structural : {"edges"}, optional
+        With ``missing="em"``: whether arcs are searched for again with expected counts
+        under the network, until its score on what the rows hold rises no more (Friedman
+        1998), or once only, each family counted in the rows that hold all of it.
     unknown : {"missing", "error"}, default="missing"
         What becomes of values that training did not contain.
     max_states : int, default=1000
@@ -135,6 +145,9 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         `local_score` is "mdl".
     log_likelihood_ : float
         Log-likelihood (nats) of the training rows.
+    em_scores_ : tuple of float
+        Score on what the rows hold, of the first network and of each that took its
+        place; only where `missing` is "em".
     trace_ : tuple of Move
         The moves of the best search, each with its gain.
     hierarchies_ : dict of column to ValueHierarchy
@@ -148,6 +161,8 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
 
     References
     ----------
+    Friedman, N. (1998). The Bayesian structural EM algorithm. UAI-98, 129-138.
+
     desJardins, M., Rathod, P., Getoor, L. (2008). Learning structured Bayesian
     networks: combining abstraction hierarchies and tree-structured conditional
     probability tables. Computational Intelligence 24, 1-22.
@@ -170,15 +185,19 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
     )
     mdl_: float
     trace_: tuple[Move, ...]
+    em_scores_: tuple[float, ...]
+    missing_rules = (*MISSING_RULES, "em")
 
     def __init__(
         self,
         *,
         discretizer: Any = "equal_frequency",
+        structural: Any = None,
         random_state: Any = None,
         **shared: Any,
     ) -> None:
         super().__init__(discretizer=discretizer, random_state=random_state, **shared)
+        self.structural = structural
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
@@ -257,14 +276,23 @@ class BayesianNetworkEstimator(StructureParameters, FittedNetwork):
         with self._stage("learning the network"):
             domain = self.encoder_.domain
             options = structure_options(self, domain, resolve_smoothing(self.smoothing))
-            learned = learn_structure(counts, partial, domain, options)
+            self.__dict__.pop("em_scores_", None)
+            if self.missing == "em" and RowFacts.of(counts).lacks_cells:
+                by_steps = learn_by_expectation(
+                    counts.rows(), domain, options, edges=self.structural == "edges"
+                )
+                learned, self.em_scores_ = by_steps.learned, by_steps.scores
+            else:
+                learned = learn_structure(counts, partial, domain, options)
+                if self.missing == "em":
+                    self.em_scores_ = (learned.observed_score,)
         self._adopt(learned, counts, partial)
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range."""
         super()._check_parameters()
         check_structure(self)
-        resolve_smoothing(self.smoothing)
+        check_expectation(self)
 
     def _encoded(self, X: Any, sample_weight: Any) -> tuple[Codes, PartialValues]:
         """Learn how columns are read; the table's codes, and its sets of states."""

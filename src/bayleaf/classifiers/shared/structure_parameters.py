@@ -22,7 +22,7 @@ from bayleaf.classifiers.shared.parameters import (
     check_flag,
     check_threshold,
 )
-from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows, resolve_smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator
 from bayleaf.latent.structure_search import (
@@ -131,6 +131,35 @@ def check_structure(estimator: Any) -> None:
     _check_belongings(estimator)
     check_edge_parameters(estimator)
     check_arc_prior(estimator.arc_prior)
+
+
+def check_expectation(estimator: Any) -> None:
+    """Raise if what expectation maximisation needs of the parameters is not so.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the parameter, its value and what is allowed.
+    """
+    smoothing = resolve_smoothing(estimator.smoothing)
+    if estimator.structural is not None:
+        check_choice("structural", estimator.structural, ("edges",))
+    if estimator.missing != "em":
+        if estimator.structural is not None:
+            raise ValueError("structural='edges' needs missing='em'")
+        return
+    dirichlet_rows(smoothing)
+    if estimator.local_structure != TABLE or estimator.hierarchies is not None:
+        raise ValueError(
+            "missing='em' is defined for local_structure='table' without hierarchies; "
+            "take missing='marginalize'"
+        )
+    if estimator.abstraction is not None:
+        raise ValueError(
+            "missing='em' is defined without abstraction; leave "
+            f"abstraction={quoted(estimator.abstraction)} out, or take "
+            "missing='marginalize'"
+        )
 
 
 def structure_options(

@@ -94,13 +94,14 @@ def test_a_strong_belief_brings_in_an_arc_and_another_keeps_it_out(form: Any) ->
     assert ("d", "a") in model.fit(table).edges_
 
 
-def test_rows_with_missing_cells_keep_beliefs_and_tiers() -> None:
+@pytest.mark.parametrize("form", [{}, {"missing": "em", "structural": "edges"}])
+def test_rows_with_missing_cells_keep_beliefs_and_tiers(form: Any) -> None:
     table = _table().astype(object)
     table.loc[np.random.default_rng(0).random(150) < 0.15, "b"] = None
     table["d"] = np.random.default_rng(1).integers(2, size=150)
     beliefs = {("d", "a"): 1 - 1e-12}
     model = BayesianNetworkEstimator(
-        arc_prior=beliefs, tiers=[["c"], ["b"]], random_state=0
+        **form, arc_prior=beliefs, tiers=[["c"], ["b"]], random_state=0
     ).fit(table)
     assert ("b", "c") not in model.edges_
     assert ("d", "a") in model.edges_

@@ -20,6 +20,7 @@ from bayleaf import (
 )
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.constraints.edge_parameters import named_edges
+from bayleaf.classifiers.shared.saving import kept_support
 
 Edges = set[tuple[str, str]]
 Pair = tuple[str, str]
@@ -160,6 +161,23 @@ def test_an_arc_left_out_of_aode_makes_the_child_depend_on_the_class_alone() -> 
     calibrated = AODEClassifier(forbidden_edges=pairs, calibration="leave_one_out")
     alone = bayleaf.NaiveBayesClassifier(calibration="leave_one_out").fit(kept, y)
     assert calibrated.fit(kept, y).temperature_ == pytest.approx(alone.temperature_)
+
+
+def test_drawn_tables_of_aode_leave_the_same_arcs_out() -> None:
+    frame, y = _table(4)
+    model = AODEClassifier(tiers=[["a"], ["b"]], smoothing="m_estimate")
+    inner = model.fit(frame[["a", "b", "c"]], y).model_
+    support = kept_support(model)
+    assert support is not None
+    drawn = inner.drawn(support, np.random.default_rng(0))
+    for one in (inner, drawn):
+        b, a = one._states(1), one._states(0)
+        given = one.child_probabilities[:, b, a]
+        alone = one.parent_probabilities[:, None, a]
+        np.testing.assert_array_equal(given, np.broadcast_to(alone, given.shape))
+    assert (drawn.parent_probabilities != inner.parent_probabilities).any()
+    rows = support.rows[2][0][:, inner._states(1)]
+    np.testing.assert_array_equal(rows, support.rows[1][0][:, None] + 0 * rows)
 
 
 def test_super_parents_of_a2de_turn_round_where_one_order_is_forbidden() -> None:
