@@ -46,6 +46,7 @@ def commands(files: Files) -> dict[str, list[str]]:
         "reproduce": ["reproduce", "sahami1996", "--quick", "--output", f"{out}/p"],
         "counts": ["counts", table, "--like", model, "-o", f"{out}/c.counts"],
         "drift": ["drift", model, table],
+        "impute": ["impute", model, table],
         "demo": ["demo", "-o", f"{out}/d.html"],
         "hierarchy learn": ["hierarchy", "learn", table, "--drop", "disease"],
         "hierarchy check": ["hierarchy", "check", files["hierarchies"], table],
