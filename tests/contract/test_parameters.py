@@ -99,6 +99,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "forbidden_edges": ([("weather", "windy")], {}),
     "tiers": ([["weather"], ["windy"]], {}),
     "arc_prior": ({("weather", "windy"): 0.9}, {}),
+    "monotone": ({"degrees": 0}, {}),
     "time_limit": (600.0, {}),
     "cache_size": (10, {}),
 }

@@ -16,24 +16,32 @@ from bayleaf.classifiers.shared.constraints.edge_parameters import (
     check_edge_parameters,
     rooted_constraints,
 )
+from bayleaf.classifiers.shared.constraints.monotone import MonotoneClassifier
+from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.data.domain import Domain
 
 
-class A2DEClassifier(ForbiddenEdges, AveragedNetworksClassifier, IncrementalClassifier):
+class A2DEClassifier(
+    ForbiddenEdges,
+    MonotoneClassifier,
+    AveragedNetworksClassifier,
+    IncrementalClassifier,
+):
     """Average of the networks in which two features are parents of all others.
 
     Every pair of features in turn serves as super-parents; the joint probabilities of
     these networks are averaged. One feature alone makes naive Bayes. A super-parent is
     no parent of features that forbidden edges or tiers keep it from, of the other
     super-parent neither; arcs cannot be required, as each network has those of its own
-    super-parents alone.
+    super-parents alone. Monotone features are no super-parents.
 
     Parameters
     ----------
     **shared
-        The parameters that the classifiers share, see `BayesianClassifier`.
+        The parameters that the classifiers share, see `MonotoneClassifier` and
+        `BayesianClassifier`.
 
     References
     ----------
@@ -58,19 +66,21 @@ class A2DEClassifier(ForbiddenEdges, AveragedNetworksClassifier, IncrementalClas
         self._check_cells(3 * triples * domain.cards[-1])
         constraints = rooted_constraints(self, domain)
         is_open = constraints.open_arcs(len(domain) - 1)
-        return self._averaged_model(counts, domain, list(_networks(is_open)))
+        alone = {own.feature for own in monotone_features(self, domain)}
+        networks = list(_networks(is_open, alone))
+        return self._averaged_model(counts, domain, networks)
 
 
-def _networks(is_open: NDArray[np.bool_]) -> Iterator[list[Family]]:
+def _networks(is_open: NDArray[np.bool_], alone: set[int]) -> Iterator[list[Family]]:
     """Families of each network, the super-parents first, the second given the first.
 
     The first is the lower of the two, unless only the other may be its parent. Arcs are
-    those that are open, by [child, parent].
+    those that are open, by [child, parent]; features in `alone` are no super-parents.
     """
     n_features = len(is_open)
-    for pair in itertools.combinations(range(n_features), min(2, n_features)):
-        first, *second = pair
-        if second and is_open[first, second[0]] and not is_open[second[0], first]:
+    heads_of = [feature for feature in range(n_features) if feature not in alone]
+    for pair in itertools.combinations(heads_of, min(2, len(heads_of))):
+        if len(pair) == 2 and is_open[pair] and not is_open[pair[::-1]]:
             pair = pair[::-1]
         others = [k for k in range(n_features) if k not in pair]
         heads = [(pair[:k], own) for k, own in enumerate(pair)]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.constraints.edge_parameters import (
     EdgeParameters,
     check_counted,
@@ -19,6 +19,9 @@ from bayleaf.classifiers.shared.constraints.edge_parameters import (
     check_most_required,
     rooted_constraints,
 )
+from bayleaf.classifiers.shared.constraints.monotone import MonotoneClassifier
+from bayleaf.classifiers.shared.constraints.monotone_average import pooled_average
+from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
@@ -66,7 +69,7 @@ _MAX_EVIDENCE = 200_000_000
 _CLASSES_A_ROW = 10
 
 
-class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
+class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
     """Weighted average of sampled KDB networks; the most accurate model here.
 
     Every network sees the numeric columns through random quantile bins of its own and
@@ -78,7 +81,8 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     from a thousand rows on a curve for each feature corrects it where left-out rows
     show that this pays. The sum stays additive, so that every prediction is explained
     by terms that add up. Required and forbidden edges and tiers hold in every network
-    and in the regressions; curves and trees that correct the sum have no arcs.
+    and in the regressions; curves and trees that correct the sum have no arcs. No tree
+    branches at a monotone feature, whose part in the sum is put in order by a curve.
 
     Parameters
     ----------
@@ -113,7 +117,8 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness; with a whole number a fit can be repeated.
     **shared
-        The other parameters that the classifiers share, see `BayesianClassifier`.
+        The other parameters that the classifiers share, see `MonotoneClassifier` and
+        `BayesianClassifier`.
 
     Attributes
     ----------
@@ -253,6 +258,10 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
             learned.curves and Curves(*learned.curves),
             learned.trees and ClassTrees.of(len(prior), *learned.trees[:3]),
         )
+        monotone = monotone_features(self, domain) if len(prior) > 1 else []
+        if monotone:
+            model, scores = pooled_average(model, monotone, left_out, learned.scores)
+            self._loo_score = scores_of(scores, logs)
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
             model = model.with_class_prior(self._class_prior(counts, self.smoothing_))
@@ -370,6 +379,7 @@ class AveragedKDBClassifier(EdgeParameters, BayesianClassifier):
             by_curves=self.correction and asked,
             by_trees=self.class_trees and asked,
             n_jobs=logs.n_threads,
+            unbranched={own.feature for own in monotone_features(self, domain)},
         )
         self.corrected_ = learned.curves is not None
         self.n_trees_ = 0 if learned.trees is None else len(learned.trees.classes)

@@ -93,6 +93,7 @@ class KDBClassifier(EdgeParameters, HybridNetworkClassifier, IncrementalClassifi
     """
 
     chooses_structure = True
+    monotone_parents = True
 
     def __init__(
         self,

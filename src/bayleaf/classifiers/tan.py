@@ -55,6 +55,7 @@ class TANClassifier(EdgeParameters, HybridNetworkClassifier, IncrementalClassifi
     """
 
     chooses_structure = True
+    monotone_parents = True
 
     def __init__(self, *, theta: float | None = None, **shared: Any) -> None:
         super().__init__(**shared)

@@ -13,6 +13,7 @@ from bayleaf.cli.settings import (
     NETWORK,
     architecture_from,
     beliefs_from,
+    directions_from,
     edge_from,
     orders_from,
     settings_of,
@@ -160,6 +161,9 @@ class ModelOptions:
         a line for each tier, or a JSON list of lists. No arc leads to an earlier tier.
     arc_prior
         How probable an arc is thought to be, such as age->income=0.9; may be repeated.
+    monotone
+        Columns along which the second class only gains or only loses, such as
+        age=+,income=-; two classes.
     time_limit
         Seconds after which the search stops.
     min_count
@@ -252,6 +256,11 @@ class ModelOptions:
     tiers: Annotated[str | None, settings_of(*WITH_ARCS)] = None
     arc_prior: Annotated[
         tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
+    ] = None
+    monotone: Annotated[
+        tuple[str, ...] | None,
+        settings_of("nb", "tan", "kdb", "auto", "aode", "a2de"),
+        Parameter(negative=""),
     ] = None
     time_limit: Annotated[float | None, settings_of(NETWORK)] = None
     min_count: Annotated[int | None, settings_of("aode")] = None
@@ -359,6 +368,7 @@ class ModelOptions:
             values[name] = [edge_from(name, text) for text in texts] if texts else None
         values["tiers"] = tiers_from(self.tiers)
         values["arc_prior"] = beliefs_from(self.arc_prior)
+        values["monotone"] = directions_from(self.monotone)
         declared = values.pop("categorical")
         values["categorical_features"] = list(declared) if declared else None
         values["ordered_features"] = orders_from(values.pop("ordered"))

@@ -97,6 +97,24 @@ def beliefs_from(texts: Sequence[str] | None) -> dict[tuple[str, str], float] | 
     return found
 
 
+def directions_from(texts: Sequence[str] | None) -> dict[str, int] | None:
+    """Directions of monotone features from texts such as age=+,income=-."""
+    if not texts:
+        return None
+    directions = {"+": 1, "+1": 1, "-": -1, "-1": -1}
+    found: dict[str, int] = {}
+    for text in texts:
+        for part in text.split(","):
+            name, _, direction = part.rpartition("=")
+            if not name.strip() or direction.strip() not in directions:
+                raise ValueError(
+                    "--monotone should have the form column=+ or column=-, several "
+                    f"with commas between them, got {quoted(text)}"
+                )
+            found[name.strip()] = directions[direction.strip()]
+    return found
+
+
 def tiers_from(text: str | None) -> list[list[str]] | None:
     """Tiers from text such as age,sex;smoking, or from a file of such lines or JSON."""
     if text is None:

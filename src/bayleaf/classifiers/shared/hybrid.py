@@ -13,6 +13,11 @@ from numpy.typing import NDArray
 from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
 from bayleaf.classifiers.shared.constraints.edge_parameters import check_same_kind
+from bayleaf.classifiers.shared.constraints.monotone import (
+    MonotoneClassifier,
+    pooled_network,
+)
+from bayleaf.classifiers.shared.constraints.monotone_features import directions_of
 from bayleaf.classifiers.shared.parameters import (
     CALIBRATIONS,
     DISCRETIZE,
@@ -75,7 +80,7 @@ class _Parts(NamedTuple):
     families: LinearGaussianFamilies
 
 
-class HybridNetworkClassifier(SingleNetworkClassifier):
+class HybridNetworkClassifier(MonotoneClassifier, SingleNetworkClassifier):
     """Base of classifiers by one network that can take numbers as numbers.
 
     A subclass defines `_learn_network` and `_number_families` in the place of `_learn`.
@@ -91,8 +96,8 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         which calibrates too; only with ``numeric="gaussian"``. By default all count
         once.
     **shared
-        The parameters that the classifiers share, see `SingleNetworkClassifier` and
-        `BayesianClassifier`.
+        The parameters that the classifiers share, see `MonotoneClassifier`,
+        `SingleNetworkClassifier` and `BayesianClassifier`.
     """
 
     # Arcs among all features that are required or forbidden.
@@ -127,6 +132,14 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
                 f"objective={quoted(self.objective)} fits tables alone; use "
                 "numeric='discretize', or objective='generative'"
             )
+        if directions_of(self):
+            for name, only in (("numeric", DISCRETIZE), ("objective", GENERATIVE)):
+                if getattr(self, name) != only:
+                    raise ValueError(
+                        f"monotone pools tables of counts, which "
+                        f"{name}={quoted(getattr(self, name))} does not keep; use "
+                        f"{name}={quoted(only)}, or leave monotone out"
+                    )
 
     @abstractmethod
     def _learn_network(self, counts: CountSource, domain: Domain) -> Learned:
@@ -178,6 +191,15 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         said = np.round(said * _PARTS_A_NAT) / _PARTS_A_NAT
         total = float((codes.weights * said).sum())
         return Learned(model, tables.log_likelihood + total)
+
+    def _network_model(
+        self,
+        counts: CountSource,
+        domain: Domain,
+        feature_parents: Sequence[tuple[int, ...] | None],
+    ) -> Learned:
+        learned = super()._network_model(counts, domain, feature_parents)
+        return pooled_network(self, learned, counts, domain)
 
     def _parts(self, numbers: Numbers, codes: Codes, domain: Domain) -> _Parts:
         """The nominal features with their class, and regressions of the others."""

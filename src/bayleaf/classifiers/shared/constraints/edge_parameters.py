@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from bayleaf.classifiers.shared.constraints.monotone_features import (
+    keeps_parents,
+    monotone_features,
+)
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.domain import Domain
 from bayleaf.search.constraints import Constraints, Edge
@@ -135,7 +140,34 @@ def rooted_constraints(estimator: Any, domain: Domain) -> Constraints:
                 f"forbidden_edges excludes the arc from the class to "
                 f"{quoted(domain[child].name)}, but {remedy}"
             )
-    return constraints.among(range(class_index))
+    monotone = {own.feature for own in monotone_features(estimator, domain)}
+    constraints = constraints.among(range(class_index))
+    return _kept_apart(constraints, monotone, domain, keeps_parents(estimator))
+
+
+def _kept_apart(
+    constraints: Constraints, monotone: set[int], domain: Domain, with_parents: bool
+) -> Constraints:
+    """The constraints, and monotone features without children, or without arcs."""
+    for parent, child in sorted(constraints.required_edges):
+        arc = f"from {quoted(domain[parent].name)} to {quoted(domain[child].name)}"
+        if parent in monotone:
+            raise ValueError(
+                f"required_edges asks for an arc {arc}, but a feature that monotone "
+                "names has no children; take it out of one of them"
+            )
+        if child in monotone and not with_parents:
+            raise ValueError(
+                f"required_edges asks for an arc {arc}, but a feature that monotone "
+                "names depends on the class alone, except in TAN and KDB with "
+                "missing='error' and unknown='error'"
+            )
+    features = range(len(domain) - 1)
+    closed = {(own, other) for own in monotone for other in features if own != other}
+    if not with_parents:
+        closed |= {(other, own) for own, other in closed}
+    forbidden = constraints.forbidden_edges | closed
+    return replace(constraints, forbidden_edges=forbidden)
 
 
 def check_most_required(
