@@ -32,6 +32,7 @@ ORDER = [
     ("modelling",),
     ("predictions",),
     ("loading",),
+    ("opening",),
     ("evaluation",),
     ("explain",),
     ("plot",),
@@ -51,7 +52,7 @@ REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "native": [(REST,), ("search",)],
     "data": [
-        ("interruptible", "hierarchy", "interval_numbers", "memory"),
+        ("interruptible", "hierarchy", "interval_labels", "interval_numbers", "memory"),
         ("domain",),
         ("codes",),
         ("tables",),
@@ -64,6 +65,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "streams": [(REST,), ("partitions",)],
     "search": [
+        ("constraints",),
         ("structure",),
         ("hierarchies",),
         ("tables",),
@@ -81,13 +83,15 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("parts",),
         ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
-        ("sampling",),
+        ("sampling", "completion"),
         ("approximate",),
         (REST,),
+        ("interventions",),
     ],
     "models": [
         ("texts",),
         ("handed_over", "network_parts"),
+        ("structures",),
         ("bayesian_network",),
         ("support",),
         ("rules",),
@@ -97,16 +101,24 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents", "mixtures"),
         (REST,),
     ],
+    "latent": [("starts",), (REST,), ("structural",)],
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),
+        ("packed",),
         ("native",),
         ("formats",),
+        ("exports",),
         (REST,),
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
-    "cli": [(REST,), ("regression", "batches"), ("commands", "counting"), ("app",)],
+    "cli": [
+        (REST,),
+        ("regression", "batches"),
+        ("commands", "counting", "imputing"),
+        ("app",),
+    ],
 }
 
 

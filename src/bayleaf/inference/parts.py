@@ -170,6 +170,32 @@ class NetworkTrees:
             raise TooWideError(found)
         return found
 
+    def part_of(self, variables: Iterable[int]) -> Part:
+        """A compiled tree over some variables, whatever evidence they may have.
+
+        Raises
+        ------
+        ValueError
+            As `part`.
+        """
+        return self.part(Evidence(self.domain, ()), variables)
+
+    def upper_part(self, variables: Iterable[int]) -> Part:
+        """A compiled tree over some variables and their ancestors, and no others.
+
+        Raises
+        ------
+        ValueError
+            As `part`.
+        """
+        kept = tuple(sorted(ancestors(self.network.dag, variables)))
+        if len(kept) == len(self.domain):
+            return self.part_of(kept)
+        found = self._compiled_part(kept, {})
+        if isinstance(found, str):
+            raise ValueError(found)
+        return found
+
     def parts(
         self, evidence: Evidence, targets: Sequence[int], together: Sequence[int] = ()
     ) -> Iterator[tuple[Sequence[int], Part]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
 from bayleaf.inference.approximate.posterior_queries import KnownOf, PosteriorQueries
+from bayleaf.inference.completion.imputation import Imputation
 from bayleaf.inference.conflict import conflict, conflict_by_item
 from bayleaf.inference.events.questions import Questions
 from bayleaf.inference.factorisation import Factorisation
@@ -38,7 +39,7 @@ from bayleaf.wording import brief
 Name = str | int
 
 
-class Inference(PosteriorQueries, Questions):
+class Inference(PosteriorQueries, Questions, Imputation):
     """Answers questions to a network, exactly, and keeps what it compiled for them.
 
     Evidence is a mapping from names of variables to what is known of them: a state, a

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.io.atomic import replacing
-from bayleaf.io.formats.xml_writing import xml_attributes, xml_holds
+from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor

@@ -7,11 +7,11 @@ safe names; GeNIe shows the true ones, which properties keep for reading back.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.graph.dag import DAG
 from bayleaf.io.atomic import replacing
@@ -27,13 +27,15 @@ from bayleaf.io.formats.full_tables import (
     full_tables,
     number_texts,
 )
+from bayleaf.io.formats.one_hot import one_hot_table
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
-from bayleaf.io.formats.source_file import MAX_BYTES, quoted
-from bayleaf.io.formats.xml_reading import XmlElement, notes_of, read_xml
-from bayleaf.io.formats.xml_writing import xml_attributes, xml_holds, xml_text
+from bayleaf.io.formats.source_file import AGRUM_TURNS_PARENTS, MAX_BYTES, quoted
+from bayleaf.io.formats.xml.reading import XmlElement, notes_of, read_xml
+from bayleaf.io.formats.xml.writing import xml_attributes, xml_holds, xml_text
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _EXPERIENCE = "experience"
+_LOGGER = logging.getLogger("bayleaf")
 # Size of a node on GeNIe's canvas and the room between nodes, in its units.
 _WIDTH, _HEIGHT, _GAP = 100, 50, 40
 _NODES_A_ROW = 20
@@ -54,6 +56,7 @@ def read(
     path: str | Path,
     *,
     max_bytes: int = MAX_BYTES,
+    normalize: bool = False,
     max_table_cells: int = MAX_TABLE_CELLS,
 ) -> BayesianNetwork:
     """Read an XDSL file; nodes are called by their identifiers in files not of ours.
@@ -64,6 +67,8 @@ def read(
         A file of ours or of another program.
     max_bytes : int, default=2**28
         Larger files are refused.
+    normalize : bool, default=False
+        Whether counts and percent are divided by their sum; see `RowSums`.
     max_table_cells : int, default=10_000_000
         Largest table that a deterministic node may become.
 
@@ -88,7 +93,9 @@ def read(
         _table(node, variables, index, max_table_cells)
         for index, node in enumerate(nodes)
     ]
-    return assembled_network(variables, tables)
+    if _is_of_agrum(root) and any(len(table.parents) > 1 for table in tables):
+        _LOGGER.warning(AGRUM_TURNS_PARENTS, Path(path).name)
+    return assembled_network(variables, tables, normalize=normalize)
 
 
 def write(
@@ -124,6 +131,15 @@ def write(
         file.writelines(f"{line}\n" for line in _lines(safe, tables, network.dag))
 
 
+def _is_of_agrum(root: XmlElement) -> bool:
+    """Whether pyAgrum says that it wrote the file."""
+    return any(
+        genie.attributes.get("app", "").startswith("aGrUM")
+        for extensions in root.all("extensions")
+        for genie in extensions.all("genie")
+    )
+
+
 def _variable(node: XmlElement) -> DeclaredVariable:
     """A node's name and states as the file declares them."""
     if node.tag not in ("cpt", "deterministic"):
@@ -155,34 +171,13 @@ def _table(
     name = variables.declared[index].name
     if node.tag == "deterministic":
         results = node.one("resultingstates")
-        values = _one_hot(results, variables, index, max_table_cells)
-        return DeclaredTable(name, parents, values, results.line)
+        states, line = results.text.split(), results.line
+        values = one_hot_table(states, variables, index, line, max_table_cells)
+        return DeclaredTable(name, parents, values, line)
     table = node.one("probabilities")
     experience = _notes(node).get(_EXPERIENCE)
     counts = None if experience is None else node.numbers(experience)
     return DeclaredTable(name, parents, table.numbers(), table.line, None, counts)
-
-
-def _one_hot(
-    results: XmlElement, variables: Variables, index: int, max_table_cells: int
-) -> NDArray[np.float64]:
-    """The table of a deterministic node, shape (parent configurations, states)."""
-    states, codes = results.text.split(), variables.codes(index)
-    name = quoted(variables.declared[index].name)
-    if (cells := len(states) * len(codes)) > max_table_cells:
-        raise results.error(
-            f"the table of node {name} would have {cells:,} cells; give it fewer "
-            f"parents, or raise max_table_cells, which is {max_table_cells:,}"
-        )
-    unknown = [state for state in states if state not in codes]
-    if unknown:
-        raise results.error(
-            f"node {name} should result in {quoted(unknown[0])}, which is none of its "
-            "states; name one of them"
-        )
-    values = np.zeros((len(states), len(codes)))
-    values[np.arange(len(states)), [codes[state] for state in states]] = 1.0
-    return values
 
 
 def _lines(safe: SafeNames, tables: Iterator[FullTable], dag: DAG) -> Iterator[str]:

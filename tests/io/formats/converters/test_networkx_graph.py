@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayleaf.io.formats.networkx_graph import from_networkx, to_networkx
+from bayleaf.io.formats.converters.networkx_graph import from_networkx, to_networkx
 from oracles.hard_networks import assert_same_network, hard_network, mixed_network
 
 

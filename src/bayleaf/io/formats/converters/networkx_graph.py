@@ -6,16 +6,17 @@ networkx is no requirement of this package; it is imported when asked for.
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
+from bayleaf.io.formats.converters.peers import peer
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.network_parts import Name
+from bayleaf.models.structures.network_structure import NetworkStructure
 
 
 def to_networkx(
@@ -67,6 +68,20 @@ def to_networkx(
     return graph
 
 
+def structure_to_networkx(structure: NetworkStructure) -> Any:
+    """Make a networkx graph of the names and arcs of a structure.
+
+    Raises
+    ------
+    ImportError
+        If networkx is not installed.
+    """
+    graph = _networkx().DiGraph()
+    graph.add_nodes_from(structure.names)
+    graph.add_edges_from(structure.edges)
+    return graph
+
+
 def from_networkx(graph: Any) -> BayesianNetwork:
     """Make a network from a networkx graph.
 
@@ -109,12 +124,7 @@ def from_networkx(graph: Any) -> BayesianNetwork:
 
 def _networkx() -> Any:
     """The module networkx."""
-    try:
-        return import_module("networkx")
-    except ImportError as error:
-        raise ImportError(
-            "networkx is not installed; install it to exchange graphs with it"
-        ) from error
+    return peer("networkx", "networkx", "graphs")
 
 
 def _variable(name: Any, values: dict[str, Any]) -> Variable:

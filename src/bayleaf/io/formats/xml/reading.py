@@ -6,6 +6,8 @@ type that only lists elements, as XMLBIF files show one, is harmless and passed 
 
 from __future__ import annotations
 
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,12 +31,16 @@ from bayleaf.io.formats.source_file import (
     NetworkFileError,
     quoted,
     read_content,
+    windows_text,
 )
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 500_000
 # A variable of as many states as may be still lists them, with room to spare.
 MAX_CHILDREN = 2 * MAX_STATES
+_BLANK = b" \t\r\n"
+_ENCODING = re.compile(rb"<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([\w.-]{1,40})")
+_LIKE_UTF_8 = (b"utf-8", b"utf8", b"ascii", b"us-ascii")
 
 
 @dataclass(slots=True)
@@ -159,12 +165,33 @@ def read_xml(
         If the file cannot be opened.
     """
     builder = _Builder(Path(path).name, kind)
-    root = builder.built(read_content(path, max_bytes))
+    root = builder.built(*_sound_start(read_content(path, max_bytes)))
     if root.tag != root_tag:
         raise root.error(
             f"this is no {kind} file: its root is <{root.tag[:60]}>, not <{root_tag}>"
         )
     return root
+
+
+def _sound_start(content: bytes) -> tuple[bytes, int]:
+    """The content as parsers want it, and how many lines were cut off before it.
+
+    Nothing may stand before a declaration, yet files begin with blank lines or a byte
+    order mark that an editor put after them; and older programs write letters of the
+    Windows code page without a word about it.
+    """
+    start = content.lstrip(_BLANK).removeprefix(BOM_UTF8).lstrip(_BLANK)
+    n_lines = content.count(b"\n", 0, len(content) - len(start))
+    if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return start, n_lines
+    named = _ENCODING.match(start)
+    if named is not None and named[1].lower() not in _LIKE_UTF_8:
+        return start, n_lines
+    try:
+        start.decode("utf-8")
+    except UnicodeDecodeError:
+        start = windows_text(start).encode("utf-8")
+    return start, n_lines
 
 
 class _Builder:
@@ -180,9 +207,11 @@ class _Builder:
         self._root: XmlElement | None = None
         self._n_elements = 0
         self._open: list[tuple[XmlElement, list[str]]] = []
+        self._n_cut = 0
 
-    def built(self, content: bytes) -> XmlElement:
-        """The root of a whole file."""
+    def built(self, content: bytes, n_cut: int = 0) -> XmlElement:
+        """The root of a whole file before which some lines were cut off."""
+        self._n_cut = n_cut
         try:
             self._parser.feed(content)
             self._parser.close()
@@ -242,7 +271,7 @@ class _Builder:
     @property
     def _line(self) -> int:
         """Where the parser stands."""
-        return int(self._parser.parser.CurrentLineNumber)
+        return int(self._parser.parser.CurrentLineNumber) + self._n_cut
 
     def _error(self, problem: str) -> NetworkFileError:
         """An error that names the line where the parser stands."""
@@ -250,7 +279,7 @@ class _Builder:
 
     def _malformed(self, error: Any) -> NetworkFileError:
         """What the parser's own complaint says."""
-        line = int(error.position[0])
+        line = int(error.position[0]) + self._n_cut
         reason = ErrorString(error.code)
         if self._root is None:
             problem = f"this is no {self.kind} file: it is not XML ({reason})"

@@ -27,14 +27,16 @@ from bayleaf.io.formats.full_tables import (
 )
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
 from bayleaf.io.formats.source_file import MAX_BYTES, quoted
-from bayleaf.io.formats.xml_reading import XmlElement, notes_of, read_xml
-from bayleaf.io.formats.xml_writing import xml_holds, xml_text
+from bayleaf.io.formats.xml.reading import XmlElement, notes_of, read_xml
+from bayleaf.io.formats.xml.writing import xml_holds, xml_text
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 _EXPERIENCE = "experience"
 
 
-def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
+def read(
+    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+) -> BayesianNetwork:
     """Read an XMLBIF file.
 
     Parameters
@@ -43,6 +45,8 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
         A file of ours or of another program.
     max_bytes : int, default=2**28
         Larger files are refused.
+    normalize : bool, default=False
+        Whether counts and percent are divided by their sum; see `RowSums`.
 
     Raises
     ------
@@ -57,7 +61,7 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     declared = [_variable(element) for element in network.all("VARIABLE")]
     variables = Variables(declared, Path(path).name)
     tables = [_table(element, variables) for element in network.all("DEFINITION")]
-    return assembled_network(variables, tables)
+    return assembled_network(variables, tables, normalize=normalize)
 
 
 def write(

@@ -1,0 +1,129 @@
+"""How the value of a cell becomes the code of a variable, for programs that score."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bayleaf.data.domain import Variable
+from bayleaf.data.encoder.table_encoder import TableEncoder
+from bayleaf.data.reading.column_reading import ColumnReading
+from bayleaf.data.reading.dates import MONTHS, WEEKDAYS
+from bayleaf.data.tables.columns import Name
+
+Kind = Literal["values", "intervals"]
+# Parts of dates that are categories, and the words for them.
+_WORDS = {"month": MONTHS, "weekday": WEEKDAYS}
+
+
+@dataclass(frozen=True)
+class FeatureCells:
+    """How cells of one column become codes of one variable.
+
+    Parameters
+    ----------
+    column : str or int
+        The column of the table.
+    variable : Variable
+        What it becomes; a date becomes several variables.
+    reading : ColumnReading
+        How the column is read: what is text, truth values, a date or a duration.
+    part : str, optional
+        The part of a date that this variable is: "year", "month" and "weekday" (whole
+        numbers from 0), "hour", or "days" since the reading's origin.
+    kind : {"values", "intervals"}
+        Whether values have codes of their own, or numbers are cut.
+    codes : mapping of value to int
+        Code of each value, where kind is "values": text, numbers or truth values; for
+        months and weekdays their numbers.
+    cut_points : tuple of float
+        Where kind is "intervals": the code of a number is how many of them are below
+        it.
+    missing : int or None
+        Code of missing cells; None where the model refuses them.
+    unknown : int or None
+        Code of values without one of their own; None where the model refuses them.
+    """
+
+    column: Name
+    variable: Variable
+    reading: ColumnReading
+    part: str | None
+    kind: Kind
+    codes: Mapping[Hashable, int] = field(default_factory=dict)
+    cut_points: tuple[float, ...] = ()
+    missing: int | None = None
+    unknown: int | None = None
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes, that of cells that are summed out included."""
+        return self.variable.n_states + 1
+
+    @property
+    def marginalizes(self) -> bool:
+        """Whether missing cells are summed out, and are no state of their own."""
+        return self.missing == self.variable.n_states
+
+    def code(self, value: Any) -> int | None:
+        """Code of a value that is text, a number, a truth value or missing (None).
+
+        Returns None where the model refuses the value. Dates are given as their parts.
+        """
+        if value is None or value != value:
+            return self.missing
+        if self.kind == "intervals":
+            return bisect_left(self.cut_points, float(value))
+        return self.codes.get(value, self.unknown)
+
+
+def feature_cells(encoder: TableEncoder) -> tuple[FeatureCells, ...]:
+    """How the columns of a table become codes, one entry a variable, in their order."""
+    variables = iter(encoder.domain)
+    return tuple(
+        _cells(next(variables), reading, part, encoder)
+        for reading in encoder.readings
+        if reading.form != "left_out"
+        for part in (reading.parts if reading.form == "date" else None) or (None,)
+    )
+
+
+def _cells(
+    variable: Variable, reading: ColumnReading, part: str | None, encoder: TableEncoder
+) -> FeatureCells:
+    """How cells become codes of one variable."""
+    rules = encoder.rules
+    # The state of missing cells, if they are one, has this code too.
+    missing = variable.n_known_states
+    unknown = missing
+    if variable.other_state is not None:
+        unknown = variable.state_index[variable.other_state]
+    is_cut = variable.kind == "numeric" and variable.categories is None
+    return FeatureCells(
+        reading.name,
+        variable,
+        reading,
+        part,
+        "intervals" if is_cut else "values",
+        {} if is_cut else _codes(variable, part),
+        variable.cut_points if is_cut else (),
+        None if rules.missing == "error" else missing,
+        None if rules.unknown == "error" else unknown,
+    )
+
+
+def _codes(variable: Variable, part: str | None) -> dict[Hashable, int]:
+    """Code of each value of a variable that is not cut."""
+    if variable.categories is None:
+        codes = {state: code for code, state in enumerate(variable.known_states)}
+    else:
+        codes = {
+            value: bisect_left(variable.cut_points, rank)
+            for rank, value in enumerate(variable.categories)
+        }
+    if part not in _WORDS:
+        return codes
+    words = _WORDS[part]
+    return {words.index(str(w)): code for w, code in codes.items() if w in words}
