@@ -106,7 +106,12 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
-    "cli": [(REST,), ("regression", "batches"), ("commands", "counting"), ("app",)],
+    "cli": [
+        (REST,),
+        ("regression", "batches"),
+        ("commands", "counting", "exporting"),
+        ("app",),
+    ],
 }
 
 
