@@ -45,6 +45,7 @@ _PUBLIC = {
     "load": "bayleaf.loading",
     "predict_to_folder": "bayleaf.predictions.folder",
     "read_network": "bayleaf.io.registry",
+    "to_sql": "bayleaf.io.exports.sql.statement",
     "write_network": "bayleaf.io.registry",
 }
 

@@ -50,13 +50,15 @@ def export(
     from bayleaf.io.exports.registry import export_model
 
     check_writable(output)
-    export_model(
-        model,
-        output,
-        dialect=dialect,
-        table=table,
-        explain=explain,
-        id_columns=id_columns or None,
-        form=form,
-    )
+    options = {
+        "dialect": dialect,
+        "table": table,
+        "explain": explain,
+        "id_columns": id_columns or None,
+        "form": form,
+    }
+    try:
+        export_model(model, output, **options)
+    except ImportError as error:
+        raise ValueError(str(error)) from None
     return 0

@@ -15,6 +15,7 @@ from bayleaf.wording import name_list
 # Module and function of each suffix: the function takes a predictor, a path and options
 # by name. Modules are loaded when a file asks for them.
 WRITERS: dict[str, tuple[str, str]] = {
+    ".sql": ("bayleaf.io.exports.sql.statement", "write_sql"),
     ".pmml": ("bayleaf.io.formats.pmml", "write_pmml"),
 }
 
