@@ -50,6 +50,7 @@ _PUBLIC = {
     "load": "bayleaf.opening",
     "predict_to_folder": "bayleaf.predictions.folder",
     "read_network": "bayleaf.io.registry",
+    "to_sql": "bayleaf.io.exports.sql.statement",
     "write_network": "bayleaf.io.registry",
 }
 
