@@ -24,9 +24,7 @@ def test_directions_are_taken_from_words(
     assert done.code == 0, done.err
     assert bayleaf.load(out).monotone == {"age": 1, "maximum_heart_rate": -1}
     shown = run("inspect", out).out
-    assert (
-        "never falls as age grows and never rises as maximum_heart_rate grows" in shown
-    )
+    assert "never falls as age grows and never rises as maximum_heart_rate grows" in shown
 
 
 @pytest.mark.parametrize(
