@@ -1,11 +1,12 @@
-"""A network as the page computes with it: factors, cliques, and their links."""
+"""A network as scripts compute with it: factors, cliques, and their links."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.explorer.packing import packed
+from bayleaf.inference.junction_tree.decomposition import Form, Product
 from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.io.exports.shipped.packing import packed
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 # Cells of all cliques together: a browser still answers within a second.
@@ -21,7 +22,7 @@ def compiled_tree(network: BayesianNetwork) -> JunctionTree:
         If the cliques are too large for a page.
     """
     advice = (
-        "the explorer can show networks whose cliques have at most "
+        "a page can hold networks whose cliques have at most "
         f"{MOST_CELLS} cells together; give variables fewer states or parents, or ask "
         "with `bayleaf query`"
     )
@@ -46,20 +47,26 @@ def tree_content(tree: JunctionTree) -> dict[str, Any]:
     numbered from the network's own on. A term that is the whole table of a variable
     names it as its child.
     """
-    n_variables = len(tree.network.domain)
-    whole = [not tree.is_apart(node) for node in range(n_variables)]
     return {
-        "cards": list(tree.product.cards),
+        **product_content(tree.product),
+        "cliques": [list(clique) for clique in tree.cliques],
+        "links": [list(edge) for edge in tree.forest.edges],
+    }
+
+
+def product_content(product: Product) -> dict[str, Any]:
+    """The factors of a network as plain values."""
+    whole = [form is Form.WHOLE for form in product.forms]
+    return {
+        "cards": list(product.cards),
         "terms": [
             {
                 "family": list(term.family),
                 "table": packed(term.make()),
-                **({"child": place} if place < n_variables and whole[place] else {}),
+                **({"child": place} if place < len(whole) and whole[place] else {}),
             }
-            for place, term in enumerate(tree.product.terms)
+            for place, term in enumerate(product.terms)
         ],
-        "cliques": [list(clique) for clique in tree.cliques],
-        "links": [list(edge) for edge in tree.forest.edges],
     }
 
 

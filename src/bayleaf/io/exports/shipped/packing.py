@@ -67,15 +67,29 @@ def base64_of(array: NDArray[Any]) -> str:
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
 
 
-def script_json(document: Any) -> str:
+def script_json(
+    document: Any,
+    *,
+    plain_characters: int = _PLAIN_CHARACTERS,
+    ascii_only: bool = False,
+) -> str:
     """A document as JSON that nothing in it can end or open an element with.
 
     A large one is compressed: ``{"deflate": base64 of its JSON, compressed by zlib}``.
+
+    Parameters
+    ----------
+    document : object
+        Plain values.
+    plain_characters : int
+        Documents of more characters are compressed.
+    ascii_only : bool, default=False
+        Whether all other characters are escaped.
     """
     text = json.dumps(
-        document, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        document, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":")
     )
-    if len(text) > _PLAIN_CHARACTERS:
+    if len(text) > plain_characters:
         squeezed = zlib.compress(text.encode("utf-8", "surrogatepass"), 7)
         text = json.dumps({"deflate": base64.b64encode(squeezed).decode("ascii")})
     return text.translate(_ESCAPES)
