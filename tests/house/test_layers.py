@@ -116,7 +116,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "imputing"),
+        ("commands", "counting", "exporting", "imputing"),
         ("app",),
     ],
 }

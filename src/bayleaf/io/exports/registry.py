@@ -1,0 +1,106 @@
+"""Models as programs of other systems, by the suffix of the file."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from bayleaf.io.native.model_file import SavedModel, read_model
+from bayleaf.models.predictor import Predictor
+from bayleaf.wording import name_list
+
+# Module and function of each suffix: the function takes a predictor, a path and options
+# by name. Modules are loaded when a file asks for them.
+WRITERS: dict[str, tuple[str, str]] = {
+    ".pmml": ("bayleaf.io.formats.pmml", "write_pmml"),
+}
+
+
+def export_model(model: Any, path: str | Path, **options: Any) -> None:
+    """Write a classifier as a program of the system that the file's suffix names.
+
+    Parameters
+    ----------
+    model : fitted classifier, Predictor, SavedModel, str or Path
+        The classifier, or the model file of one.
+    path : str or Path
+        Where to; an older file is replaced only when all is written.
+    **options
+        What the writer of that suffix takes beside; those that are None are left out.
+
+    Raises
+    ------
+    ValueError
+        If the suffix is none of a known program, an option does not belong to it, or
+        the program cannot hold the model.
+    TypeError
+        If `model` is no classifier.
+    OSError
+        If a file cannot be read or written.
+    """
+    write = _writer(path)
+    given = {name: value for name, value in options.items() if value is not None}
+    _check_options(write, given, Path(path).suffix)
+    write(predictor_of(model), path, **given)
+
+
+def predictor_of(model: Any) -> Predictor:
+    """The predictor of a fitted classifier or of a model file.
+
+    Parameters
+    ----------
+    model : fitted classifier, Predictor, SavedModel, str or Path
+        What to take it from.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        If the file holds no classifier, or the classifier is not fitted.
+    OSError
+        If the file cannot be read.
+    """
+    if isinstance(model, str | Path):
+        model = read_model(model)
+    if isinstance(model, SavedModel):
+        model = model.predictor
+    if isinstance(model, Predictor):
+        return model
+    if not hasattr(model, "_predictor"):
+        raise TypeError(
+            "model must be a fitted classifier of this library or the path of its "
+            f"model file, got a {type(model).__name__}"
+        )
+    found = model._predictor()
+    assert isinstance(found, Predictor)
+    return found
+
+
+def _writer(path: str | Path) -> Callable[..., None]:
+    """The function that writes files with the suffix of a path."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in WRITERS:
+        raise ValueError(
+            f"{Path(path).name} has no suffix of a program that models are written "
+            f"as; use one of {', '.join(WRITERS)}"
+        )
+    module, function = WRITERS[suffix]
+    found: Callable[..., None] = getattr(import_module(module), function)
+    return found
+
+
+def _check_options(
+    write: Callable[..., None], options: dict[str, Any], suffix: str
+) -> None:
+    """Raise ValueError unless a writer takes all the options."""
+    known = list(inspect.signature(write).parameters)[2:]
+    for name in options:
+        if name not in known:
+            takes = f"these take {name_list(known)}" if known else "these take none"
+            raise ValueError(
+                f"{name} is no option of {suffix} files; {takes}, so leave it out"
+            )
