@@ -15,6 +15,7 @@ from bayleaf.wording import name_list
 # Module and function of each suffix: the function takes a predictor, a path and options
 # by name. Modules are loaded when a file asks for them.
 WRITERS: dict[str, tuple[str, str]] = {
+    ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
     ".pmml": ("bayleaf.io.formats.pmml", "write_pmml"),
 }
 
