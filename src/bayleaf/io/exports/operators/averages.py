@@ -64,7 +64,7 @@ def _members(
     codes: Sequence[str],
     cards: Sequence[int],
 ) -> str:
-    """Log of weight times posterior of one mixture's experts, (n_rows, experts, classes)."""
+    """Log of weight times posterior of one mixture's experts, by row, expert, class."""
     weights = ""
     for bank in banks:
         own = _posteriors(graph, bank, codes, cards)

@@ -107,7 +107,7 @@ class Graph:
         return self.add("Gather", table, places, axis=0)
 
     def log_sum_exp(self, values: str, axis: int) -> str:
-        """Logarithm of the sum of exponentials along an axis, minus infinity for none."""
+        """Logarithm of the sum of exponentials along an axis."""
         highest = self.add("ReduceMax", values, axes=[axis], keepdims=1)
         # Without it minus infinity less itself is no number.
         finite = self.add("Max", highest, np.array(-1e300))
