@@ -16,7 +16,7 @@ from bayleaf.wording import name_list
 # by name. Modules are loaded when a file asks for them.
 WRITERS: dict[str, tuple[str, str]] = {
     ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
-    ".pmml": ("bayleaf.io.formats.pmml", "write_pmml"),
+    ".pmml": ("bayleaf.io.exports.scoring_sums", "write_pmml"),
 }
 
 

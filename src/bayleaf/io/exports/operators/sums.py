@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.io.exports.occupied_terms import occupied_terms
 from bayleaf.io.exports.operators.graph import ML_DOMAIN, Graph
 from bayleaf.io.exports.operators.networks import joint_places
 from bayleaf.io.exports.operators.numbers import number_terms
@@ -73,96 +74,20 @@ def _family(
     weights: Floats,
     pseudo: Sequence[float],
 ) -> list[str]:
-    """What one family says at each of its depths.
-
-    Logarithms are taken relative to those of a joint state without rows, which is a
-    number that all classes share; so tables hold occupied joint states alone.
-    """
-    *radices, n_classes = family["radices"]
-    keys = np.cumsum(family["steps"], dtype=np.int64)
-    totals = np.asarray(family["totals"], dtype=np.float64)
-    states = np.stack(np.unravel_index(keys, (*radices, n_classes)))
-    own, labels = states[: len(radices)], states[-1]
-    marginal = np.bincount(own[0], totals, radices[0])
-    each, together, shared = pseudo
-    n_states = radices[0] - 1
-    least = each + together / n_states + shared * marginal / marginal.sum()
-    least[n_states] = 0.0
-    strength = each * n_states + together + shared
-    says = least > 0
-    terms = []
-    for depth in range(len(radices)):
-        is_last = depth == len(radices) - 1
-        weight = weights[depth:].sum() if is_last else weights[depth]
-        if not weight:
+    """What one family says at each of its depths."""
+    found = []
+    for term in occupied_terms(family, weights, pseudo):
+        if not term.members:
+            rows = np.where(term.says[:, None], term.rows, 0.0)
+            found.append(graph.look_up(rows, digits[0]))
             continue
-        order = [*range(1, depth + 1), 0]
-        widths = [radices[k] for k in order]
-        upper, counts = _sums(own[order], widths, labels, totals, n_classes)
-        place = joint_places(graph, [digits[k] for k in order], widths)
-        child = upper % radices[0]
-        kept = says[child]
-        logs = np.log1p(counts[kept] / least[child[kept], None])
-        terms.append(_sparse(graph, upper[kept], weight * logs, place, prod(widths)))
-        terms.append(
-            _below(
-                graph,
-                own,
-                digits,
-                depth,
-                radices,
-                labels,
-                totals,
-                n_classes,
-                -weight,
-                strength,
-                says,
-            )
-        )
-    return terms
-
-
-def _below(
-    graph: Graph,
-    own: Whole,
-    digits: Sequence[str],
-    depth: int,
-    radices: Sequence[int],
-    labels: Whole,
-    totals: Floats,
-    n_classes: int,
-    weight: float,
-    strength: float,
-    says: NDArray[np.bool_],
-) -> str:
-    """What the rows of the parents' states take away, where the child is known."""
-    order = list(range(1, depth + 1))
-    widths = [radices[k] for k in order]
-    parents = own[order] if depth else np.zeros((1, len(totals)), dtype=np.int64)
-    lower, counts = _sums(parents, widths or [1], labels, totals, n_classes)
-    logs = weight * np.log1p(counts / strength)
-    if not depth:
-        return graph.look_up(np.where(says[:, None], logs, 0.0), digits[0])
-    place = joint_places(graph, [digits[k] for k in order], widths)
-    is_known = graph.look_up(says, digits[0])
-    place = graph.add("Where", is_known, place, np.array(prod(widths)))
-    return _sparse(graph, lower, logs, place, prod(widths))
-
-
-def _sums(
-    states: Whole,
-    widths: Sequence[int],
-    labels: Whole,
-    totals: Floats,
-    n_classes: int,
-) -> tuple[Whole, Floats]:
-    """Occupied joint states in increasing order, and their weight by class."""
-    keys = np.zeros(states.shape[1], dtype=np.int64)
-    for digit, width in zip(states, widths, strict=True):
-        keys = keys * width + digit
-    distinct, places = np.unique(keys, return_inverse=True)
-    cells = np.bincount(places * n_classes + labels, totals, len(distinct) * n_classes)
-    return distinct, cells.reshape(-1, n_classes)
+        place = joint_places(graph, [digits[k] for k in term.members], term.widths)
+        n_cells = prod(term.widths)
+        if 0 not in term.members:
+            known = graph.look_up(term.says, digits[0])
+            place = graph.add("Where", known, place, np.array(n_cells))
+        found.append(_sparse(graph, term.keys, term.rows, place, n_cells))
+    return found
 
 
 def _sparse(graph: Graph, keys: Whole, rows: Floats, places: str, n_cells: int) -> str:
@@ -214,7 +139,8 @@ def _trees(
         state = graph.look_up(states, node)
         below = graph.add("LessOrEqual", code, state)
         same = graph.add("Equal", code, state)
-        left = graph.add("Where", graph.look_up(is_ordered, node), below, same)
+        ordered = graph.look_up(is_ordered, node)
+        left = graph.add("Or", same, graph.add("And", ordered, below))
         right = graph.cast(graph.add("Not", left), "INT64")
         following = graph.add("Add", graph.look_up(children, node), right)
         stops = graph.add("GreaterOrEqual", code, graph.look_up(unknown, node))

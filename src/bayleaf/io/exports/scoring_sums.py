@@ -1,0 +1,435 @@
+"""Classifiers that are sums of terms as PMML's regression, for scoring engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.domain import Domain
+from bayleaf.io.atomic import replacing
+from bayleaf.io.exports.cells import FeatureCells, feature_cells
+from bayleaf.io.exports.occupied_terms import SumTerm, averaged_terms
+from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.formats import pmml
+from bayleaf.io.formats.full_tables import full_tables
+from bayleaf.io.formats.pmml import state_text, xml_lines
+from bayleaf.io.formats.xml.writing import xml_text
+from bayleaf.models.predictor import Predictor
+from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.wording import name_list, quoted
+
+# Coefficients beyond which no document is written.
+MAX_COEFFICIENTS = 1_000_000
+_WHAT_SUMS = (
+    "PMML holds models whose score is a sum of table look-ups: naive Bayes, TAN, KDB, "
+    "networks without latent variables, and averaged KDB of tables alone"
+)
+
+
+def write_pmml(model: Any, path: str | Path) -> None:
+    """Write a classifier as PMML 4.4, which scoring engines read.
+
+    Parameters
+    ----------
+    model : fitted classifier, Predictor, SavedModel, str or Path
+        The classifier, or the path of its model file.
+    path : str or Path
+        Where to; an older file is replaced only when all is written.
+
+    Raises
+    ------
+    ValueError
+        If the model is no sum of look-ups, predicts under a loss matrix, or has names
+        that PMML cannot hold.
+    TypeError
+        If `model` is no classifier.
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    Naive Bayes is a NaiveBayesModel; under a temperature or with ordered categories,
+    and for all other models, the document is a RegressionModel with a term for each
+    joint state of a feature and its parents. Missing cells of features without
+    children are left out, which is exact; where other cells are missing and would have
+    to be summed out, the engine gives no result.
+    """
+    predictor = predictor_of(model)
+    if _is_naive_bayes(predictor):
+        pmml.write_pmml(predictor, path)
+        return
+    text = "\n".join(_document(predictor))
+    with replacing(path) as temporary:
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _is_naive_bayes(predictor: Predictor) -> bool:
+    """Whether PMML's naive Bayes says all that the model does."""
+    model, domain = predictor.model, predictor.model.domain
+    return (
+        bool(model.cpds)
+        and not any(model.feature_parents(i) for i in range(len(domain) - 1))
+        and isinstance(model.shipped, ShippedNetwork)
+        and "latent" not in model.shipped.roles
+        and not model.cpds[-1].parents
+        and predictor.temperature == 1.0
+        and predictor.loss is None
+        and all(v.categories is None for v in domain)
+        and all(reading.form != "date" for reading in predictor.encoder.readings)
+    )
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Scores of classes as a sum."""
+
+    intercept: NDArray[np.float64]
+    terms: Sequence[SumTerm]
+    # Features whose missing cells would have to be summed out.
+    inner: frozenset[int]
+    # Of each coding the state of each feature.
+    codings: Sequence[Sequence[NDArray[Any]]] = ()
+
+
+def _sum(predictor: Predictor) -> _Sum:
+    """The sum that a model is."""
+    if predictor.loss is not None:
+        raise ValueError(
+            "PMML's regression predicts the most probable class, but this model has a "
+            "loss matrix; fit without loss"
+        )
+    shipped = predictor.model.shipped
+    if isinstance(shipped, ShippedNetwork):
+        found = _network_sum(shipped)
+    elif getattr(shipped, "engine", None) == "averaged":
+        beside = {"linear", "trees"} & set(shipped.values)  # type: ignore[union-attr]
+        if beside:
+            words = {"linear": "numbers as regressions", "trees": "class trees"}
+            raise ValueError(
+                f"{_WHAT_SUMS}; this average holds "
+                f"{name_list(sorted(words[b] for b in beside))} too; fit with "
+                "linear_families=False and class_trees=False"
+            )
+        found = _average_sum(shipped.values)  # type: ignore[union-attr]
+    else:
+        raise ValueError(f"{_WHAT_SUMS}; write this model to .onnx instead")
+    size = sum(len(term.rows) * len(found.intercept) for term in found.terms)
+    if size > MAX_COEFFICIENTS:
+        raise ValueError(
+            f"as PMML this model has {size:,} coefficients, more than "
+            f"{MAX_COEFFICIENTS:,}; fit with fewer parents or networks"
+        )
+    return found
+
+
+def _network_sum(shipped: ShippedNetwork) -> _Sum:
+    """Families that the class is in, as terms."""
+    if set(shipped.roles) - {"feature", "class"}:
+        raise ValueError(
+            f"{_WHAT_SUMS}; this one has latent variables; write it to .onnx instead"
+        )
+    network = shipped.network
+    last = len(network.domain) - 1
+    cards = network.domain.cards
+    intercept = np.zeros(cards[last])
+    if shipped.class_weight is not None:
+        intercept += _logs(shipped.class_weight)
+    terms, inner = [], set()
+    for table in full_tables(network):
+        family = (*table.parents, table.child)
+        inner |= set(table.parents) - {last}
+        if last not in family:
+            continue
+        logs = _logs(table.rows).reshape([cards[v] for v in family])
+        features = [v for v in family if v != last]
+        by_class = np.moveaxis(logs, family.index(last), -1)
+        if not features:
+            intercept += by_class
+            continue
+        states = np.stack(
+            np.unravel_index(np.arange(by_class[..., 0].size), by_class.shape[:-1]), 1
+        )
+        rows = by_class.reshape(-1, cards[last])
+        terms.append(SumTerm(tuple(features), None, states, rows))
+    return _Sum(intercept, terms, frozenset(inner))
+
+
+def _average_sum(values: Mapping[str, Any]) -> _Sum:
+    """Occupied joint states of all families of an average, as terms."""
+    terms = list(averaged_terms(values))
+    if "curves" in values:
+        curves = values["curves"]
+        for feature, curve in zip(curves["features"], curves["curves"], strict=True):
+            states = np.arange(len(curve))[:, None]
+            terms.append(SumTerm((feature,), None, states, curve))
+    intercept = np.array(values["base"], dtype=np.float64)
+    intercept += sum(term.rows[0] for term in terms if not term.features)
+    kept = [term for term in terms if term.features]
+    features = frozenset(range(len(values["weights"])))
+    return _Sum(intercept, kept, features, values["codings"])
+
+
+def _logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithms, all of them numbers."""
+    if not (probabilities > 0).all():
+        raise ValueError(
+            "PMML's regression has no term for a probability of zero, which this model "
+            "holds; fit with smoothing, or write it to .onnx"
+        )
+    return np.log(probabilities)
+
+
+def _document(predictor: Predictor) -> Iterator[str]:
+    """Lines of the whole file."""
+    every = feature_cells(predictor.encoder)
+    if any(cells.part is not None for cells in every):
+        raise ValueError(
+            "PMML's dates have no parts such as months; give parts as columns of their "
+            "own"
+        )
+    found = _sum(predictor)
+    domain = predictor.model.domain
+    _check_names(domain, found)
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+
+    def content() -> Iterator[str]:
+        application = xml_lines("Application", {"name": "bayleaf"})
+        yield from xml_lines("Header", {"description": "sum of terms"}, application)
+        fields = {"numberOfFields": str(len(domain))}
+        yield from xml_lines("DataDictionary", fields, _data_fields(every, domain))
+        attributes = {
+            "modelName": "sum of terms",
+            "functionName": "classification",
+            "normalizationMethod": "softmax",
+        }
+        inside = _model(predictor, every, found)
+        yield from xml_lines("RegressionModel", attributes, inside)
+
+    root = {"xmlns": pmml.NAMESPACE, "version": "4.4"}
+    yield from xml_lines("PMML", root, content())
+
+
+def _check_names(domain: Domain, found: _Sum) -> None:
+    """Raise unless PMML can hold and tell apart all names and values."""
+    made = [_code_name(domain[v].name) for v in range(len(domain) - 1)]
+    made += [f"{_code_name(domain[v].name)} if known" for v in range(len(domain) - 1)]
+    codings = {term.coding for term in found.terms} - {None}
+    made += [
+        _coding_name(domain[v].name, coding)
+        for v in range(len(domain) - 1)
+        for coding in codings
+    ]
+    made += [f"term {number}" for number in range(len(found.terms))]
+    names = [*map(str, domain.names), *made]
+    pmml.check_texts(names, "the table has columns")
+    for variable in domain:
+        if variable.categories is None:
+            where = f"variable {quoted(variable.name)} has states"
+            pmml.check_texts(pmml.state_texts(variable), where)
+
+
+def _code_name(name: object) -> str:
+    """The field that holds the code of a feature's state."""
+    return f"state of {name}"
+
+
+def _is_text(cells: FeatureCells) -> bool:
+    """Whether a column's cells are text, or truth values."""
+    return cells.kind == "values" and any(
+        isinstance(value, str | bool | np.bool_) for value in cells.codes
+    )
+
+
+def _data_type(cells: FeatureCells) -> str:
+    """PMML's type of a column."""
+    if not _is_text(cells):
+        return "double"
+    return "boolean" if all(not isinstance(v, str) for v in cells.codes) else "string"
+
+
+def _data_fields(every: Sequence[FeatureCells], domain: Domain) -> Iterator[str]:
+    """Lines that describe the columns; values are listed where others are refused."""
+    for cells in every:
+        kind = "categorical" if _is_text(cells) else "continuous"
+        attributes = {
+            "name": str(cells.column),
+            "optype": kind,
+            "dataType": _data_type(cells),
+        }
+        values = [
+            line
+            for value in cells.codes
+            for line in xml_lines("Value", {"value": state_text(value)})
+        ]
+        listed = iter(values) if _is_text(cells) else None
+        yield from xml_lines("DataField", attributes, listed)
+    target = domain[-1]
+    attributes = {
+        "name": str(target.name),
+        "optype": "categorical",
+        "dataType": pmml.data_type(target),
+    }
+    texts = pmml.state_texts(target)
+    values = [line for text in texts for line in xml_lines("Value", {"value": text})]
+    yield from xml_lines("DataField", attributes, iter(values))
+
+
+def _model(
+    predictor: Predictor, every: Sequence[FeatureCells], found: _Sum
+) -> Iterator[str]:
+    """Lines inside the model."""
+    target = predictor.model.domain[-1]
+    yield from xml_lines("MiningSchema", {}, _mining_fields(every, target.name, found))
+    yield from xml_lines("Output", {}, pmml.output_fields(target))
+    made = _derived_fields(every, found)
+    yield from xml_lines("LocalTransformations", {}, made)
+    shift = predictor.prior_shift
+    for place, text in enumerate(pmml.state_texts(target)):
+        nats = float(found.intercept[place] / predictor.temperature)
+        nats += 0.0 if shift is None else float(shift[place])
+        attributes = {"intercept": repr(nats), "targetCategory": text}
+        terms = _coefficients(found, place, predictor.temperature)
+        yield from xml_lines("RegressionTable", attributes, terms)
+
+
+def _mining_fields(
+    every: Sequence[FeatureCells], target: object, found: _Sum
+) -> Iterator[str]:
+    """Lines that say which cells are refused."""
+    for feature, cells in enumerate(every):
+        n_states, is_inner = cells.variable.n_states, feature in found.inner
+        refuses = {None, n_states} if is_inner else {None}
+        attributes = {"name": str(cells.column), "usageType": "active"}
+        if cells.missing in refuses:
+            attributes["missingValueTreatment"] = "returnInvalid"
+        invalid = "returnInvalid" if cells.unknown in refuses else "asIs"
+        if _is_text(cells):
+            attributes["invalidValueTreatment"] = invalid
+        yield from xml_lines("MiningField", attributes)
+    yield from xml_lines("MiningField", {"name": str(target), "usageType": "target"})
+
+
+def _derived_fields(every: Sequence[FeatureCells], found: _Sum) -> Iterator[str]:
+    """Lines that make codes of cells, and joint states of codes."""
+    for cells in every:
+        name = _code_name(cells.column)
+        known = f"{name} if known"
+        yield from xml_lines("DerivedField", _derived(known), _coded(cells))
+        reference = {"field": known}
+        if cells.missing is not None and not cells.marginalizes:
+            reference["mapMissingTo"] = str(cells.missing)
+        inside = xml_lines("FieldRef", reference)
+        yield from xml_lines("DerivedField", _derived(name), inside)
+    yield from _recoded(every, found)
+    for number, term in enumerate(found.terms):
+        names = [_coding_name(every[v].column, term.coding) for v in term.features]
+        inside = _joined(names)
+        yield from xml_lines("DerivedField", _derived(f"term {number}"), inside)
+
+
+def _coding_name(name: object, coding: int | None) -> str:
+    """The field that holds the code of a feature's state in a coding."""
+    own = _code_name(name)
+    return own if coding is None else f"{own} in coding {coding}"
+
+
+def _recoded(every: Sequence[FeatureCells], found: _Sum) -> Iterator[str]:
+    """Lines with the states of features in the codings of an average."""
+    used = {(term.coding, v) for term in found.terms for v in term.features}
+    for coding, v in sorted((c, v) for c, v in used if c is not None):
+        states = np.asarray(found.codings[coding][v]).tolist()
+        rows = [(str(code), state) for code, state in enumerate(states)]
+        source = _code_name(every[v].column)
+        inside = _mapped(source, rows, {})
+        name = _coding_name(every[v].column, coding)
+        yield from xml_lines("DerivedField", _derived(name), inside)
+
+
+def _joined(names: Sequence[str]) -> Iterator[str]:
+    """Lines of an expression for joint states."""
+    if len(names) == 1:
+        yield from xml_lines("FieldRef", {"field": names[0]})
+        return
+
+    def parts() -> Iterator[str]:
+        for place, name in enumerate(names):
+            if place:
+                yield '<Constant dataType="string">,</Constant>'
+            yield from xml_lines("FieldRef", {"field": name})
+
+    yield from xml_lines("Apply", {"function": "concat"}, parts())
+
+
+def _mapped(
+    source: str, rows: Sequence[tuple[str, int]], more: Mapping[str, str]
+) -> Iterator[str]:
+    """Lines that turn values of a field into codes."""
+
+    def table() -> Iterator[str]:
+        pair = {"field": source, "column": "value"}
+        yield from xml_lines("FieldColumnPair", pair)
+        yield from xml_lines("InlineTable", {}, _rows(rows))
+
+    attributes = {**more, "outputColumn": "code", "dataType": "string"}
+    yield from xml_lines("MapValues", attributes, table())
+
+
+def _derived(name: str) -> dict[str, str]:
+    """Attributes of a field that is made of others."""
+    return {"name": name, "optype": "categorical", "dataType": "string"}
+
+
+def _coded(cells: FeatureCells) -> Iterator[str]:
+    """Lines that turn a cell into the code of its state."""
+    unknown = cells.unknown
+    attributes = {}
+    if unknown is not None and unknown != cells.variable.n_states:
+        attributes["defaultValue"] = str(unknown)
+    if _is_text(cells):
+        rows = [(state_text(value), code) for value, code in cells.codes.items()]
+        yield from _mapped(str(cells.column), rows, attributes)
+        return
+    attributes |= {"field": str(cells.column), "dataType": "string"}
+    yield from xml_lines("Discretize", attributes, _bins(cells))
+
+
+def _rows(rows: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """Lines of a table of values and their codes."""
+    for text, code in rows:
+        value = xml_text(text)
+        yield f"<row><value>{value}</value><code>{code}</code></row>"
+
+
+def _bins(cells: FeatureCells) -> Iterator[str]:
+    """Lines with intervals of numbers, or with single numbers."""
+    if cells.kind == "values":
+        for value, code in cells.codes.items():
+            margin = repr(float(value))  # type: ignore[arg-type]
+            one = {
+                "closure": "closedClosed",
+                "leftMargin": margin,
+                "rightMargin": margin,
+            }
+            inside = xml_lines("Interval", one)
+            yield from xml_lines("DiscretizeBin", {"binValue": str(code)}, inside)
+        return
+    yield from pmml.interval_bins(
+        cells.cut_points, [str(code) for code in range(len(cells.cut_points) + 1)]
+    )
+
+
+def _coefficients(found: _Sum, place: int, temperature: float) -> Iterator[str]:
+    """Lines with the terms of one class."""
+    for number, term in enumerate(found.terms):
+        for state, row in zip(term.texts(), term.rows, strict=True):
+            attributes = {
+                "name": f"term {number}",
+                "value": state,
+                "coefficient": repr(float(row[place] / temperature)),
+            }
+            yield from xml_lines("CategoricalPredictor", attributes)
