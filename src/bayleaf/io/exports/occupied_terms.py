@@ -27,16 +27,20 @@ class SumTerm:
         Joint states.
     rows : ndarray of shape (n_rows, n_classes)
         Nats.
+    known : int, optional
+        A feature that has to be known for the term to count.
     """
 
     features: tuple[int, ...]
     coding: int | None
     states: Whole
     rows: Floats
+    known: int | None = None
 
     def texts(self) -> list[str]:
-        """Joint states as text."""
-        return [",".join(map(str, state)) for state in self.states.tolist()]
+        """Joint states as text, with a 1 at the end for what has to be known."""
+        end = [] if self.known is None else [1]
+        return [",".join(map(str, [*own, *end])) for own in self.states.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,18 +139,29 @@ def _sums(
 
 
 def averaged_terms(values: Mapping[str, Any]) -> Iterator[SumTerm]:
-    """All occupied joint states of an average whose children are known."""
+    """All occupied joint states of an average.
+
+    Raises
+    ------
+    ValueError
+        If a state of training has no prior weight.
+    """
     networks = values["networks"]
     for network in networks:
         for feature, family in enumerate(network["families"]):
             if family is None:
                 continue
             weights = np.asarray(values["weights"])[feature] / len(networks)
+            variables = family["variables"]
             for term in occupied_terms(family, weights, values["pseudo"]):
-                if not term.members:
-                    # The same whatever the child's state is.
-                    yield SumTerm((), None, np.zeros((1, 0), int), term.rows)
-                    continue
-                states = np.stack(np.unravel_index(term.keys, term.widths), 1)
-                variables = tuple(family["variables"][k] for k in term.members)
-                yield SumTerm(variables, int(network["coding"]), states, term.rows)
+                if not term.says[:-1].all():
+                    raise ValueError(
+                        "states without prior weight cannot be written as terms; fit "
+                        "with smoothing"
+                    )
+                states = np.zeros((1, 0), dtype=np.int64)
+                if term.members:
+                    states = np.stack(np.unravel_index(term.keys, term.widths), 1)
+                own = tuple(variables[k] for k in term.members)
+                known = None if 0 in term.members else variables[0]
+                yield SumTerm(own, int(network["coding"]), states, term.rows, known)

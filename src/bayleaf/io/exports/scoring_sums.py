@@ -167,11 +167,9 @@ def _average_sum(values: Mapping[str, Any]) -> _Sum:
         for feature, curve in zip(curves["features"], curves["curves"], strict=True):
             states = np.arange(len(curve))[:, None]
             terms.append(SumTerm((feature,), None, states, curve))
+    # What is unknown says nothing, so no cell has to be summed out.
     intercept = np.array(values["base"], dtype=np.float64)
-    intercept += sum(term.rows[0] for term in terms if not term.features)
-    kept = [term for term in terms if term.features]
-    features = frozenset(range(len(values["weights"])))
-    return _Sum(intercept, kept, features, values["codings"])
+    return _Sum(intercept, terms, frozenset(), values["codings"])
 
 
 def _logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -220,9 +218,10 @@ def _check_names(domain: Domain, found: _Sum) -> None:
     made += [f"{_code_name(domain[v].name)} if known" for v in range(len(domain) - 1)]
     codings = {term.coding for term in found.terms} - {None}
     made += [
-        _coding_name(domain[v].name, coding)
+        name_of(domain[v].name, coding)
         for v in range(len(domain) - 1)
         for coding in codings
+        for name_of in (_coding_name, _known_name)
     ]
     made += [f"term {number}" for number in range(len(found.terms))]
     names = [*map(str, domain.names), *made]
@@ -328,6 +327,8 @@ def _derived_fields(every: Sequence[FeatureCells], found: _Sum) -> Iterator[str]
     yield from _recoded(every, found)
     for number, term in enumerate(found.terms):
         names = [_coding_name(every[v].column, term.coding) for v in term.features]
+        if term.known is not None:
+            names.append(_known_name(every[term.known].column, term.coding))
         inside = _joined(names)
         yield from xml_lines("DerivedField", _derived(f"term {number}"), inside)
 
@@ -338,16 +339,29 @@ def _coding_name(name: object, coding: int | None) -> str:
     return own if coding is None else f"{own} in coding {coding}"
 
 
+def _known_name(name: object, coding: int | None) -> str:
+    """The field that is 1 where a feature's state is known in a coding."""
+    return f"{_coding_name(name, coding)} is known"
+
+
 def _recoded(every: Sequence[FeatureCells], found: _Sum) -> Iterator[str]:
     """Lines with the states of features in the codings of an average."""
-    used = {(term.coding, v) for term in found.terms for v in term.features}
-    for coding, v in sorted((c, v) for c, v in used if c is not None):
+    used = {
+        (term.coding, v)
+        for term in found.terms
+        for v in (*term.features, *([] if term.known is None else [term.known]))
+        if term.coding is not None
+    }
+    for coding, v in sorted(used):
+        name = every[v].column
         states = np.asarray(found.codings[coding][v]).tolist()
-        rows = [(str(code), state) for code, state in enumerate(states)]
-        source = _code_name(every[v].column)
-        inside = _mapped(source, rows, {})
-        name = _coding_name(every[v].column, coding)
-        yield from xml_lines("DerivedField", _derived(name), inside)
+        # The last is that of what is unknown, which no field holds.
+        known = [(str(c), s) for c, s in enumerate(states[:-1]) if s != states[-1]]
+        fields = {_coding_name(name, coding): known}
+        fields[_known_name(name, coding)] = [(text, 1) for text, _ in known]
+        for field, rows in fields.items():
+            inside = _mapped(_code_name(name), rows, {})
+            yield from xml_lines("DerivedField", _derived(field), inside)
 
 
 def _joined(names: Sequence[str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from bayleaf.io.exports.operators.numbers import number_terms
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 # Below so many cells for each that is occupied, tables are written out.
-_MOST_EMPTY = 8
+_MOST_EMPTY = 2
 
 
 def averaged_scores(
