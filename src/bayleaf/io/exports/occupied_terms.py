@@ -135,7 +135,8 @@ def _sums(
     n_classes = int(labels.max(initial=0)) + 1
     size = len(distinct) * n_classes
     cells = np.bincount(places * n_classes + labels, totals, size)
-    return distinct, cells.reshape(-1, n_classes)
+    table = cells.astype(np.float64).reshape(-1, n_classes)
+    return distinct, table
 
 
 def averaged_terms(values: Mapping[str, Any]) -> Iterator[SumTerm]:
