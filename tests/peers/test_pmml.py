@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +21,25 @@ from bayleaf import (
 from bayleaf.io.exports.scoring_sums import write_pmml as write_sums
 from bayleaf.io.formats.pmml import write_pmml
 from bayleaf.io.native.model_file import read_model
+from conftest import give_up
 
-pypmml = pytest.importorskip("pypmml")
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="module")
+def pypmml() -> Any:
+    """The Python door to PMML4S, which runs on Java."""
+    if importlib.util.find_spec("pypmml") is None:
+        give_up("pypmml is not installed")
+    if shutil.which("java") is None:
+        give_up("PMML4S needs the program java")
+    return importlib.import_module("pypmml")
+
+
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
-def test_a_scoring_engine_finds_our_posteriors(tmp_path: Path, missing: str) -> None:
+def test_a_scoring_engine_finds_our_posteriors(
+    tmp_path: Path, pypmml: Any, missing: str
+) -> None:
     rng = np.random.default_rng(7)
     y = rng.integers(3, size=200)
     words = np.array(["<=2", 'été & "q"', "x y"], dtype=object)
@@ -66,7 +81,9 @@ def test_a_scoring_engine_finds_our_posteriors(tmp_path: Path, missing: str) -> 
     ],
     ids=lambda classifier: type(classifier).__name__,
 )
-def test_a_scoring_engine_adds_up_joint_states(tmp_path: Path, classifier: Any) -> None:
+def test_a_scoring_engine_adds_up_joint_states(
+    tmp_path: Path, pypmml: Any, classifier: Any
+) -> None:
     rng = np.random.default_rng(7)
     y = rng.integers(3, size=200)
     words = np.array(["<=2", 'été & "q"', "x y"], dtype=object)

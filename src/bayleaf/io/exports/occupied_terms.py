@@ -148,21 +148,26 @@ def averaged_terms(values: Mapping[str, Any]) -> Iterator[SumTerm]:
         If a state of training has no prior weight.
     """
     networks = values["networks"]
+    every = np.asarray(values["weights"]) / len(networks)
     for network in networks:
-        for feature, family in enumerate(network["families"]):
-            if family is None:
-                continue
-            weights = np.asarray(values["weights"])[feature] / len(networks)
-            variables = family["variables"]
-            for term in occupied_terms(family, weights, values["pseudo"]):
-                if not term.says[:-1].all():
-                    raise ValueError(
-                        "states without prior weight cannot be written as terms; fit "
-                        "with smoothing"
-                    )
-                states = np.zeros((1, 0), dtype=np.int64)
-                if term.members:
-                    states = np.stack(np.unravel_index(term.keys, term.widths), 1)
-                own = tuple(variables[k] for k in term.members)
-                known = None if 0 in term.members else variables[0]
-                yield SumTerm(own, int(network["coding"]), states, term.rows, known)
+        for family, weights in zip(network["families"], every, strict=True):
+            if family is not None:
+                terms = occupied_terms(family, weights, values["pseudo"])
+                coding = int(network["coding"])
+                yield from (
+                    _of_variables(t, family["variables"], coding) for t in terms
+                )
+
+
+def _of_variables(term: OccupiedTerm, variables: Sequence[int], coding: int) -> SumTerm:
+    """A term of a family's members as one of features."""
+    if not term.says[:-1].all():
+        raise ValueError(
+            "states without prior weight cannot be written as terms; fit with smoothing"
+        )
+    states = np.zeros((1, 0), dtype=np.int64)
+    if term.members:
+        states = np.stack(np.unravel_index(term.keys, term.widths), 1)
+    own = tuple(variables[k] for k in term.members)
+    known = None if 0 in term.members else variables[0]
+    return SumTerm(own, coding, states, term.rows, known)

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
 from bayleaf.io.atomic import replacing
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
-from bayleaf.io.exports.occupied_terms import SumTerm, averaged_terms
 from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.score_sum import ScoreSum, score_sum
 from bayleaf.io.formats import pmml
-from bayleaf.io.formats.full_tables import full_tables
 from bayleaf.io.formats.pmml import state_text, xml_lines
 from bayleaf.io.formats.xml.writing import xml_text
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.shipped import ShippedNetwork
-from bayleaf.wording import name_list, quoted
-
-# Coefficients beyond which no document is written.
-MAX_COEFFICIENTS = 1_000_000
-_WHAT_SUMS = (
-    "PMML holds models whose score is a sum of table look-ups: naive Bayes, TAN, KDB, "
-    "networks without latent variables, and averaged KDB of tables alone"
-)
+from bayleaf.wording import quoted
 
 
 def write_pmml(model: Any, path: str | Path) -> None:
@@ -84,104 +74,6 @@ def _is_naive_bayes(predictor: Predictor) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class _Sum:
-    """Scores of classes as a sum."""
-
-    intercept: NDArray[np.float64]
-    terms: Sequence[SumTerm]
-    # Features whose missing cells would have to be summed out.
-    inner: frozenset[int]
-    # Of each coding the state of each feature.
-    codings: Sequence[Sequence[NDArray[Any]]] = ()
-
-
-def _sum(predictor: Predictor) -> _Sum:
-    """The sum that a model is."""
-    if predictor.loss is not None:
-        raise ValueError(
-            "PMML's regression predicts the most probable class, but this model has a "
-            "loss matrix; fit without loss"
-        )
-    shipped = predictor.model.shipped
-    if isinstance(shipped, ShippedNetwork):
-        found = _network_sum(shipped)
-    elif getattr(shipped, "engine", None) == "averaged":
-        beside = {"linear", "trees"} & set(shipped.values)  # type: ignore[union-attr]
-        if beside:
-            words = {"linear": "numbers as regressions", "trees": "class trees"}
-            raise ValueError(
-                f"{_WHAT_SUMS}; this average holds "
-                f"{name_list(sorted(words[b] for b in beside))} too; fit with "
-                "linear_families=False and class_trees=False"
-            )
-        found = _average_sum(shipped.values)  # type: ignore[union-attr]
-    else:
-        raise ValueError(f"{_WHAT_SUMS}; write this model to .onnx instead")
-    size = sum(len(term.rows) * len(found.intercept) for term in found.terms)
-    if size > MAX_COEFFICIENTS:
-        raise ValueError(
-            f"as PMML this model has {size:,} coefficients, more than "
-            f"{MAX_COEFFICIENTS:,}; fit with fewer parents or networks"
-        )
-    return found
-
-
-def _network_sum(shipped: ShippedNetwork) -> _Sum:
-    """Families that the class is in, as terms."""
-    if set(shipped.roles) - {"feature", "class"}:
-        raise ValueError(
-            f"{_WHAT_SUMS}; this one has latent variables; write it to .onnx instead"
-        )
-    network = shipped.network
-    last = len(network.domain) - 1
-    cards = network.domain.cards
-    intercept = np.zeros(cards[last])
-    if shipped.class_weight is not None:
-        intercept += _logs(shipped.class_weight)
-    terms, inner = [], set()
-    for table in full_tables(network):
-        family = (*table.parents, table.child)
-        inner |= set(table.parents) - {last}
-        if last not in family:
-            continue
-        logs = _logs(table.rows).reshape([cards[v] for v in family])
-        features = [v for v in family if v != last]
-        by_class = np.moveaxis(logs, family.index(last), -1)
-        if not features:
-            intercept += by_class
-            continue
-        states = np.stack(
-            np.unravel_index(np.arange(by_class[..., 0].size), by_class.shape[:-1]), 1
-        )
-        rows = by_class.reshape(-1, cards[last])
-        terms.append(SumTerm(tuple(features), None, states, rows))
-    return _Sum(intercept, terms, frozenset(inner))
-
-
-def _average_sum(values: Mapping[str, Any]) -> _Sum:
-    """Occupied joint states of all families of an average, as terms."""
-    terms = list(averaged_terms(values))
-    if "curves" in values:
-        curves = values["curves"]
-        for feature, curve in zip(curves["features"], curves["curves"], strict=True):
-            states = np.arange(len(curve))[:, None]
-            terms.append(SumTerm((feature,), None, states, curve))
-    # What is unknown says nothing, so no cell has to be summed out.
-    intercept = np.array(values["base"], dtype=np.float64)
-    return _Sum(intercept, terms, frozenset(), values["codings"])
-
-
-def _logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithms, all of them numbers."""
-    if not (probabilities > 0).all():
-        raise ValueError(
-            "PMML's regression has no term for a probability of zero, which this model "
-            "holds; fit with smoothing, or write it to .onnx"
-        )
-    return np.log(probabilities)
-
-
 def _document(predictor: Predictor) -> Iterator[str]:
     """Lines of the whole file."""
     every = feature_cells(predictor.encoder)
@@ -190,7 +82,7 @@ def _document(predictor: Predictor) -> Iterator[str]:
             "PMML's dates have no parts such as months; give parts as columns of their "
             "own"
         )
-    found = _sum(predictor)
+    found = score_sum(predictor)
     domain = predictor.model.domain
     _check_names(domain, found)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
@@ -212,7 +104,7 @@ def _document(predictor: Predictor) -> Iterator[str]:
     yield from xml_lines("PMML", root, content())
 
 
-def _check_names(domain: Domain, found: _Sum) -> None:
+def _check_names(domain: Domain, found: ScoreSum) -> None:
     """Raise unless PMML can hold and tell apart all names and values."""
     made = [_code_name(domain[v].name) for v in range(len(domain) - 1)]
     made += [f"{_code_name(domain[v].name)} if known" for v in range(len(domain) - 1)]
@@ -279,7 +171,7 @@ def _data_fields(every: Sequence[FeatureCells], domain: Domain) -> Iterator[str]
 
 
 def _model(
-    predictor: Predictor, every: Sequence[FeatureCells], found: _Sum
+    predictor: Predictor, every: Sequence[FeatureCells], found: ScoreSum
 ) -> Iterator[str]:
     """Lines inside the model."""
     target = predictor.model.domain[-1]
@@ -297,7 +189,7 @@ def _model(
 
 
 def _mining_fields(
-    every: Sequence[FeatureCells], target: object, found: _Sum
+    every: Sequence[FeatureCells], target: object, found: ScoreSum
 ) -> Iterator[str]:
     """Lines that say which cells are refused."""
     for feature, cells in enumerate(every):
@@ -313,7 +205,7 @@ def _mining_fields(
     yield from xml_lines("MiningField", {"name": str(target), "usageType": "target"})
 
 
-def _derived_fields(every: Sequence[FeatureCells], found: _Sum) -> Iterator[str]:
+def _derived_fields(every: Sequence[FeatureCells], found: ScoreSum) -> Iterator[str]:
     """Lines that make codes of cells, and joint states of codes."""
     for cells in every:
         name = _code_name(cells.column)
@@ -344,7 +236,7 @@ def _known_name(name: object, coding: int | None) -> str:
     return f"{_coding_name(name, coding)} is known"
 
 
-def _recoded(every: Sequence[FeatureCells], found: _Sum) -> Iterator[str]:
+def _recoded(every: Sequence[FeatureCells], found: ScoreSum) -> Iterator[str]:
     """Lines with the states of features in the codings of an average."""
     used = {
         (term.coding, v)
@@ -437,7 +329,7 @@ def _bins(cells: FeatureCells) -> Iterator[str]:
     )
 
 
-def _coefficients(found: _Sum, place: int, temperature: float) -> Iterator[str]:
+def _coefficients(found: ScoreSum, place: int, temperature: float) -> Iterator[str]:
     """Lines with the terms of one class."""
     for number, term in enumerate(found.terms):
         for state, row in zip(term.texts(), term.rows, strict=True):

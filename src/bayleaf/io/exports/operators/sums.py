@@ -35,10 +35,10 @@ def averaged_scores(
         for feature, family in enumerate(network["families"]):
             if family is None:
                 continue
-            for v in family["variables"]:
-                if (coding, v) not in coded:
-                    states = np.asarray(maps[v]).astype(np.int64)
-                    coded[coding, v] = graph.look_up(states, codes[v])
+            known = {v for own, v in coded if own == coding}
+            for v in sorted({*family["variables"]} - known):
+                states = np.asarray(maps[v]).astype(np.int64)
+                coded[coding, v] = graph.look_up(states, codes[v])
             digits = [coded[coding, v] for v in family["variables"]]
             weights = np.asarray(values["weights"])[feature] / len(networks)
             terms += _family(graph, family, digits, weights, values["pseudo"])
