@@ -1,1 +1,0 @@
-"""Classifiers as SQL: one query that scores a table, and tells why."""
