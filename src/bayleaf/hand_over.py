@@ -10,15 +10,22 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+_CONVERTERS = "bayleaf.io.formats.converters"
 # By the method: the module, and its function, which takes the network first.
 DOERS = {
     "save": ("bayleaf.io.registry", "write_network"),
+    "from_networkx": (f"{_CONVERTERS}.networkx_graph", "from_networkx"),
+    "from_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "from_pgmpy"),
+    "from_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "from_pyagrum"),
+    "to_networkx": (f"{_CONVERTERS}.networkx_graph", "to_networkx"),
+    "to_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "to_pgmpy"),
+    "to_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "to_pyagrum"),
     "fit": ("bayleaf.modelling.fitting", "fit_network"),
 }
 # The same of structures that have no tables yet.
 STRUCTURE_DOERS = {
     "fit": ("bayleaf.modelling.fitting", "fit_structure"),
-    "to_networkx": ("bayleaf.io.formats.networkx_graph", "structure_to_networkx"),
+    "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.documents import MAX_BYTES, read_values
 from bayleaf.io.native.network_json import FORMAT
+from bayleaf.io.packed import inner_name
 from bayleaf.io.registry import FORMATS, read_network
 from bayleaf.models.bayesian_network import BayesianNetwork
 
@@ -40,7 +41,8 @@ def load(
     ----------
     path : str or Path
         A file written by the `save` of an estimator or a network, or a network file of
-        another program: ``.bif``, ``.net``, ``.xdsl`` and others, see `read_network`.
+        another program: ``.bif``, ``.net``, ``.xdsl`` and others, packed if ``.gz``
+        follows, see `read_network`.
     max_bytes : int, default=2**30
         Larger files are refused; so are files that would take more memory than 128 MiB
         and four times their size, unless this is above its default.
@@ -57,8 +59,10 @@ def load(
     OSError
         If the file cannot be read.
     """
-    suffix = Path(path).suffix.lower()
-    if (suffix in FORMATS and suffix != ".json") or _is_network(Path(path)):
+    suffix = inner_name(path).suffix.lower()
+    # Estimators are never packed.
+    foreign = suffix != ".json" or inner_name(path) != Path(path)
+    if (suffix in FORMATS and foreign) or _is_network(Path(path)):
         limit = None if max_bytes == MAX_BYTES else max_bytes
         return read_network(path, max_bytes=limit)
     estimators = importlib.import_module("bayleaf.loading")

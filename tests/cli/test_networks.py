@@ -260,6 +260,30 @@ def test_a_source_that_is_missing_is_named(run: Run, tmp_path: Path) -> None:
     assert "absent.bif" in done.err
 
 
+def test_convert_packs_and_unpacks(run: Run, sprinkler: Path, tmp_path: Path) -> None:
+    there, back = tmp_path / "a.uai.gz", tmp_path / "back.json"
+    assert run("convert", sprinkler, there).code == 0
+    assert run("convert", there, back).code == 0
+    assert back.read_bytes() == sprinkler.read_bytes()
+
+
+def test_convert_names_counts_and_divides_them_on_demand(
+    run: Run, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "a.net", tmp_path / "a.bif"
+    source.write_text(
+        "net {}\nnode a { states = (n y); }\npotential (a) { data = (1 3); }"
+    )
+    done = run("convert", source, target)
+    assert done.code == 2
+    assert "a.net, line 3" in done.err
+    assert "convert --normalize" in done.err
+    assert not target.exists()
+    assert run("convert", "--normalize", source, target).code == 0
+    probabilities = bayleaf.read_network(target).cpds[0].probabilities
+    assert probabilities.tolist() == [0.25, 0.75]
+
+
 @pytest.fixture
 def kidney_stones(tmp_path: Path) -> Path:
     """A network whose names of variables hold a comma, with experience counts."""
@@ -323,3 +347,18 @@ def test_a_wrong_intervention_or_effect_is_refused_in_a_sentence(
     done = run("query", kidney_stones, *words)
     assert done.code == 2
     assert told.replace("'a, b'", "a, b") in done.err
+
+
+def test_query_estimates_with_standard_errors(run: Run, sprinkler: Path) -> None:
+    words = (sprinkler, "--given", "grass=dry", "--method", "approximate")
+    found = _json(run, *words)
+    exact = _json(run, sprinkler, "--given", "grass=dry")
+    error = found["standard_errors"]["rain"]["yes"]
+    difference = found["posteriors"]["rain"]["yes"] - exact["posteriors"]["rain"]["yes"]
+    assert abs(difference) < 4 * error <= 4 * 0.005
+    assert "±" in run("query", *words).out
+    assert "standard_errors" not in exact
+
+
+def test_query_is_exact_by_auto_where_that_fits(run: Run, sprinkler: Path) -> None:
+    assert _json(run, sprinkler, "--method", "auto") == _json(run, sprinkler)

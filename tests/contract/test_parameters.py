@@ -97,6 +97,9 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "penalty_weight": (0.5, {}),
     "required_edges": ([("weather", "windy")], {}),
     "forbidden_edges": ([("weather", "windy")], {}),
+    "tiers": ([["weather"], ["windy"]], {}),
+    "arc_prior": ({("weather", "windy"): 0.9}, {}),
+    "monotone": ({"degrees": 0}, {}),
     "time_limit": (600.0, {}),
     "cache_size": (10, {}),
 }

@@ -65,6 +65,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "streams": [(REST,), ("partitions",)],
     "search": [
+        ("constraints",),
         ("structure",),
         ("hierarchies",),
         ("tables",),
@@ -82,7 +83,8 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("parts",),
         ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
-        ("sampling",),
+        ("sampling", "completion"),
+        ("approximate",),
         (REST,),
         ("interventions",),
     ],
@@ -103,6 +105,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),
+        ("packed",),
         ("native",),
         ("formats",),
         ("exports",),
@@ -110,7 +113,12 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
-    "cli": [(REST,), ("regression", "batches"), ("commands", "counting"), ("app",)],
+    "cli": [
+        (REST,),
+        ("regression", "batches"),
+        ("commands", "counting", "imputing", "exporting"),
+        ("app",),
+    ],
 }
 
 

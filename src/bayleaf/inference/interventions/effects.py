@@ -14,6 +14,7 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.state_numbers import mean_numbers
 from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.separation import ancestors
+from bayleaf.inference.approximate.posterior_queries import KnownOf
 from bayleaf.inference.events.known import read_single
 from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
@@ -32,7 +33,7 @@ from bayleaf.inference.interventions.identification import (
 from bayleaf.inference.interventions.joint_tables import joint_table
 from bayleaf.inference.interventions.settings import intervened
 from bayleaf.inference.parts import NetworkTrees
-from bayleaf.inference.queries import Inference, KnownOf
+from bayleaf.inference.queries import Inference
 from bayleaf.inference.states import find_variable, known_state
 from bayleaf.wording import name_list, quoted, stated
 

@@ -14,6 +14,7 @@ from bayleaf.data.domain import Domain
 from bayleaf.graph.adjustment import Adjustment
 from bayleaf.graph.dag import DAG
 from bayleaf.graph.trails import OpenTrails
+from bayleaf.inference.approximate.posterior_queries import KnownOf
 from bayleaf.inference.interventions.adjustment_sets import (
     AdjustmentSets,
     Kind,
@@ -32,7 +33,6 @@ from bayleaf.inference.interventions.effects import (
 )
 from bayleaf.inference.interventions.settings import intervened, read_settings
 from bayleaf.inference.parts import NetworkTrees
-from bayleaf.inference.queries import KnownOf
 from bayleaf.wording import quoted
 
 

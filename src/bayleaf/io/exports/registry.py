@@ -1,0 +1,87 @@
+"""Models as programs of other systems, by the suffix of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from bayleaf.io.native.model_file import SavedModel, read_model
+from bayleaf.models.predictor import Predictor
+
+# Module and function of each suffix: the function takes a predictor and a path. Modules
+# are loaded when a file asks for them.
+WRITERS: dict[str, tuple[str, str]] = {
+    ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
+    ".pmml": ("bayleaf.io.exports.scoring_sums", "write_pmml"),
+}
+
+
+def export_model(model: Any, path: str | Path) -> None:
+    """Write a classifier as a program of the system that the file's suffix names.
+
+    Parameters
+    ----------
+    model : fitted classifier, Predictor, SavedModel, str or Path
+        The classifier, or the model file of one.
+    path : str or Path
+        Where to; an older file is replaced only when all is written.
+
+    Raises
+    ------
+    ValueError
+        If the suffix is none of a known program, or it cannot hold the model.
+    TypeError
+        If `model` is no classifier.
+    OSError
+        If a file cannot be read or written.
+    """
+    write = _writer(path)
+    write(predictor_of(model), path)
+
+
+def predictor_of(model: Any) -> Predictor:
+    """The predictor of a fitted classifier or of a model file.
+
+    Parameters
+    ----------
+    model : fitted classifier, Predictor, SavedModel, str or Path
+        What to take it from.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        If the file holds no classifier, or the classifier is not fitted.
+    OSError
+        If the file cannot be read.
+    """
+    if isinstance(model, str | Path):
+        model = read_model(model)
+    if isinstance(model, SavedModel):
+        model = model.predictor
+    if isinstance(model, Predictor):
+        return model
+    if not hasattr(model, "_predictor"):
+        raise TypeError(
+            "model must be a fitted classifier of this library or the path of its "
+            f"model file, got a {type(model).__name__}"
+        )
+    found = model._predictor()
+    assert isinstance(found, Predictor)
+    return found
+
+
+def _writer(path: str | Path) -> Callable[..., None]:
+    """The function that writes files with the suffix of a path."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in WRITERS:
+        raise ValueError(
+            f"{Path(path).name} has no suffix of a program that models are written "
+            f"as; use one of {', '.join(WRITERS)}"
+        )
+    module, function = WRITERS[suffix]
+    found: Callable[..., None] = getattr(import_module(module), function)
+    return found

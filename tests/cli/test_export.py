@@ -1,0 +1,41 @@
+"""Models as programs of other systems, on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def naive(tmp_path: Path, heart: Path, run: Run) -> Path:
+    """A naive Bayes model file of the heart table."""
+    path = tmp_path / "naive.json"
+    done = run("fit", heart, "--target", "disease", "--model", "nb", "-o", path)
+    assert done.code == 0, done.err
+    return path
+
+
+def test_the_suffix_names_the_program(run: Run, naive: Path, tmp_path: Path) -> None:
+    exported, converted = tmp_path / "a.pmml", tmp_path / "b.pmml"
+    assert run("export", naive, "-o", exported).code == 0
+    assert run("convert", naive, converted).code == 0
+    assert exported.read_bytes() == converted.read_bytes()
+
+
+def test_a_suffix_of_no_program_is_refused(
+    run: Run, naive: Path, tmp_path: Path
+) -> None:
+    done = run("export", naive, "-o", tmp_path / "a.xlsx")
+    assert (done.code, done.out) == (2, "")
+    assert "a.xlsx has no suffix of a program" in done.err
+
+
+def test_what_is_no_model_file_is_refused(run: Run, heart: Path) -> None:
+    done = run("export", heart, "-o", heart.with_suffix(".pmml"))
+    assert done.code == 2
+    assert "Traceback" not in done.err
