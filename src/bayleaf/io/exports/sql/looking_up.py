@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -69,6 +70,11 @@ class Look:
         """Number of entries."""
         return len(self.values)
 
+    @cached_property
+    def telling(self) -> list[int]:
+        """Classes whose nats are not all zero."""
+        return [int(c) for c in np.flatnonzero((self.values != 0).any(axis=0))]
+
     @property
     def key(self) -> Expression:
         """One whole number for the states of a row."""
@@ -92,6 +98,8 @@ class Look:
 
     def cases(self, label: int) -> Expression:
         """The nats of one class as nested conditions."""
+        if label not in self.telling:
+            return num(0.0)
         return self._nested(np.arange(self.n_entries), 0, label)
 
     def _nested(self, rows: NDArray[np.intp], depth: int, label: int) -> Expression:
@@ -175,7 +183,10 @@ class Rows:
                 elif self.is_joined(term):
                     alias = self._constants(term)
                     joins.append((alias, equal(col("k", alias), term.key)))
-                    values = [or_zero(col(f"v{c}", alias)) for c in range(n_classes)]
+                    values = [
+                        or_zero(col(f"v{c}", alias)) if c in term.telling else num(0.0)
+                        for c in range(n_classes)
+                    ]
                 else:
                     values = [term.cases(c) for c in range(n_classes)]
                 added.setdefault(slot, []).append(list(values))
@@ -200,11 +211,8 @@ class Rows:
         """The stage that holds the numbers of a table."""
         return self.pipeline.constants(
             {
-                "k": [num(key) for key in look.keys],
-                **{
-                    f"v{c}": [nats(value) for value in look.values[:, c]]
-                    for c in range(look.values.shape[1])
-                },
+                "k": look.keys,
+                **{f"v{c}": look.values[:, c].tolist() for c in look.telling},
             }
         )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bayleaf.io.exports.sql.averaged import add_averaged
 from bayleaf.io.exports.sql.blocks import add_blocks
+from bayleaf.io.exports.sql.hybrids import add_hybrid
 from bayleaf.io.exports.sql.looking_up import Rows
 from bayleaf.io.exports.sql.networks import add_network
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.models.support.shipped import ShippedAverage, ShippedNetwork
 
 
 def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> str:
@@ -19,9 +21,19 @@ def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> s
     ValueError
         If queries cannot hold the model.
     """
-    shipped = predictor.model.shipped
+    model = predictor.model
+    shipped = model.shipped
     if isinstance(shipped, ShippedNetwork):
-        if add_blocks(rows, predictor.model, shipped, told=told):
+        if add_blocks(rows, model, shipped, told=told):
             return ""
         return add_network(rows, shipped, told=told, limit=limit)
-    raise ValueError("not yet")
+    if isinstance(shipped, ShippedAverage):
+        if shipped.engine == "averaged":
+            add_averaged(rows, shipped.values, model.domain.cards[:-1], told=told)
+            return ""
+        if shipped.engine == "hybrid" and shipped.network is not None:
+            network = shipped.network
+            return add_hybrid(rows, shipped.values, network, told=told, limit=limit)
+    raise ValueError(
+        f"a {type(model).__name__} is not written as SQL; fit another classifier"
+    )

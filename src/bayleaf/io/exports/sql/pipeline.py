@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from bayleaf.io.exports.sql.words import Expression, col, name, named
+from bayleaf.io.exports.sql.words import Expression, col, name, named, nats, text
 
 # Databases that otherwise write the expressions of one stage into the next, where each
 # use of a column would be computed anew.
@@ -18,6 +18,9 @@ _ALL_ROWS = 9_223_372_036_854_775_807
 MOST_JOINS = 40
 # Columns of a stage; PostgreSQL allows 1664.
 MOST_COLUMNS = 1500
+
+# Rows of a table of numbers that DuckDB binds quickly.
+_MOST_VALUES = 50
 
 Columns = dict[str, Expression]
 
@@ -73,20 +76,22 @@ class Pipeline:
             )
         table = exp.Table(this=name(source)) if isinstance(source, str) else source
         query = exp.Select().select(
-            *(named(value, key) for key, value in columns.items())
+            *(named(value, key) for key, value in columns.items()), copy=False
         )
-        query = query.from_(table)
+        query = query.from_(table, copy=False)
         for other, condition in joins:
-            query = query.join(_table(other), on=condition, join_type="left")
+            query = query.join(
+                _table(other), on=condition, join_type="left", copy=False
+            )
         for other, fits in crossed:
             kind = {"join_type": "cross"} if fits is None else {"on": fits}
-            query = query.join(_table(other), **kind)
+            query = query.join(_table(other), **kind, copy=False)
         if where is not None:
-            query = query.where(where)
+            query = query.where(where, copy=False)
         if group:
-            query = query.group_by(*group)
+            query = query.group_by(*group, copy=False)
         elif self.dialect == "mysql":
-            query = query.limit(_ALL_ROWS)
+            query = query.limit(_ALL_ROWS, copy=False)
         return self._add(query, materialized=self.dialect in _MATERIALIZED)
 
     def union(self, stages: Sequence[str], columns: Sequence[str]) -> str:
@@ -100,20 +105,22 @@ class Pipeline:
             query = exp.Union(this=query, expression=part, distinct=False)
         return self._add(query, materialized=False)
 
-    def constants(self, columns: Mapping[str, Sequence[Expression]]) -> str:
+    def constants(self, columns: Mapping[str, Sequence[float]]) -> str:
         """A stage that holds a table of numbers; equal ones are held once."""
         keys = list(columns)
         rows = list(zip(*columns.values(), strict=True))
-        content = (tuple(keys), tuple(tuple(map(str, row)) for row in rows))
+        content = (tuple(keys), tuple(rows))
         if content not in self._constants:
             query = self._values(keys, rows)
             self._constants[content] = self._add(query, materialized=False)
         return self._constants[content]
 
-    def _values(self, keys: list[str], rows: list[tuple[Expression, ...]]) -> Any:
+    def _values(self, keys: list[str], rows: list[tuple[float, ...]]) -> Any:
         """A select from rows of numbers."""
+        if self.dialect == "duckdb" and len(rows) > _MOST_VALUES:
+            return _split_texts(keys, rows)
         values = exp.Values(
-            expressions=[exp.Tuple(expressions=list(row)) for row in rows]
+            expressions=[exp.Tuple(expressions=list(map(nats, row))) for row in rows]
         )
         alias = exp.TableAlias(this=name("v"))
         names = keys
@@ -124,7 +131,7 @@ class Pipeline:
             alias.set("columns", [name(key) for key in keys])
         values.set("alias", alias)
         chosen = [named(col(old), new) for old, new in zip(names, keys, strict=True)]
-        return exp.Select().select(*chosen).from_(values)
+        return exp.Select().select(*chosen, copy=False).from_(values, copy=False)
 
     def _add(self, query: Expression, *, materialized: bool) -> str:
         """Keep a stage under a new name."""
@@ -135,9 +142,9 @@ class Pipeline:
     def finish(self, source: str, columns: Columns) -> Expression:
         """The whole query, which selects some columns of a stage."""
         query = exp.Select().select(
-            *(named(value, key) for key, value in columns.items())
+            *(named(value, key) for key, value in columns.items()), copy=False
         )
-        query = query.from_(_table(source))
+        query = query.from_(_table(source), copy=False)
         tables = [
             exp.CTE(
                 this=stage,
@@ -148,6 +155,20 @@ class Pipeline:
         ]
         query.set("with_", exp.With(expressions=tables))
         return query
+
+
+def _split_texts(keys: list[str], rows: list[tuple[float, ...]]) -> Any:
+    """A select from numbers in one text a column, which DuckDB reads at once."""
+    columns = []
+    for key, values in zip(keys, zip(*rows, strict=True), strict=True):
+        words = ",".join(nats(value).sql() for value in values)
+        texts = exp.Anonymous(
+            this="STRING_SPLIT", expressions=[text(words), text(",")]
+        )
+        cells = exp.Anonymous(this="UNNEST", expressions=[texts])
+        whole = all(isinstance(value, int) for value in values)
+        columns.append(named(exp.cast(cells, "bigint" if whole else "double"), key))
+    return exp.Select().select(*columns, copy=False)
 
 
 def _table(stage: str) -> Expression:

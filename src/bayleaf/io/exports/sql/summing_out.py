@@ -122,7 +122,7 @@ class SummedOut:
         """Rows for every number of features that are known, in their order."""
         scored = self.scored
         steps = range(len(scored.order) + 1)
-        table = rows.pipeline.constants({"st": [num(step) for step in steps]})
+        table = rows.pipeline.constants({"st": list(steps)})
         columns: Columns = {**kept(rows.columns), "st": col("st", table)}
         for place, feature in enumerate(scored.order):
             hidden = below(col("st", table), num(place + 1))
@@ -205,7 +205,7 @@ class SummedOut:
     def _expand(self, rows: Rows, variable: int, codes: list[str]) -> None:
         """A row for every state of a variable that is summed out; else for its own."""
         card = self.scored.cards[variable]
-        table = rows.pipeline.constants({"k": [num(k) for k in range(card + 1)]})
+        table = rows.pipeline.constants({"k": list(range(card + 1))})
         state = col("k", table)
         own = num(card) if variable >= self.scored.n_features else col(codes[variable])
         fits = exp.Or(

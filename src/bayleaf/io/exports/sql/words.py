@@ -46,7 +46,9 @@ def written(query: Expression, dialect: str) -> str:
     for node in query.find_all(exp.Greatest, exp.Least):
         # No argument is missing, so that no dialect needs conditions about that.
         node.set("ignore_nulls", dialect == "duckdb")
-    text: str = query.sql(dialect=dialect, unsupported_level=sqlglot.ErrorLevel.RAISE)
+    text: str = query.sql(
+        dialect=dialect, copy=False, unsupported_level=sqlglot.ErrorLevel.RAISE
+    )
     return text
 
 
@@ -77,14 +79,13 @@ def num(value: float) -> Expression:
         else np.format_float_scientific(number, unique=True, trim="0")
     )
     if digits.startswith("-"):
-        return exp.Paren(this=exp.Neg(this=exp.Literal.number(digits[1:])))
+        return exp.Neg(this=exp.Literal.number(digits[1:]))
     return exp.Literal.number(digits)
 
 
 def nats(value: float) -> Expression:
     """A logarithm; that of zero is a very small number."""
-    number = float(value)
-    return num(NEVER if number == -np.inf else number)
+    return num(NEVER if value == -np.inf else value)
 
 
 def literal(value: Any) -> Expression:
@@ -251,4 +252,4 @@ def magnitude(value: Expression) -> Expression:
 
 def named(value: Expression, alias: str) -> Expression:
     """A value under a name."""
-    return exp.alias_(value, name(alias))
+    return exp.Alias(this=value, alias=name(alias))
