@@ -136,32 +136,35 @@ def between(slot: str, n_classes: int) -> Expression:
     return minus(sides[0], sides[1])
 
 
+def tempered(value: Expression, predictor: Predictor) -> Expression:
+    """A difference of scores under the temperature."""
+    if predictor.temperature == 1.0:
+        return value
+    return over(value, num(float(predictor.temperature)))
+
+
+def shift_between(predictor: Predictor) -> Expression | None:
+    """What another prior adds to the log-odds; None where there is none."""
+    if predictor.prior_shift is None:
+        return None
+    values = {c: _shift(c, predictor) for c in range(len(predictor.classes))}
+    sides = [chosen(col(side), values, null()) for side in ("t", "a")]
+    return minus(sides[0], sides[1].copy())
+
+
 def add_contributions(rows: Rows, predictor: Predictor, n_features: int) -> None:
     """Add g of the prior's contribution, and g{feature} of each feature's, nats."""
     n_classes = len(predictor.classes)
 
-    def tempered(value: Expression) -> Expression:
-        if predictor.temperature == 1.0:
-            return value
-        return over(value, num(float(predictor.temperature)))
-
-    prior = tempered(between("b", n_classes))
-    if predictor.prior_shift is not None:
-        sides = [
-            chosen(
-                col(side),
-                {c: _shift(c, predictor) for c in range(n_classes)},
-                null(),
-            )
-            for side in ("t", "a")
-        ]
-        prior = plus(prior, minus(sides[0], sides[1]))
+    prior = tempered(between("b", n_classes), predictor)
+    if (shift := shift_between(predictor)) is not None:
+        prior = plus(prior, shift)
     slots = ["b", *(f"f{v}" for v in range(n_features))]
     rows.extend(
         {
             "g": prior,
             **{
-                f"g{v}": tempered(between(f"f{v}", n_classes))
+                f"g{v}": tempered(between(f"f{v}", n_classes), predictor)
                 for v in range(n_features)
             },
         },

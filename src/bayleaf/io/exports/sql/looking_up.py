@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.exports.sql.pipeline import MOST_JOINS, Columns, Pipeline, kept
+from bayleaf.io.exports.sql.pipeline import MOST_JOINS, Columns, Join, Pipeline, kept
 from bayleaf.io.exports.sql.words import (
     Expression,
     chosen,
@@ -142,7 +142,7 @@ class Rows:
     def extend(
         self,
         new: Columns,
-        joins: Sequence[tuple[str, Expression]] = (),
+        joins: Sequence[Join] = (),
         without: Sequence[str] = (),
     ) -> None:
         """Add a stage with further columns, and without some."""
@@ -173,7 +173,7 @@ class Rows:
         """
         for batch in _batches(terms, self.is_joined):
             added: dict[str, list[list[Expression]]] = {}
-            joins = []
+            joins: list[Join] = []
             for slot, term in batch:
                 values: Sequence[Expression]
                 if not isinstance(term, Look):
@@ -181,8 +181,9 @@ class Rows:
                 elif not term.n_entries:
                     continue
                 elif self.is_joined(term):
-                    alias = self._constants(term)
-                    joins.append((alias, equal(col("k", alias), term.key)))
+                    alias = f"j{len(joins)}"
+                    fits = equal(col("k", alias), term.key)
+                    joins.append((self._constants(term), alias, fits))
                     values = [
                         or_zero(col(f"v{c}", alias)) if c in term.telling else num(0.0)
                         for c in range(n_classes)
@@ -195,7 +196,7 @@ class Rows:
     def _extend_sums(
         self,
         added: dict[str, list[list[Expression]]],
-        joins: list[tuple[str, Expression]],
+        joins: list[Join],
         n_classes: int,
     ) -> None:
         """A stage in which what was found is added to slots."""

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from bayleaf.io.exports.sql.averaged import add_averaged
 from bayleaf.io.exports.sql.blocks import add_blocks
+from bayleaf.io.exports.sql.ensembles import Ensemble
 from bayleaf.io.exports.sql.hybrids import add_hybrid
 from bayleaf.io.exports.sql.looking_up import Rows
+from bayleaf.io.exports.sql.members import one_parent, two_parents
 from bayleaf.io.exports.sql.networks import add_network
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.shipped import ShippedAverage, ShippedNetwork
+from bayleaf.models.support.shipped import (
+    ShippedAverage,
+    ShippedNetwork,
+    ShippedNetworks,
+)
 
 
 def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> str:
@@ -34,6 +40,14 @@ def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> s
         if shipped.engine == "hybrid" and shipped.network is not None:
             network = shipped.network
             return add_hybrid(rows, shipped.values, network, told=told, limit=limit)
+        if shipped.engine == "one_dependence":
+            members = one_parent(shipped.values, model.domain.cards[:-1])
+            Ensemble(members, model.domain.cards[:-1], predictor).add(rows, told=told)
+            return ""
+    if isinstance(shipped, ShippedNetworks):
+        members = two_parents(shipped)
+        Ensemble(members, model.domain.cards[:-1], predictor).add(rows, told=told)
+        return ""
     raise ValueError(
         f"a {type(model).__name__} is not written as SQL; fit another classifier"
     )

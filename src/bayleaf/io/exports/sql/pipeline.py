@@ -23,6 +23,7 @@ MOST_COLUMNS = 1500
 _MOST_VALUES = 50
 
 Columns = dict[str, Expression]
+Join = tuple[str, str, Expression]
 
 
 class Pipeline:
@@ -44,7 +45,7 @@ class Pipeline:
         source: Expression | str,
         columns: Columns,
         *,
-        joins: Sequence[tuple[str, Expression]] = (),
+        joins: Sequence[Join] = (),
         crossed: Sequence[tuple[str, Expression | None]] = (),
         where: Expression | None = None,
         group: Sequence[Expression] = (),
@@ -57,8 +58,8 @@ class Pipeline:
             The stage, or the table, that it selects from.
         columns : mapping of str to expression
             Its columns.
-        joins : sequence of (str, expression)
-            Tables of which at most one row fits, and conditions.
+        joins : sequence of (str, str, expression)
+            Stages of which at most one row fits, their names here, and conditions.
         crossed : sequence of (str, expression or None)
             Tables of which every row that fits makes a row.
         where, group : expressions, optional
@@ -79,10 +80,9 @@ class Pipeline:
             *(named(value, key) for key, value in columns.items()), copy=False
         )
         query = query.from_(table, copy=False)
-        for other, condition in joins:
-            query = query.join(
-                _table(other), on=condition, join_type="left", copy=False
-            )
+        for other, alias, condition in joins:
+            joined = exp.Table(this=name(other), alias=exp.TableAlias(this=name(alias)))
+            query = query.join(joined, on=condition, join_type="left", copy=False)
         for other, fits in crossed:
             kind = {"join_type": "cross"} if fits is None else {"on": fits}
             query = query.join(_table(other), **kind, copy=False)
