@@ -1,4 +1,4 @@
-"""Class scores of averaged KDB: weighted tables of all networks, and what stands beside.
+"""Class scores of averaged KDB: tables of all networks, and what stands beside them.
 
 A table holds what states say relative to their shares of the training rows, so that
 states and parents without data say nothing.

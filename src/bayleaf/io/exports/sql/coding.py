@@ -32,7 +32,6 @@ from bayleaf.wording import name_list, quoted
 
 # Dialects in which parts of dates and durations are written.
 _DATED = ("duckdb", "postgres", "sqlite")
-# Databases whose names are cut or refused beyond.
 _DAY_SECONDS = 86_400
 
 
@@ -124,9 +123,10 @@ def _value(cells: FeatureCells, dialect: str) -> tuple[Expression, list[Expressi
     absent = [is_null(cell.copy())]
     if cells.reading.form in ("date", "duration"):
         return _part(cells, dialect), absent
-    if cells.kind == "intervals" or _holds_numbers(cells):
-        if (nan := is_nan(double(cell.copy()), dialect)) is not None:
-            absent.append(nan)
+    is_numeric = cells.kind == "intervals" or _holds_numbers(cells)
+    nan = is_nan(double(cell.copy()), dialect) if is_numeric else None
+    if nan is not None:
+        absent.append(nan)
     if cells.kind == "intervals":
         return double(cell), absent
     return cell, absent

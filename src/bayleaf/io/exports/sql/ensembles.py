@@ -104,7 +104,9 @@ class Ensemble:
             columns[f"k{k}"] = [*members.states[:, k].tolist(), 0]
         table = rows.pipeline.constants(columns)
         known = [
-            either(equal(col(f"m{k}", table), num(-1)), self._fits(k, table, missing=False))
+            either(
+                equal(col(f"m{k}", table), num(-1)), self._fits(k, table, missing=False)
+            )
             for k in (0, 1)
         ]
         absent = [self._fits(k, table, missing=True) for k in (0, 1)]
@@ -242,7 +244,10 @@ class Ensemble:
         rows.extend(heads)
         seen = case(
             [
-                (both(equal(col("m0"), num(v)), below(col(f"c{v}"), num(card))), num(1.0))
+                (
+                    both(equal(col("m0"), num(v)), below(col(f"c{v}"), num(card))),
+                    num(1.0),
+                )
                 for v, card in enumerate(self._cards)
             ],
             num(0.0),
@@ -273,9 +278,7 @@ class Ensemble:
         over_row = [col("r")]
         used = exp.Window(this=exp.Sum(this=one), partition_by=over_row)
         rows.extend({"m": used})
-        none = both(
-            equal(col("m"), num(0)), equal(col("mp"), num(self._none))
-        )
+        none = both(equal(col("m"), num(0)), equal(col("mp"), num(self._none)))
         where = either(self._is_used(), none)
         rows.stage = rows.pipeline.stage(rows.stage, kept(rows.columns), where=where)
         rows.extend(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class Members:
 def one_parent(values: Mapping[str, Any], cards: Sequence[int]) -> Members:
     """The networks of AODE."""
     starts = np.cumsum([0, *cards])
-    spans = [slice(a, b) for a, b in zip(starts, starts[1:], strict=False)]
+    spans = [slice(a, b) for a, b in pairwise(starts)]
     with np.errstate(divide="ignore"):
         prior, parent, child = (
             np.log(np.asarray(values[key])) for key in ("prior", "parent", "child")
@@ -139,9 +139,7 @@ def two_parents(shipped: ShippedNetworks) -> Members:
 def _super_parents(network: Any) -> tuple[int, int]:
     """The features that are parents, the first -1 if there is but one."""
     label = len(network.domain) - 1
-    parents = [
-        sorted(p for p in own if p != label) for own in network.dag.parents[:-1]
-    ]
+    parents = [sorted(p for p in own if p != label) for own in network.dag.parents[:-1]]
     inner = sorted({p for own in parents for p in own})
     # The second is a child of the first.
     inner.sort(key=lambda v: len(parents[v]))

@@ -253,13 +253,18 @@ class _Families:
     def names(self, families: Sequence[int]) -> list[str]:
         """Columns that are not needed any longer."""
         kinds = ("r{}_{}", "q{}_{}x", "y{}_{}x")
-        return [kind.format(k, c) for kind in kinds for k in families for c in self._classes]
+        return [
+            kind.format(k, c) for kind in kinds for k in families for c in self._classes
+        ]
 
 
 def _bounded(value: Expression) -> Expression:
     """A number within the most that a piece says."""
     most, least = num(_MOST_NATS), num(-_MOST_NATS)
     return case(
-        [(at_most(most, value.copy()), most.copy()), (at_most(value.copy(), least), least.copy())],
+        [
+            (at_most(most, value.copy()), most.copy()),
+            (at_most(value.copy(), least), least.copy()),
+        ],
         value,
     )

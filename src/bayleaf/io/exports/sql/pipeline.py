@@ -162,9 +162,7 @@ def _split_texts(keys: list[str], rows: list[tuple[float, ...]]) -> Any:
     columns = []
     for key, values in zip(keys, zip(*rows, strict=True), strict=True):
         words = ",".join(nats(value).sql() for value in values)
-        texts = exp.Anonymous(
-            this="STRING_SPLIT", expressions=[text(words), text(",")]
-        )
+        texts = exp.Anonymous(this="STRING_SPLIT", expressions=[text(words), text(",")])
         cells = exp.Anonymous(this="UNNEST", expressions=[texts])
         whole = all(isinstance(value, int) for value in values)
         columns.append(named(exp.cast(cells, "bigint" if whole else "double"), key))

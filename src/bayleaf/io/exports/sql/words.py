@@ -46,10 +46,33 @@ def written(query: Expression, dialect: str) -> str:
     for node in query.find_all(exp.Greatest, exp.Least):
         # No argument is missing, so that no dialect needs conditions about that.
         node.set("ignore_nulls", dialect == "duckdb")
+    if dialect == "postgres":
+        _cast_numbers(query)
     text: str = query.sql(
         dialect=dialect, copy=False, unsupported_level=sqlglot.ErrorLevel.RAISE
     )
     return text
+
+
+def _cast_numbers(query: Expression) -> None:
+    """Make floats of the numbers that PostgreSQL reads as decimal ones.
+
+    Where a number stands beside others, in conditions or rows, one of them is enough.
+    """
+    for literal in list(query.find_all(exp.Literal)):
+        if literal.is_string or "e" not in literal.this:
+            continue
+        node = literal.parent if isinstance(literal.parent, exp.Neg) else literal
+        above = node.parent
+        if isinstance(above, exp.Cast):
+            continue
+        if isinstance(above, exp.Tuple) and above.index:
+            continue
+        if isinstance(above, exp.If) and not isinstance(
+            above.parent.args.get("default"), exp.Null
+        ):
+            continue
+        node.replace(double(node.copy()))
 
 
 def name(text: str) -> Expression:
