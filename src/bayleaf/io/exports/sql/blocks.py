@@ -91,8 +91,9 @@ def _block_table(model: ClassModel, block: list[int], base: Floats) -> Floats:
 
 def _with_missing(whole: Floats, n: int) -> Floats:
     """The table where all but the first features are missing."""
-    rest = (-1,) * (whole.ndim - 1 - n)
-    return np.asarray(whole[(..., *rest)]) if rest else whole
+    for _ in range(whole.ndim - 1 - n):
+        whole = whole[..., -1]
+    return whole
 
 
 def _change(values: Floats) -> Floats:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bayleaf.io.exports.sql.looking_up import Rows
-from bayleaf.io.exports.sql.networks import add_network
 from bayleaf.io.exports.sql.numbers import add_linear
 from bayleaf.io.exports.sql.pipeline import Columns
+from bayleaf.io.exports.sql.summing_out import add_network
 from bayleaf.io.exports.sql.words import col, minus, nats, num, plus, times
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.support.shipped import ShippedNetwork

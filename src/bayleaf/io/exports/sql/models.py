@@ -8,7 +8,7 @@ from bayleaf.io.exports.sql.ensembles import Ensemble
 from bayleaf.io.exports.sql.hybrids import add_hybrid
 from bayleaf.io.exports.sql.looking_up import Rows
 from bayleaf.io.exports.sql.members import one_parent, two_parents
-from bayleaf.io.exports.sql.networks import add_network
+from bayleaf.io.exports.sql.summing_out import add_network
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.shipped import (
     ShippedAverage,
