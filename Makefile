@@ -55,6 +55,7 @@ bench: $(VENV)/installed-test $(VENV)/installed-browser
 	$(BIN)/python benchmarks/speed/mixtures.py
 	$(BIN)/python benchmarks/speed/tree_learning.py
 	$(BIN)/python benchmarks/speed/structure_learning.py
+	$(BIN)/python benchmarks/speed/fitting.py
 	$(BIN)/python benchmarks/speed/explorer.py
 	$(BIN)/python benchmarks/speed/merging.py
 	$(BIN)/python benchmarks/speed/sql.py

@@ -10,9 +10,22 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+_CONVERTERS = "bayleaf.io.formats.converters"
 # By the method: the module, and its function, which takes the network first.
 DOERS = {
     "save": ("bayleaf.io.registry", "write_network"),
+    "from_networkx": (f"{_CONVERTERS}.networkx_graph", "from_networkx"),
+    "from_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "from_pgmpy"),
+    "from_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "from_pyagrum"),
+    "to_networkx": (f"{_CONVERTERS}.networkx_graph", "to_networkx"),
+    "to_pgmpy": (f"{_CONVERTERS}.pgmpy_model", "to_pgmpy"),
+    "to_pyagrum": (f"{_CONVERTERS}.pyagrum_model", "to_pyagrum"),
+    "fit": ("bayleaf.modelling.fitting", "fit_network"),
+}
+# The same of structures that have no tables yet.
+STRUCTURE_DOERS = {
+    "fit": ("bayleaf.modelling.fitting", "fit_structure"),
+    "to_networkx": (f"{_CONVERTERS}.networkx_graph", "structure_to_networkx"),
 }
 
 
@@ -28,6 +41,17 @@ def hand_over(method: str, network: Any, *arguments: Any, **options: Any) -> Any
     *arguments, **options
         Of the method.
     """
-    module, function = DOERS[method]
-    doer = getattr(importlib.import_module(module), function)
-    return doer(network, *arguments, **options)
+    return _done(DOERS[method], network, *arguments, **options)
+
+
+def hand_over_structure(
+    method: str, structure: Any, *arguments: Any, **options: Any
+) -> Any:
+    """What the function in charge of a method of a structure returns."""
+    return _done(STRUCTURE_DOERS[method], structure, *arguments, **options)
+
+
+def _done(doer: tuple[str, str], *arguments: Any, **options: Any) -> Any:
+    """What a function returns that is named by its module and its name."""
+    module, function = doer
+    return getattr(importlib.import_module(module), function)(*arguments, **options)

@@ -24,7 +24,7 @@ from bayleaf.io.native.regression import is_regression, read_regression
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
 
 
-def load(
+def load_estimator(
     path: str | Path, *, max_bytes: int = MAX_BYTES
 ) -> BayesianClassifier | BayesianNetworkEstimator | AveragedKDBRegressor:
     """Read a fitted classifier, density model or regressor from its file.
@@ -69,7 +69,7 @@ def load_classifier(
     path : str or Path
         A file written by a classifier's `save`.
     max_bytes : int, default=2**30
-        As for `load`.
+        As for `load_estimator`.
 
     Returns
     -------

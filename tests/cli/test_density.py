@@ -115,3 +115,51 @@ def test_what_a_density_model_lacks_is_told(
     _, output = fit(table)
     assert main(["inspect", str(output), *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_tiers_and_beliefs_are_taken_from_words(table: Path) -> None:
+    tiers = ("--tiers", "place;shape", "--arc-prior", "place->shape=0.99")
+    code, output = fit(table, *tiers)
+    assert code == 0
+    loaded = bayleaf.load(output)
+    assert loaded.tiers == [["place"], ["shape"]]
+    assert loaded.arc_prior == {("place", "shape"): 0.99}
+    assert ("shape", "place") not in loaded.edges_
+
+
+@pytest.mark.parametrize("text", ["place\n\nshape\n", '[["place"], ["shape"]]'])
+def test_tiers_may_stand_in_a_file(table: Path, text: str) -> None:
+    path = table.parent / "tiers.txt"
+    path.write_text(text, encoding="utf-8")
+    code, output = fit(table, "--tiers", str(path))
+    assert code == 0
+    assert bayleaf.load(output).tiers == [["place"], ["shape"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--tiers", "shape,;place"], "--tiers should have the form name,name;name"),
+        (["--tiers", "shape;places"], "tiers names 'places', which is no column"),
+        (["--arc-prior", "shape->place"], "--arc-prior should have the form"),
+        (["--arc-prior", "shape=0.5"], "--arc-prior should have the form"),
+        (["--arc-prior", "shape->place=1"], "above 0 and below 1"),
+    ],
+)
+def test_tiers_and_beliefs_that_are_none_are_told_in_a_sentence(
+    table: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+) -> None:
+    code, _ = fit(table, *options)
+    assert code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("model", ["tan", "kdb", "aode"])
+def test_models_of_a_class_take_tiers(table: Path, model: str) -> None:
+    output = table.parent / "model.json"
+    words = ["fit", str(table), "--target", "place", "--model", model, "-o"]
+    assert main([*words, str(output), "--tiers", "shape;weight"]) == 0
+    assert ("weight", "shape") not in bayleaf.load(output).edges_

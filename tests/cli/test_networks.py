@@ -258,3 +258,107 @@ def test_a_source_that_is_missing_is_named(run: Run, tmp_path: Path) -> None:
     done = run("convert", tmp_path / "absent.bif", tmp_path / "a.net")
     assert done.code == 2
     assert "absent.bif" in done.err
+
+
+def test_convert_packs_and_unpacks(run: Run, sprinkler: Path, tmp_path: Path) -> None:
+    there, back = tmp_path / "a.uai.gz", tmp_path / "back.json"
+    assert run("convert", sprinkler, there).code == 0
+    assert run("convert", there, back).code == 0
+    assert back.read_bytes() == sprinkler.read_bytes()
+
+
+def test_convert_names_counts_and_divides_them_on_demand(
+    run: Run, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "a.net", tmp_path / "a.bif"
+    source.write_text(
+        "net {}\nnode a { states = (n y); }\npotential (a) { data = (1 3); }"
+    )
+    done = run("convert", source, target)
+    assert done.code == 2
+    assert "a.net, line 3" in done.err
+    assert "convert --normalize" in done.err
+    assert not target.exists()
+    assert run("convert", "--normalize", source, target).code == 0
+    probabilities = bayleaf.read_network(target).cpds[0].probabilities
+    assert probabilities.tolist() == [0.25, 0.75]
+
+
+@pytest.fixture
+def kidney_stones(tmp_path: Path) -> Path:
+    """A network whose names of variables hold a comma, with experience counts."""
+    network = BayesianNetwork.from_tables(
+        states={"size": ["small", "large"], "a, b": ["A", "B"], "cured": ["no", "yes"]},
+        parents={"a, b": ["size"], "cured": ["size", "a, b"]},
+        tables={
+            "size": [0.51, 0.49],
+            "a, b": [[0.25, 0.75], [0.75, 0.25]],
+            "cured": [[[0.07, 0.93], [0.13, 0.87]], [[0.27, 0.73], [0.31, 0.69]]],
+        },
+    )
+    path = tmp_path / "stones.json"
+    bayleaf.write_network(network.with_experience(350.0), path)
+    return path
+
+
+def test_an_intervention_cuts_the_arcs_into_what_is_set(
+    run: Run, kidney_stones: Path
+) -> None:
+    found = _json(run, kidney_stones, "--do", "a, b=A")
+    assert set(found["posteriors"]) == {"size", "cured"}
+    assert found["posteriors"]["size"]["small"] == pytest.approx(0.51)
+    expected = 0.51 * 0.93 + 0.49 * 0.73
+    assert found["posteriors"]["cured"]["yes"] == pytest.approx(expected)
+    assert "assumption" in run("query", kidney_stones, "--do", "a, b=A").err
+
+
+def test_an_intervention_may_draw_the_state(run: Run, kidney_stones: Path) -> None:
+    found = _json(run, kidney_stones, "--do", "a, b=A:0.5,B:0.5")
+    expected = 0.51 * (0.93 + 0.87) / 2 + 0.49 * (0.73 + 0.69) / 2
+    assert found["posteriors"]["cured"]["yes"] == pytest.approx(expected)
+
+
+def test_an_effect_is_shown_with_its_interval(run: Run, kidney_stones: Path) -> None:
+    found = _json(run, kidney_stones, "--effect", "a, b,cured")
+    (contrast,) = found["contrasts"]
+    expected = 0.51 * (0.87 - 0.93) + 0.49 * (0.69 - 0.73)
+    assert contrast["difference"]["value"] == pytest.approx(expected)
+    assert contrast["difference"]["low"] < expected < contrast["difference"]["high"]
+    assert "assumption" in run("query", kidney_stones, "--effect", "a, b,cured").out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--effect", "a, b,cured", "--latent", "size"), "open path 'a, b' <- size"),
+        (("--effect", "cured"), "treatment,outcome"),
+        (("--effect", "size,curd"), "did you mean cured"),
+        (("--effect", "size,cured", "--target", "size"), "--target"),
+        (("--effect", "size,cured", "--most-probable"), "--most-probable"),
+        (("--latent", "size"), "--effect"),
+        (("--do", "size=tiny"), "no state 'tiny'"),
+        (("--do", "size=small:0.4,large:0.4"), "sums to 0.8"),
+        (("--do", "size=small", "--do", "size=large"), "twice"),
+    ],
+)
+def test_a_wrong_intervention_or_effect_is_refused_in_a_sentence(
+    run: Run, kidney_stones: Path, words: tuple[str, ...], told: str
+) -> None:
+    done = run("query", kidney_stones, *words)
+    assert done.code == 2
+    assert told.replace("'a, b'", "a, b") in done.err
+
+
+def test_query_estimates_with_standard_errors(run: Run, sprinkler: Path) -> None:
+    words = (sprinkler, "--given", "grass=dry", "--method", "approximate")
+    found = _json(run, *words)
+    exact = _json(run, sprinkler, "--given", "grass=dry")
+    error = found["standard_errors"]["rain"]["yes"]
+    difference = found["posteriors"]["rain"]["yes"] - exact["posteriors"]["rain"]["yes"]
+    assert abs(difference) < 4 * error <= 4 * 0.005
+    assert "±" in run("query", *words).out
+    assert "standard_errors" not in exact
+
+
+def test_query_is_exact_by_auto_where_that_fits(run: Run, sprinkler: Path) -> None:
+    assert _json(run, sprinkler, "--method", "auto") == _json(run, sprinkler)

@@ -63,7 +63,7 @@ def titles(text: str) -> list[str]:
     return re.findall(r"╭─ (.*?) ─", text)
 
 
-@pytest.mark.parametrize("model", [*(m for m in MODELS if m != "a2de"), REGRESSOR])
+@pytest.mark.parametrize("model", [*MODELS, REGRESSOR])
 @pytest.mark.parametrize("joined", [False, True])
 def test_settings_of_the_model_asked_for_come_first(
     run: Callable[..., object], model: str, joined: bool
@@ -73,7 +73,7 @@ def test_settings_of_the_model_asked_for_come_first(
     assert found[0] == "Parameters"
     assert model in found[1].removeprefix("Settings of ").split(", ")
     assert found[2] == "Settings of every model"
-    assert len(found) == len(set(found)) == 12
+    assert len(found) == len(set(found)) == 13
 
 
 def test_density_and_no_model_at_all(run: Callable[..., object]) -> None:
@@ -81,7 +81,7 @@ def test_density_and_no_model_at_all(run: Callable[..., object]) -> None:
     assert found[1:3] == ["Settings of network, --density", "Settings of every model"]
     # What one call asks for is forgotten by the next.
     found = titles(run("fit", "--help").out)  # type: ignore[attr-defined]
-    assert found[:3] == ["Parameters", "Settings of every model", "Settings of aode"]
+    assert found[:3] == ["Parameters", "Settings of every model", "Settings of a2de"]
 
 
 def test_every_setting_is_shown(run: Callable[..., object]) -> None:

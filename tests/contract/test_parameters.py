@@ -84,6 +84,7 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "missing_denominator": ("all_rows", {}),
     "local_structure": ("tree", {}),
     "abstraction": ("local", {}),
+    "structural": ("edges", {"missing": "em"}),
     "local_score": ("bic", {}),
     "hierarchies": (
         {"weather": {"any": {"wet": ["rain", "snow"], "dry": ["sun", "fog"]}}},
@@ -96,6 +97,9 @@ OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "penalty_weight": (0.5, {}),
     "required_edges": ([("weather", "windy")], {}),
     "forbidden_edges": ([("weather", "windy")], {}),
+    "tiers": ([["weather"], ["windy"]], {}),
+    "arc_prior": ({("weather", "windy"): 0.9}, {}),
+    "monotone": ({"degrees": 0}, {}),
     "time_limit": (600.0, {}),
     "cache_size": (10, {}),
 }

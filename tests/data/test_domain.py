@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from bayleaf.data.domain import Domain, Variable, interval_labels, numeric_variable
+from bayleaf.data.domain import Domain, Variable, numeric_variable
+from bayleaf.data.interval_labels import interval_labels
 
 
 def test_a_state_listed_twice_is_refused() -> None:
@@ -110,3 +112,57 @@ def test_cards_and_names_stand_in_order() -> None:
     assert domain.cards == (3, 1)
     assert [variable.name for variable in domain] == ["b", "a"]
     assert len(domain) == 2
+
+
+def test_a_numeric_variable_is_made_of_its_cut_points() -> None:
+    variable = Variable.numeric("age", cuts=[30, 50])
+    assert variable == numeric_variable("age", [30, 50])
+    assert variable.numbers is None
+
+
+def test_bounds_spread_numbers_evenly_over_intervals() -> None:
+    numbers = Variable.numeric("age", cuts=[16], low=0, high=48).numbers
+    assert numbers is not None
+    assert numbers.means == (8.0, 32.0)
+    assert not numbers.are_whole
+    np.testing.assert_allclose(numbers.at(1, np.array([0.0, 0.25, 1.0])), [16, 24, 48])
+
+
+def test_whole_numbers_belong_to_the_interval_that_ends_with_them() -> None:
+    numbers = Variable.numeric("n", cuts=[2], low=0, high=4, integers=True).numbers
+    assert numbers is not None
+    assert numbers.are_whole
+    assert [set(own) for own in numbers.quantiles] == [{0, 1, 2}, {3, 4}]
+    assert numbers.means == (1.0, 3.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cuts": [50, 30]}, "must increase"),
+        ({"cuts": [30], "low": 0}, "give both low= and high="),
+        ({"cuts": [30], "low": 40, "high": 50}, "between low=40 and high=50"),
+        ({"cuts": [0.2, 0.4], "low": 0, "high": 1, "integers": True}, "no whole"),
+    ],
+)
+def test_cut_points_that_do_not_fit_are_refused(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        Variable.numeric("age", **options)
+
+
+@pytest.mark.parametrize("cuts", [3, "30", ["30"], [float("nan")], [True]])
+def test_cut_points_that_are_no_numbers_are_refused(cuts: Any) -> None:
+    with pytest.raises(TypeError, match="cut points"):
+        Variable.numeric("age", cuts=cuts)
+
+
+def test_a_nominal_variable_takes_states_in_order() -> None:
+    assert Variable.nominal("x", np.array([3, 1])).states == (3, 1)
+    with pytest.raises(ValueError, match="has no states"):
+        Variable.nominal("x", [])
+    with pytest.raises(TypeError, match="must be a list"):
+        Variable.nominal("x", 3)
+    with pytest.raises(TypeError, match="name must be text"):
+        Variable.nominal(None, ["a"])

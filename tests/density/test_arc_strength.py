@@ -64,3 +64,11 @@ def test_rows_without_weight_are_never_drawn() -> None:
     one = model.arc_strength(table, n_bootstraps=5)
     other = model.arc_strength(both, n_bootstraps=5, sample_weight=weights)
     assert (one.frequencies == other.frequencies).all()
+
+
+def test_the_averaged_network_is_fitted_to_a_table() -> None:
+    strength = ArcStrength.from_networks(("a", "b"), [[("a", "b")]] * 3)
+    network = strength.averaged_network(threshold=0.5).fit(
+        {"a": ["n", "y", "y"], "b": ["n", "y", "n"]}
+    )
+    assert network.edges == [("a", "b")]

@@ -20,9 +20,10 @@ import bayleaf
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.explorer import explorer_html, write_explorer
-from bayleaf.explorer.packing import packed, packed_codes, script_json
-from bayleaf.explorer.page import SCRIPTS
+from bayleaf.explorer.page import ENGINES, SCRIPTS
 from bayleaf.graph.dag import DAG
+from bayleaf.io.exports.shipped.engines import engine_script
+from bayleaf.io.exports.shipped.packing import packed, packed_codes, script_json
 from bayleaf.models.bayesian_network import BayesianNetwork
 from explorer.cases import classifier_case, classifiers, table
 
@@ -176,7 +177,7 @@ def test_parameters_stand_in_the_page_with_all_digits() -> None:
 def test_a_network_with_too_large_cliques_gives_one_sentence(
     most: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayleaf.explorer.networks.MOST_CELLS", most)
+    monkeypatch.setattr("bayleaf.io.exports.shipped.networks.MOST_CELLS", most)
     network = BayesianNetwork.from_tables(
         {name: ["a", "b"] for name in ("rain", "wet", "slippery")},
         {
@@ -280,6 +281,11 @@ def test_groups_of_values_name_states() -> None:
 def test_scripts_stay_small(name: str) -> None:
     path = Path(bayleaf.__file__).parent / "explorer" / "web" / name
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_scripts_that_compute_stay_small(name: str) -> None:
+    assert len(engine_script(name).splitlines()) <= 400
 
 
 @pytest.mark.parametrize(

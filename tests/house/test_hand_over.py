@@ -7,18 +7,27 @@ import inspect
 
 import pytest
 
-from bayleaf.hand_over import DOERS
-from bayleaf.models.handed_over import HandedOver
+from bayleaf.hand_over import DOERS, STRUCTURE_DOERS
+from bayleaf.models.handed_over import HandedOver, HandedOverStructure
+
+TABLES = [(HandedOver, DOERS), (HandedOverStructure, STRUCTURE_DOERS)]
 
 
-@pytest.mark.parametrize("method", DOERS)
-def test_what_is_handed_over_has_a_doer_and_a_method(method: str) -> None:
-    module, function = DOERS[method]
-    doer = getattr(importlib.import_module(module), function)
-    assert callable(doer)
-    assert inspect.getdoc(getattr(HandedOver, method))
+@pytest.mark.parametrize(
+    ("kind", "method", "doer"),
+    [(kind, method, doer) for kind, table in TABLES for method, doer in table.items()],
+)
+def test_what_is_handed_over_has_a_doer_and_a_method(
+    kind: type, method: str, doer: tuple[str, str]
+) -> None:
+    module, function = doer
+    assert callable(getattr(importlib.import_module(module), function))
+    assert inspect.getdoc(getattr(kind, method))
 
 
-def test_every_method_that_hands_over_is_in_the_table() -> None:
-    own = {name for name in vars(HandedOver) if not name.startswith("_")}
-    assert own == set(DOERS)
+@pytest.mark.parametrize(("kind", "table"), TABLES)
+def test_every_method_that_hands_over_is_in_the_table(
+    kind: type, table: dict[str, tuple[str, str]]
+) -> None:
+    own = {name for name in vars(kind) if not name.startswith("_")}
+    assert own == set(table)

@@ -32,6 +32,7 @@ ORDER = [
     ("modelling",),
     ("predictions",),
     ("loading",),
+    ("opening",),
     ("evaluation",),
     ("explain",),
     ("plot",),
@@ -51,7 +52,7 @@ REST = "*"
 INSIDE: dict[str, list[tuple[str, ...]]] = {
     "native": [(REST,), ("search",)],
     "data": [
-        ("interruptible", "hierarchy", "interval_numbers", "memory"),
+        ("interruptible", "hierarchy", "interval_labels", "interval_numbers", "memory"),
         ("domain",),
         ("codes",),
         ("tables",),
@@ -64,6 +65,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "streams": [(REST,), ("partitions",)],
     "search": [
+        ("constraints",),
         ("structure",),
         ("hierarchies",),
         ("tables",),
@@ -81,12 +83,15 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("parts",),
         ("events",),
         ("conflict", "rows", "sensitivity", "value_of_information"),
-        ("sampling",),
+        ("sampling", "completion"),
+        ("approximate",),
         (REST,),
+        ("interventions",),
     ],
     "models": [
         ("texts",),
         ("handed_over", "network_parts"),
+        ("structures",),
         ("bayesian_network",),
         ("support",),
         ("rules",),
@@ -96,9 +101,11 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents", "mixtures"),
         (REST,),
     ],
+    "latent": [("starts",), (REST,), ("structural",)],
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),
+        ("packed",),
         ("native",),
         ("formats",),
         ("exports",),
@@ -109,7 +116,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "exporting"),
+        ("commands", "counting", "imputing", "exporting"),
         ("app",),
     ],
 }

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayleaf import BayesianNetworkEstimator, TANClassifier, load
+from bayleaf import (
+    BayesianNetwork,
+    BayesianNetworkEstimator,
+    Between,
+    TANClassifier,
+    Variable,
+    load,
+)
 from bayleaf.data.interval_numbers import IntervalNumbers
 
 
@@ -111,3 +119,25 @@ def test_an_interval_without_rows_has_no_numbers() -> None:
     found = IntervalNumbers.of_column(np.array([1.0, 2.0]), np.ones(2), [5.0])
     assert found.quantiles[1] == ()
     assert found.means == (1.5, 0.0)
+
+
+def test_numbers_of_hand_made_intervals_need_bounds() -> None:
+    def network(**bounds: Any) -> BayesianNetwork:
+        return BayesianNetwork.from_tables(
+            states={"age": Variable.numeric("age", cuts=[30, 50], **bounds)},
+            tables={"age": [0.2, 0.3, 0.5]},
+        )
+
+    bare, bounded = network(), network(low=0, high=100)
+    for one in (bare, bounded):
+        assert one.probability_of_evidence({"age": 63.5}) == pytest.approx(0.5)
+        assert one.probability_of_evidence({"age": Between(31, 60)}) == (
+            pytest.approx(0.8)
+        )
+    with pytest.raises(ValueError, match="low= and high="):
+        bare.query()["age"].mean()
+    with pytest.raises(ValueError, match="low= and high="):
+        bare.sample(3, random_state=0, numbers=True)
+    assert bounded.query()["age"].mean() == pytest.approx(3 + 12 + 37.5)
+    drawn = bounded.sample(2000, random_state=0, numbers=True)["age"].to_numpy()
+    assert drawn.mean() == pytest.approx(52.5, abs=2)

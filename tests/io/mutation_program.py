@@ -23,9 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from bayleaf import AveragedKDBClassifier, load
-from bayleaf.datasets import load_heart
+from bayleaf.datasets import load_heart, load_network
 from bayleaf.io import read_network, write_network
 from bayleaf.io.native import archive
+
+# Run as a program, it finds what stands beside its folder.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from oracles.dsl_text import dsl_text
 
 SAMPLES = Path(__file__).parent / "samples"
 SECONDS, OWN_BYTES = 2.0, 1 << 27
@@ -50,9 +54,11 @@ def files(folder: Path) -> dict[str, Callable[[Path], Any]]:
             reads_network = path.stem in {"every_form", "bayesian_network"}
             found[path.name] = read_network if reads_network else load
     network = read_network(SAMPLES / "bayesian_network.json")
-    for suffix in ("bif", "net", "xdsl", "xml"):
+    for suffix in ("bif", "net", "xdsl", "xml", "uai", "bif.gz", "xml.bz2"):
         write_network(network, folder / f"network.{suffix}")
         found[f"network.{suffix}"] = read_network
+    (folder / "network.dsl").write_text(dsl_text(load_network("asia")))
+    found["network.dsl"] = read_network
     most, archive.MAX_INLINE = archive.MAX_INLINE, 100
     table = load_heart()
     model = AveragedKDBClassifier(n_networks=2, random_state=0).fit(table.X, table.y)

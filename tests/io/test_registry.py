@@ -16,6 +16,9 @@ from bayleaf.io import ModelFileError, read_network, write_network
 from bayleaf.io.registry import FORMATS
 from bayleaf.models.bayesian_network import BayesianNetwork
 
+# DSL files are read alone.
+WRITTEN = [suffix for suffix in FORMATS if suffix != ".dsl"]
+
 
 @pytest.fixture
 def coin() -> BayesianNetwork:
@@ -25,7 +28,7 @@ def coin() -> BayesianNetwork:
     return BayesianNetwork(domain, DAG(((),)), (cpd,))
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("suffix", WRITTEN)
 @pytest.mark.parametrize("change", [str.lower, str.upper])
 def test_a_network_is_written_and_read_by_its_suffix(
     coin: BayesianNetwork, tmp_path: Path, suffix: str, change: object
@@ -37,7 +40,9 @@ def test_a_network_is_written_and_read_by_its_suffix(
     np.testing.assert_array_equal(back.cpds[0].probabilities, [0.1, 0.9])
 
 
-@pytest.mark.parametrize("name", ["coin", "coin.txt", "coin.bif.gz", ".bif"])
+@pytest.mark.parametrize(
+    "name", ["coin", "coin.txt", "coin.gz", "coin.bif.zip", ".bif"]
+)
 def test_an_unknown_suffix_lists_those_that_are_known(
     coin: BayesianNetwork, tmp_path: Path, name: str
 ) -> None:
@@ -47,7 +52,7 @@ def test_an_unknown_suffix_lists_those_that_are_known(
         write_network(coin, tmp_path / name)
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("suffix", WRITTEN)
 def test_limits_reach_the_format(
     coin: BayesianNetwork, tmp_path: Path, suffix: str
 ) -> None:
@@ -61,6 +66,13 @@ def test_limits_reach_the_format(
     assert read_network(path, max_bytes=10_000).domain == coin.domain
     with pytest.raises(ModelFileError, match=r"larger|bytes"):
         read_network(path, max_bytes=10)
+
+
+def test_a_format_that_is_only_read_names_the_one_to_write(
+    coin: BayesianNetwork, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=r"a\.dsl can only be read; write \.xdsl"):
+        write_network(coin, tmp_path / "a.dsl")
 
 
 def test_a_file_that_is_missing_raises_the_error_of_the_system(tmp_path: Path) -> None:

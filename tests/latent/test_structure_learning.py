@@ -21,11 +21,12 @@ from bayleaf.inference.row_densities import log_densities, log_densities_of_part
 from bayleaf.latent import structure_learning
 from bayleaf.latent.completed_rows import CompletedRows
 from bayleaf.latent.structure_learning import learn_structure
-from bayleaf.latent.structure_search import StructureOptions, named_edges
+from bayleaf.latent.structure_search import StructureOptions
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.structured_network import network_from_structures
 from bayleaf.scores.mdl import MDL
-from bayleaf.search.structure import Constraints, SearchResult
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.structure import SearchResult
 from bayleaf.search.tables.climbing import climb_tables
 
 NO_SETS = PartialValues.none()
@@ -100,12 +101,6 @@ def test_a_set_of_states_counts_as_its_states_only(
     np.testing.assert_allclose(
         learned.network.cpds[0].probabilities, np.array([51, 51, 1]) / 103, atol=1e-6
     )
-
-
-def test_names_of_edges_become_indices() -> None:
-    assert named_edges("required_edges", [("b", "a")], ["a", "b"]) == {(1, 0)}
-    with pytest.raises(ValueError, match="forbidden_edges names 'age_', which is no"):
-        named_edges("forbidden_edges", [("age_", "sex")], ["age", "sex"])
 
 
 # ---- rounds of searches
@@ -234,14 +229,14 @@ def test_each_restart_refreshes_the_expected_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: dict[int, list[Codes]] = {}
-    search = structure_learning._learned
+    search = structure_learning.learn_from_counts
 
     def watched(counts: TableCounts, domain: Domain, asked: StructureOptions) -> Any:
         number = asked.skipped_restarts + asked.n_restarts - 1
         seen.setdefault(number, []).append(counts.codes)
         return search(counts, domain, asked)
 
-    monkeypatch.setattr(structure_learning, "_learned", watched)
+    monkeypatch.setattr(structure_learning, "learn_from_counts", watched)
     codes, domain = rows_of_network(7)
     learned = learn_structure(
         counted(codes), NO_SETS, domain, options("table", n_restarts=3)

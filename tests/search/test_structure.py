@@ -6,13 +6,8 @@ import pytest
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.search.structure import (
-    Constraints,
-    Deadline,
-    GroupedParents,
-    SearchResult,
-    best_result,
-)
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.structure import Deadline, GroupedParents, SearchResult, best_result
 
 DOMAIN = Domain(tuple(Variable(name, ("no", "yes")) for name in "abc"))
 

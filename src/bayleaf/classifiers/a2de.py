@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.averaged_networks import AveragedNetworksClassifier
 from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    ForbiddenEdges,
+    check_edge_parameters,
+    rooted_constraints,
+)
+from bayleaf.classifiers.shared.constraints.monotone import MonotoneClassifier
+from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.counts.source import CountSource, Family
 from bayleaf.data.domain import Domain
 
 
-class A2DEClassifier(AveragedNetworksClassifier, IncrementalClassifier):
+class A2DEClassifier(
+    ForbiddenEdges,
+    MonotoneClassifier,
+    AveragedNetworksClassifier,
+    IncrementalClassifier,
+):
     """Average of the networks in which two features are parents of all others.
 
     Every pair of features in turn serves as super-parents; the joint probabilities of
-    these networks are averaged. One feature alone makes naive Bayes.
+    these networks are averaged. One feature alone makes naive Bayes. A super-parent is
+    no parent of features that forbidden edges or tiers keep it from, of the other
+    super-parent neither; arcs cannot be required, as each network has those of its own
+    super-parents alone. Monotone features are no super-parents.
 
     Parameters
     ----------
     **shared
-        The parameters that the classifiers share, see `BayesianClassifier`.
+        The parameters that the classifiers share, see `MonotoneClassifier` and
+        `BayesianClassifier`.
 
     References
     ----------
@@ -32,6 +50,13 @@ class A2DEClassifier(AveragedNetworksClassifier, IncrementalClassifier):
     decreasingly naive Bayesian classification. Machine Learning 86, 233-272.
     """
 
+    def __init__(self, **shared: Any) -> None:
+        super().__init__(**shared)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_edge_parameters(self)
+
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
@@ -39,12 +64,27 @@ class A2DEClassifier(AveragedNetworksClassifier, IncrementalClassifier):
         one, two, three = (sum(c**p for c in domain.cards[:-1]) for p in (1, 2, 3))
         triples = (one**3 - 3 * one * two + 2 * three) // 6
         self._check_cells(3 * triples * domain.cards[-1])
-        return self._averaged_model(counts, domain, list(_networks(len(domain) - 1)))
+        constraints = rooted_constraints(self, domain)
+        is_open = constraints.open_arcs(len(domain) - 1)
+        alone = {own.feature for own in monotone_features(self, domain)}
+        networks = list(_networks(is_open, alone))
+        return self._averaged_model(counts, domain, networks)
 
 
-def _networks(n_features: int) -> Iterator[list[Family]]:
-    """Families of each network, the super-parents first, the second given the first."""
-    for pair in itertools.combinations(range(n_features), min(2, n_features)):
-        heads = [(n_features, *pair[: k + 1]) for k in range(len(pair))]
+def _networks(is_open: NDArray[np.bool_], alone: set[int]) -> Iterator[list[Family]]:
+    """Families of each network, the super-parents first, the second given the first.
+
+    The first is the lower of the two, unless only the other may be its parent. Arcs are
+    those that are open, by [child, parent]; features in `alone` are no super-parents.
+    """
+    n_features = len(is_open)
+    heads_of = [feature for feature in range(n_features) if feature not in alone]
+    for pair in itertools.combinations(heads_of, min(2, len(heads_of))):
+        if len(pair) == 2 and is_open[pair] and not is_open[pair[::-1]]:
+            pair = pair[::-1]
         others = [k for k in range(n_features) if k not in pair]
-        yield [*heads, *((n_features, *pair, k) for k in others)]
+        heads = [(pair[:k], own) for k, own in enumerate(pair)]
+        yield [
+            (n_features, *(p for p in parents if is_open[child, p]), child)
+            for parents, child in [*heads, *((pair, k) for k in others)]
+        ]

@@ -9,20 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    ForbiddenEdges,
+    check_edge_parameters,
+    rooted_constraints,
+)
+from bayleaf.classifiers.shared.constraints.monotone import (
+    MonotoneClassifier,
+    pooled_tables,
+)
+from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import check_count
 from bayleaf.counts.source import CountSource
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
 from bayleaf.models.one_dependence import AveragedOneDependenceModel
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
 
 
-class AODEClassifier(IncrementalClassifier):
+class AODEClassifier(ForbiddenEdges, MonotoneClassifier, IncrementalClassifier):
     """Average of the networks in which one feature is parent of all others.
 
     Every feature in turn serves as super-parent; the joint probabilities of these
-    networks are averaged.
+    networks are averaged. A super-parent is no parent of features that forbidden edges
+    or tiers keep it from; arcs cannot be required, as each network has those of its own
+    super-parent alone. Monotone features are no super-parents.
 
     Parameters
     ----------
@@ -30,7 +44,8 @@ class AODEClassifier(IncrementalClassifier):
         A super-parent whose value in a row was seen in fewer training rows (by
         weight) is skipped for that row.
     **shared
-        The parameters that the classifiers share, see `BayesianClassifier`.
+        The parameters that the classifiers share, see `MonotoneClassifier` and
+        `BayesianClassifier`.
 
     References
     ----------
@@ -45,12 +60,15 @@ class AODEClassifier(IncrementalClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count("min_count", self.min_count, 0)
+        check_edge_parameters(self)
 
     def _learn(
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         self._check_size(domain)
+        self._constraints = rooted_constraints(self, domain)
         smoothing = self._chosen_smoothing(counts, domain, self._left_out_log_scores)
+        pooled = self._pooled(counts, domain, smoothing)
         cards = domain.cards[:-1]
         features = range(len(cards))
         # Where the states of each feature lie among all positions.
@@ -67,23 +85,50 @@ class AODEClassifier(IncrementalClassifier):
         log_likelihood = 0.0
         singles = counts.family_counts([(len(cards), i) for i in features])
         for i, table in enumerate(singles):
-            parents[:, spans[i]] = smoothing.estimate(table)
-            usable[spans[i]] = table.sum(axis=0) >= self.min_count
+            own = pooled[i] if i in pooled else smoothing.estimate(table)
+            parents[:, spans[i]] = own
+            if i not in pooled:
+                usable[spans[i]] = table.sum(axis=0) >= self.min_count
             log_likelihood += _log_likelihood(table, parents[:, spans[i]])
         pairs = counts.pair_counts(features, features)
+        is_open = self._constraints.open_arcs(len(cards))
         for i, j in itertools.permutations(features, 2):
-            table = pairs.table(i, j)
-            estimate = smoothing.estimate(table)
+            if is_open[j, i]:
+                table = pairs.table(i, j)
+                estimate = smoothing.estimate(table)
+            else:
+                table, estimate = singles[j][:, None], parents[:, None, spans[j]]
             children[:, spans[i], spans[j]] = estimate
             log_likelihood += _log_likelihood(table, estimate)
         # The prior counts once in every network, so its share is the mean itself.
         log_likelihood /= len(cards)
         log_likelihood += _log_likelihood(counts.class_counts(), prior)
-        model = AveragedOneDependenceModel(domain, prior, parents, children, usable)
+        closed = None
+        if self._constraints.has_edges:
+            closed = ~is_open.T & ~np.eye(len(cards), dtype=np.bool_)
+        model = AveragedOneDependenceModel(
+            domain, prior, parents, children, usable, closed
+        )
         return Learned(model, log_likelihood)
 
+    def _pooled(
+        self, counts: CountSource, domain: Domain, smoothing: Smoothing
+    ) -> dict[int, NDArray[np.float64]]:
+        """P(state | class) of each monotone feature."""
+        found = {}
+        for own in monotone_features(self, domain):
+            family = len(domain) - 1, own.feature
+            (cells,) = counts.family_counts([family])
+            table = TableCPD(family, smoothing.estimate(cells))
+            table, _ = pooled_tables(self, {family: table}, counts, domain).get(
+                family, (table, 0.0)
+            )
+            found[own.feature] = table.probabilities
+        return found
+
     def _left_out_log_scores(self, left_out: LeaveOneOut) -> NDArray[np.float64]:
-        return one_dependence_log_scores(left_out, self.min_count)
+        constraints = self._constraints
+        return one_dependence_log_scores(left_out, self.min_count, constraints)
 
     def _check_size(self, domain: Domain) -> None:
         """Raise before counting if the table of all pairs would be too large."""

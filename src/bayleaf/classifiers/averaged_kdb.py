@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    EdgeParameters,
+    check_counted,
+    check_edge_parameters,
+    check_most_required,
+    rooted_constraints,
+)
+from bayleaf.classifiers.shared.constraints.monotone import MonotoneClassifier
+from bayleaf.classifiers.shared.constraints.monotone_average import pooled_average
+from bayleaf.classifiers.shared.constraints.monotone_features import monotone_features
 from bayleaf.classifiers.shared.parameters import (
     AUTO,
     check_choice,
@@ -33,6 +43,7 @@ from bayleaf.models.rules.tree_rules import TreeRule, tree_rules
 from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.number_terms import Curves, WeightedLinearFamilies
 from bayleaf.progress import Work
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.averaged_kdb import (
     SMOOTHING_GRID,
     even_weights,
@@ -58,7 +69,7 @@ _MAX_EVIDENCE = 200_000_000
 _CLASSES_A_ROW = 10
 
 
-class AveragedKDBClassifier(BayesianClassifier):
+class AveragedKDBClassifier(EdgeParameters, MonotoneClassifier):
     """Weighted average of sampled KDB networks; the most accurate model here.
 
     Every network sees the numeric columns through random quantile bins of its own and
@@ -69,7 +80,9 @@ class AveragedKDBClassifier(BayesianClassifier):
     number, alone and in linear regressions on others, are further pieces of the sum;
     from a thousand rows on a curve for each feature corrects it where left-out rows
     show that this pays. The sum stays additive, so that every prediction is explained
-    by terms that add up.
+    by terms that add up. Required and forbidden edges and tiers hold in every network
+    and in the regressions; curves and trees that correct the sum have no arcs. No tree
+    branches at a monotone feature, whose part in the sum is put in order by a curve.
 
     Parameters
     ----------
@@ -104,7 +117,8 @@ class AveragedKDBClassifier(BayesianClassifier):
     random_state : int, RandomState, Generator or None, default=None
         Source of randomness; with a whole number a fit can be repeated.
     **shared
-        The other parameters that the classifiers share, see `BayesianClassifier`.
+        The other parameters that the classifiers share, see `MonotoneClassifier` and
+        `BayesianClassifier`.
 
     Attributes
     ----------
@@ -183,6 +197,7 @@ class AveragedKDBClassifier(BayesianClassifier):
                 "missing='marginalize' is not possible for averaged KDB, which cannot "
                 "sum a feature out; use missing='state' or 'error', or another model"
             )
+        check_edge_parameters(self)
         if self.smoothing != AUTO:
             PseudoCounts.from_rule(resolve_smoothing(self.smoothing), np.ones(1))
 
@@ -197,6 +212,9 @@ class AveragedKDBClassifier(BayesianClassifier):
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         self._refuse_many_classes(domain)
+        constraints, names = rooted_constraints(self, domain), domain.names[:-1]
+        limit = f"max_parents={self.max_parents}"
+        check_most_required(constraints, names, self.max_parents, limit)
         drawn = self.__dict__.pop("_random_cuts", None)
         features = domain.variables[:-1]
         total = counts.class_counts().sum()
@@ -211,6 +229,7 @@ class AveragedKDBClassifier(BayesianClassifier):
                     rng,
                     self.max_parents,
                     self.max_table_cells,
+                    constraints,
                 ),
                 partial(LeftOutRows.drawn, counts.rows(), most, rng),
                 partial(state_counts, counts),
@@ -220,7 +239,8 @@ class AveragedKDBClassifier(BayesianClassifier):
             *sampled, left_out, in_states = run_tasks(told, counts.n_jobs)
             work.say("learning the weights")
             networks = tuple(chain.from_iterable(sampled))
-            linear = self._linear_families(counts, domain, in_states, rng)
+            check_counted(constraints, networks, names)
+            linear = self._linear_families(counts, domain, in_states, rng, constraints)
             logs = self._chosen_log_probabilities(networks, counts, left_out, linear)
             learned = self._weigh(logs, left_out, domain, linear)
         n_features = len(features)
@@ -238,6 +258,10 @@ class AveragedKDBClassifier(BayesianClassifier):
             learned.curves and Curves(*learned.curves),
             learned.trees and ClassTrees.of(len(prior), *learned.trees[:3]),
         )
+        monotone = monotone_features(self, domain) if len(prior) > 1 else []
+        if monotone:
+            model, scores = pooled_average(model, monotone, left_out, learned.scores)
+            self._loo_score = scores_of(scores, logs)
         if self.class_prior is not None or not self.fit_prior:
             # Weights are learned under the prior that the training rows follow.
             model = model.with_class_prior(self._class_prior(counts, self.smoothing_))
@@ -324,11 +348,13 @@ class AveragedKDBClassifier(BayesianClassifier):
         domain: Domain,
         in_states: tuple[NDArray[np.float64], ...],
         rng: np.random.Generator,
+        constraints: Constraints,
     ) -> LinearGaussianFamilies | None:
         """What numbers say as numbers, where that is asked for and weighed."""
         if not self.linear_families or self.weights is None or len(self.classes_) < 2:
             return None
-        return linear_families(counts.rows(), domain.variables[:-1], in_states, rng)
+        features = domain.variables[:-1]
+        return linear_families(counts.rows(), features, in_states, rng, constraints)
 
     def _weigh(
         self,
@@ -353,6 +379,7 @@ class AveragedKDBClassifier(BayesianClassifier):
             by_curves=self.correction and asked,
             by_trees=self.class_trees and asked,
             n_jobs=logs.n_threads,
+            unbranched={own.feature for own in monotone_features(self, domain)},
         )
         self.corrected_ = learned.curves is not None
         self.n_trees_ = 0 if learned.trees is None else len(learned.trees.classes)

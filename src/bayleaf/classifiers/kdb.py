@@ -10,6 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    EdgeParameters,
+    check_edge_parameters,
+    check_most_required,
+    rooted_constraints,
+)
 from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import (
@@ -34,14 +40,15 @@ from bayleaf.wording import quoted
 THETA_UNITS = ("nats", "bits")
 
 
-class KDBClassifier(HybridNetworkClassifier, IncrementalClassifier):
+class KDBClassifier(EdgeParameters, HybridNetworkClassifier, IncrementalClassifier):
     """k-dependence Bayesian classifier (Sahami 1996).
 
     Features are ordered by ``I(X;C)``; beside the class each takes as parents the k
     earlier features with the largest ``I(X;X'|C)``. ``k=0`` is naive Bayes,
     ``k >= n - 1`` the full Bayesian classifier over the order. With
     ``numeric="gaussian"`` numbers have an order of their own and k numbers as parents,
-    by correlations within classes.
+    by correlations within classes. Required parents come before all others, a feature
+    after its required parents and after those of earlier tiers in the order.
 
     Parameters
     ----------
@@ -86,6 +93,7 @@ class KDBClassifier(HybridNetworkClassifier, IncrementalClassifier):
     """
 
     chooses_structure = True
+    monotone_parents = True
 
     def __init__(
         self,
@@ -114,6 +122,12 @@ class KDBClassifier(HybridNetworkClassifier, IncrementalClassifier):
         if self.theta != AUTO:
             check_threshold("theta", self.theta, or_else=AUTO)
         check_choice("theta_unit", self.theta_unit, THETA_UNITS)
+        check_edge_parameters(self)
+        if self.n_features is not None and len(self.required_edges):
+            raise ValueError(
+                "n_features leaves features without arcs, which required_edges may ask "
+                "for; leave n_features None, or require no edges"
+            )
         if self.numeric == GAUSSIAN and self.n_features is not None:
             raise ValueError(
                 "n_features counts along one order of all features, which "
@@ -133,14 +147,21 @@ class KDBClassifier(HybridNetworkClassifier, IncrementalClassifier):
         self, counts: CountSource, domain: Domain, rng: np.random.Generator
     ) -> Learned:
         self.theta_, self.n_number_parents_ = self._theta_in_nats(), 0
+        self._constraints = rooted_constraints(self, domain)
+        setting = "max_k" if self.k == AUTO else "k"
+        most = int(getattr(self, setting))
+        names = domain.names[:-1]
+        check_most_required(self._constraints, names, most, f"{setting}={most}")
         return super()._learn(counts, domain, rng)
 
     def _number_families(
         self, numbers: Numbers, codes: Codes, log_prior: NDArray[np.float64]
     ) -> LinearGaussianFamilies:
-        ranking = NumberRanking.from_rows(numbers, self.theta_)
+        constraints = self._constraints
+        ranking = NumberRanking.from_rows(numbers, self.theta_, constraints)
         if self.k == AUTO:
-            k, families = choose_families(ranking, codes, log_prior)
+            least = constraints.among(numbers.features.tolist()).most_required
+            k, families = choose_families(ranking, codes, log_prior, least)
         else:
             k = int(self.k)
             families = ranking.families(k)
@@ -153,14 +174,15 @@ class KDBClassifier(HybridNetworkClassifier, IncrementalClassifier):
         self.k_, self.n_features_ = highest, n_features
         if isinstance(self.n_features, numbers.Integral):
             self.n_features_ = min(int(self.n_features), n_features)
+        constraints = self._constraints_among(domain)
         if AUTO not in (self.k, self.n_features) and self.smoothing != AUTO:
             if self.n_features_ == n_features:
-                parents = kdb_parents(counts, self.k_, self.theta_)
+                parents = kdb_parents(counts, self.k_, self.theta_, constraints)
                 return self._network_model(counts, domain, parents)
-            ranking = rank_parents(counts, self.k_, self.theta_)
+            ranking = rank_parents(counts, self.k_, self.theta_, constraints)
         else:
-            ranking = rank_parents(counts, highest, self.theta_)
-            self._select(counts, domain, ranking)
+            ranking = rank_parents(counts, highest, self.theta_, constraints)
+            self._select(counts, domain, ranking, constraints.most_required)
         parents = ranking.parents(self.k_, self.n_features_)
         return self._network_model(counts, domain, parents)
 
@@ -170,8 +192,10 @@ class KDBClassifier(HybridNetworkClassifier, IncrementalClassifier):
             return self.theta
         return self.theta * (math.log(2) if self.theta_unit == "bits" else 1.0)
 
-    def _select(self, counts: CountSource, domain: Domain, ranking: KDBRanking) -> None:
-        """Choose k, the number of features and the rule by leave-one-out."""
+    def _select(
+        self, counts: CountSource, domain: Domain, ranking: KDBRanking, least: int
+    ) -> None:
+        """Choose k from `least` on, the number of features and the rule."""
         rules: tuple[Smoothing, ...] = rules_without_zeros(counts.rows())
         if self.smoothing != AUTO:
             rules = (self.smoothing_,)
@@ -179,7 +203,7 @@ class KDBClassifier(HybridNetworkClassifier, IncrementalClassifier):
         depths = [self.k_]
         if self.k == AUTO:
             # More parents than features that stand before the last change nothing.
-            depths = list(range(max(0, min(self.k_, n_features - 1)) + 1))
+            depths = list(range(least, max(0, min(self.k_, n_features - 1)) + 1))
         prefixes = [self.n_features_]
         if self.n_features == AUTO:
             prefixes = list(range(n_features + 1))

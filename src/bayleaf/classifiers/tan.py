@@ -8,6 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    EdgeParameters,
+    check_edge_parameters,
+    check_most_required,
+    rooted_constraints,
+)
 from bayleaf.classifiers.shared.hybrid import HybridNetworkClassifier
 from bayleaf.classifiers.shared.incremental import IncrementalClassifier
 from bayleaf.classifiers.shared.parameters import check_threshold
@@ -20,19 +26,21 @@ from bayleaf.search.left_out.number_structure import number_tree
 from bayleaf.search.orders.chow_liu import tree_parents
 
 
-class TANClassifier(HybridNetworkClassifier, IncrementalClassifier):
+class TANClassifier(EdgeParameters, HybridNetworkClassifier, IncrementalClassifier):
     """Tree-augmented naive Bayes (Friedman, Geiger & Goldszmidt 1997).
 
     Beside the class every feature has at most one feature as parent; the tree is the
     one of largest total I(X;Y|C), rooted at the feature with the largest I(X;C). With
     ``numeric="gaussian"`` numbers have a tree of their own, by correlations within
-    classes.
+    classes. Where arcs are required or forbidden it is the directed forest of largest
+    total I(X;Y|C) among those that keep to this (Edmonds 1967); of equal ones that with
+    most arcs, then that whose roots have the largest I(X;C).
 
     Parameters
     ----------
     theta : float, optional
         Arcs with I(X;Y|C) at or below this (nats) are left out, which makes a
-        forest.
+        forest; those that are required stay.
     **shared
         The parameters that the classifiers share, see `HybridNetworkClassifier`,
         `SingleNetworkClassifier` and `BayesianClassifier`.
@@ -41,9 +49,13 @@ class TANClassifier(HybridNetworkClassifier, IncrementalClassifier):
     ----------
     Friedman, N., Geiger, D., Goldszmidt, M. (1997). Bayesian network classifiers.
     Machine Learning 29, 131-163, section 4.
+
+    Edmonds, J. (1967). Optimum branchings. Journal of Research of the National Bureau
+    of Standards 71B, 233-240.
     """
 
     chooses_structure = True
+    monotone_parents = True
 
     def __init__(self, *, theta: float | None = None, **shared: Any) -> None:
         super().__init__(**shared)
@@ -52,11 +64,23 @@ class TANClassifier(HybridNetworkClassifier, IncrementalClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_threshold("theta", self.theta)
+        check_edge_parameters(self)
+
+    def _learn(
+        self, counts: CountSource, domain: Domain, rng: np.random.Generator
+    ) -> Learned:
+        self._constraints = rooted_constraints(self, domain)
+        check_most_required(
+            self._constraints, domain.names[:-1], 1, "the one of a tree"
+        )
+        return super()._learn(counts, domain, rng)
 
     def _learn_network(self, counts: CountSource, domain: Domain) -> Learned:
-        return self._network_model(counts, domain, tree_parents(counts, self.theta))
+        constraints = self._constraints_among(domain)
+        parents = tree_parents(counts, self.theta, constraints)
+        return self._network_model(counts, domain, parents)
 
     def _number_families(
         self, numbers: Numbers, codes: Codes, log_prior: NDArray[np.float64]
     ) -> LinearGaussianFamilies:
-        return number_tree(numbers, self.theta)
+        return number_tree(numbers, self.theta, self._constraints)

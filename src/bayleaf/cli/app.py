@@ -32,6 +32,7 @@ from bayleaf.cli.counting.counts import counts
 from bayleaf.cli.counting.drift import drift
 from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.cli.exporting.export import export
+from bayleaf.cli.imputing.impute import impute
 from bayleaf.cli.settings import put_first
 from bayleaf.native.library import NativeCoreError
 from bayleaf.wording import cut, visible_lines
@@ -63,6 +64,7 @@ for _command in (
     explore,
     query,
     sample,
+    impute,
     convert,
     export,
     report,

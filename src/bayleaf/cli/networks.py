@@ -108,6 +108,50 @@ def names_from(network: BayesianNetwork, option: Sequence[str]) -> list[str]:
     ]
 
 
+def interventions_from(
+    network: BayesianNetwork, do: Sequence[str]
+) -> dict[str | int, Any]:
+    """Interventions from texts: ``name=state``, or ``name=state:0.3,state:0.7``.
+
+    Raises
+    ------
+    ValueError
+        If a text is of no such form, or a variable is named twice.
+    """
+    from bayleaf.inference.states import StateReader
+
+    settings: dict[str | int, Any] = {}
+    for text in do:
+        name, value = _split(network, text, "--do")
+        reader = StateReader(network.domain[network.domain.index(name)])
+        is_state = reader.code(value) is not None or ":" not in value
+        setting = value if is_state else _weights(text, value, "--do")
+        if name in settings:
+            raise ValueError(f"--do sets {name} twice; set it once")
+        settings[name] = setting
+    return settings
+
+
+def two_variables(network: BayesianNetwork, text: str) -> tuple[str | int, str | int]:
+    """Two variables that a comma separates; their names may hold commas."""
+    from bayleaf.inference.states import find_variable
+
+    names = {str(name) for name in network.domain.names}
+    places = [place for place, sign in enumerate(text) if sign == ","]
+    pairs = [(text[:place].strip(), text[place + 1 :].strip()) for place in places]
+    known = [pair for pair in pairs if names.issuperset(pair)]
+    if not known and len(pairs) != 1:
+        raise ValueError(
+            f"--effect {quoted(text)} should have the form treatment,outcome"
+        )
+    first, second = (known or pairs)[0]
+    domain = network.domain
+    return (
+        domain.names[find_variable(domain, first)],
+        domain.names[find_variable(domain, second)],
+    )
+
+
 def _bounded(network: BayesianNetwork, text: str) -> tuple[str | int, Range] | None:
     """A variable and the bound that follows <, <=, > or >=; None for other texts."""
     from bayleaf.inference.ranges import Range
@@ -175,20 +219,19 @@ def _one_or_several(
     return tuple(value.split("|")) if "|" in value else value
 
 
-def _weights(text: str, value: str) -> dict[str, float]:
-    """Likelihoods by state."""
+def _weights(text: str, value: str, option: str = "--likelihood") -> dict[str, float]:
+    """Likelihoods, or probabilities, by state."""
     weights: dict[str, float] = {}
     for part in value.split(","):
         state, colon, number = part.rpartition(":")
         if state in weights:
-            raise ValueError(f"--likelihood {quoted(text)} weighs state {state} twice")
+            raise ValueError(f"{option} {quoted(text)} weighs state {state} twice")
         try:
             weights[state] = float(number)
         except ValueError:
             colon = ""
         if not colon:
             raise ValueError(
-                f"--likelihood {quoted(text)} should have the form "
-                "name=state:0.8,state:0.2"
+                f"{option} {quoted(text)} should have the form name=state:0.8,state:0.2"
             )
     return weights

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from bayleaf.cli.settings import (
     NETWORK,
     architecture_from,
+    beliefs_from,
+    directions_from,
     edge_from,
     orders_from,
     settings_of,
+    tiers_from,
 )
 from bayleaf.wording import near_names, quoted, visible_json
 
@@ -34,10 +37,21 @@ MODELS = (
     "latent_class",
     "network",
 )
+# Models in which features are parents of features.
+WITH_ARCS = ("tan", "kdb", "auto", "aode", "a2de", NETWORK)
 # The model of a numeric target.
 REGRESSOR = "regressor"
 # Tables of the others grow with the cube of the number of features.
 EVALUATED = tuple(model for model in MODELS if model != "a2de")
+
+
+def whole_number(kind: type, tokens: Sequence[Token]) -> int:
+    """A whole number; without this, what follows a decimal point is dropped."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is no whole number") from None
 
 
 @Parameter(name="*")
@@ -142,6 +156,13 @@ class ModelOptions:
         Arc that must be there, such as age->income; may be repeated.
     forbidden_edges
         Arc that must not be there; may be repeated.
+    tiers
+        Columns from the earliest to the latest, such as age,sex;smoking, or a file with
+        a line for each tier, or a JSON list of lists. No arc leads to an earlier tier.
+    arc_prior
+        How probable an arc is thought to be, such as age->income=0.9; may be repeated.
+    monotone
+        Columns along which the second class gains or loses, such as age=+,income=-.
     time_limit
         Seconds after which the search stops.
     min_count
@@ -224,11 +245,18 @@ class ModelOptions:
     merge_leaves: Annotated[bool | None, settings_of(NETWORK)] = None
     penalty_weight: Annotated[float | None, settings_of(NETWORK)] = None
     required_edges: Annotated[
-        tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
+        tuple[str, ...] | None,
+        settings_of("tan", "kdb", "auto", NETWORK),
+        Parameter(negative=""),
     ] = None
     forbidden_edges: Annotated[
+        tuple[str, ...] | None, settings_of(*WITH_ARCS), Parameter(negative="")
+    ] = None
+    tiers: Annotated[str | None, settings_of(*WITH_ARCS)] = None
+    arc_prior: Annotated[
         tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
     ] = None
+    monotone: Annotated[str | None, settings_of("nb", *WITH_ARCS[:-1])] = None
     time_limit: Annotated[float | None, settings_of(NETWORK)] = None
     min_count: Annotated[int | None, settings_of("aode")] = None
     alpha: Annotated[float | None, settings_of()] = None
@@ -333,6 +361,9 @@ class ModelOptions:
         for name in ("required_edges", "forbidden_edges"):
             texts = values[name]
             values[name] = [edge_from(name, text) for text in texts] if texts else None
+        values["tiers"] = tiers_from(self.tiers)
+        values["arc_prior"] = beliefs_from(self.arc_prior)
+        values["monotone"] = directions_from(self.monotone)
         declared = values.pop("categorical")
         values["categorical_features"] = list(declared) if declared else None
         values["ordered_features"] = orders_from(values.pop("ordered"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 from cyclopts import Group, Parameter
@@ -76,6 +78,73 @@ def edge_from(option: str, text: str) -> tuple[str, str]:
             f"{quoted(text)}"
         )
     return parent.strip(), child.strip()
+
+
+def beliefs_from(texts: Sequence[str] | None) -> dict[tuple[str, str], float] | None:
+    """Prior probabilities of arcs from texts such as age->income=0.9."""
+    if not texts:
+        return None
+    found: dict[tuple[str, str], float] = {}
+    for text in texts:
+        edge, _, belief = text.rpartition("=")
+        numbers = read_numbers([belief])
+        if not edge or numbers is None:
+            raise ValueError(
+                "--arc-prior should have the form parent->child=probability, got "
+                f"{quoted(text)}"
+            )
+        found[edge_from("arc_prior", edge)] = float(numbers[0])
+    return found
+
+
+def directions_from(text: str | None) -> dict[str, int] | None:
+    """Directions of monotone features from text such as age=+,income=-."""
+    if text is None:
+        return None
+    directions = {"+": 1, "+1": 1, "-": -1, "-1": -1}
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, direction = part.rpartition("=")
+        if not name.strip() or direction.strip() not in directions:
+            raise ValueError(
+                "--monotone should have the form column=+ or column=-, several with "
+                f"commas between them, got {quoted(text)}"
+            )
+        found[name.strip()] = directions[direction.strip()]
+    return found
+
+
+def tiers_from(text: str | None) -> list[list[str]] | None:
+    """Tiers from text such as age,sex;smoking, or from a file of such lines or JSON."""
+    if text is None:
+        return None
+    path = Path(text)
+    if not path.is_file():
+        return _tiers_of_lines(text.split(";"), text)
+    content = path.read_text(encoding="utf-8-sig")
+    if not content.lstrip().startswith("["):
+        return _tiers_of_lines(content.splitlines(), path.name)
+    try:
+        found = json.loads(content)
+    except ValueError as error:
+        raise ValueError(f"file {quoted(path.name)} holds no JSON: {error}") from None
+    if not all(isinstance(tier, list) for tier in found):
+        raise ValueError(
+            f"file {quoted(path.name)} should hold a list of lists of column names"
+        )
+    return [[str(name) for name in tier] for tier in found]
+
+
+def _tiers_of_lines(lines: Sequence[str], source: str) -> list[list[str]]:
+    """One tier a line, names parted by commas; lines without any are left out."""
+    filled = [line for line in lines if line.strip()]
+    tiers = [[name.strip() for name in line.split(",")] for line in filled]
+    if not tiers or not all(name for tier in tiers for name in tier):
+        raise ValueError(
+            "--tiers should have the form name,name;name, the earliest first, or name "
+            f"a file of such lines, got {quoted(source)}"
+        )
+    return tiers
 
 
 def architecture_from(text: str) -> tuple[int, ...] | str:

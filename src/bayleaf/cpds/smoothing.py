@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -280,6 +281,37 @@ class FixedDistribution:
     def estimate(self, counts: Table) -> Table:
         """The same distribution, whatever the counts."""
         return np.broadcast_to(self.probabilities, counts.shape)
+
+
+def added_rows(smoothing: Smoothing, n_states: int) -> float:
+    """How many rows a rule adds to each distribution over so many states."""
+    if isinstance(smoothing, Lidstone):
+        return smoothing.alpha * n_states
+    if isinstance(smoothing, Dirichlet):
+        return smoothing.equivalent_sample_size
+    return float(getattr(smoothing, "m", 0.0))
+
+
+def dirichlet_rows(smoothing: Smoothing) -> Callable[[int], float]:
+    """What gives the rows that a rule adds, spread evenly, to a distribution.
+
+    Returns
+    -------
+    callable
+        Rows by number of states; none for maximum likelihood.
+
+    Raises
+    ------
+    ValueError
+        If the rule looks at counts, as expectation maximisation allows no prior to.
+    """
+    if isinstance(smoothing, Lidstone | Dirichlet | MaximumLikelihood):
+        return partial(added_rows, smoothing)
+    raise ValueError(
+        "expectation maximisation needs a smoothing that is a prior of its own "
+        "('laplace', 'dirichlet', Lidstone(...) or Dirichlet(...)), or "
+        f"'maximum_likelihood', got {quoted(smoothing)}, which looks at counts"
+    )
 
 
 def _nested_tables(counts: Table) -> list[Table]:

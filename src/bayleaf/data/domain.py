@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+import numbers
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from bayleaf.data.hierarchy import ValueHierarchy, check_covers
+from bayleaf.data.interval_labels import cut_texts, interval_labels, labels_between
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.wording import (
     brief,
@@ -72,6 +74,113 @@ class Variable:
     categories: tuple[Hashable, ...] | None = None
     other_state: str | None = None
     numbers: IntervalNumbers | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def nominal(cls, name: Any, states: Any) -> Variable:
+        """Make a variable whose states are named.
+
+        Parameters
+        ----------
+        name : str or int
+            What it is called.
+        states : iterable of hashable
+            Text or numbers, in order; None as the last one stands for missing cells.
+
+        Raises
+        ------
+        ValueError
+            If there is no state, or one is NaN, occurs twice or cannot be hashed.
+        TypeError
+            If the name is neither text nor an integer, or the states are no list.
+
+        Examples
+        --------
+        >>> Variable.nominal("smoker", ["no", "yes"])
+        <Variable: smoker; nominal; 2 states (no, yes)>
+        """
+        plain = _checked_name(name)
+        if isinstance(states, Mapping) or not isinstance(states, Iterable):
+            raise TypeError(
+                f"the states of variable {quoted(plain)} must be a list, got "
+                f"{type(states).__name__}"
+            )
+        listed = tuple(s.item() if isinstance(s, np.generic) else s for s in states)
+        if not listed:
+            raise ValueError(
+                f"variable {quoted(plain)} has no states; give it at least one"
+            )
+        for state in listed:
+            if not isinstance(state, Hashable) or state != state:
+                raise ValueError(
+                    f"variable {quoted(plain)} cannot have the state {quoted(state)}; "
+                    "use text or numbers other than NaN"
+                )
+        if None in listed[:-1]:
+            raise ValueError(
+                f"variable {quoted(plain)} has None before its last state; None stands "
+                "for missing cells, so put it last"
+            )
+        return cls(plain, listed)
+
+    @classmethod
+    def numeric(
+        cls,
+        name: Any,
+        cuts: Iterable[float],
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        integers: bool = False,
+    ) -> Variable:
+        """Make a variable of numbers that are cut into intervals.
+
+        Parameters
+        ----------
+        name : str or int
+            What it is called.
+        cuts : iterable of float
+            Increasing; each interval holds its upper cut point.
+        low, high : float, optional
+            Least and greatest number there is. Within intervals numbers are then
+            taken to be spread evenly, which means, quantiles and drawn numbers need.
+        integers : bool, default=False
+            Whether all numbers are whole ones, such as a count or an age in years.
+
+        Raises
+        ------
+        ValueError
+            If cut points do not increase, or do not lie between the bounds; or if one
+            bound is given without the other.
+        TypeError
+            If a cut point or bound is no number.
+
+        Examples
+        --------
+        >>> Variable.numeric("age", cuts=[30, 50], low=0, high=100)
+        <Variable: age; numeric; 3 states (<= 30, (30, 50], > 50)>
+        """
+        plain = _checked_name(name)
+        if isinstance(cuts, str) or not isinstance(cuts, Iterable):
+            raise TypeError(
+                f"the cut points of variable {quoted(plain)} must be a list of "
+                f"numbers, got {quoted(cuts)}"
+            )
+        variable = numeric_variable(plain, [_number(plain, cut) for cut in cuts])
+        if low is None and high is None:
+            return variable
+        if low is None or high is None:
+            raise ValueError(
+                f"variable {quoted(plain)} has one bound; give both low= and high=, or "
+                "none of them"
+            )
+        ends = (_number(plain, low), *variable.cut_points, _number(plain, high))
+        if any(b <= a for a, b in itertools.pairwise(ends)):
+            raise ValueError(
+                f"the cut points of variable {quoted(plain)} must lie between low="
+                f"{format_number(ends[0])} and high={format_number(ends[-1])}"
+            )
+        spread = IntervalNumbers.spread_evenly(ends, integers=integers)
+        return replace(variable, numbers=spread)
 
     def __post_init__(self) -> None:
         if len(set(self.states)) != len(self.states):
@@ -156,7 +265,7 @@ class Variable:
     def bounds(self) -> list[str]:
         """Texts of what lies between the states: cut points, or last categories."""
         if self.categories is None:
-            return _cut_texts(self.cut_points)
+            return cut_texts(self.cut_points)
         return [str(self.categories[int(cut)]) for cut in self.cut_points]
 
     def state_of_category(self, value: Hashable) -> int | None:
@@ -178,25 +287,25 @@ class Variable:
         return brief(self, shown_name(self.name), self.kind, states)
 
 
-def interval_labels(cut_points: Sequence[float]) -> tuple[str, ...]:
-    """Name the intervals between increasing cut points, closed on the right."""
-    if not cut_points:
-        return ("any value",)
-    return _between(_cut_texts(cut_points))
+def _checked_name(name: Any) -> str | int:
+    """The name of a variable that a person gave, as a plain one."""
+    plain = name.item() if isinstance(name, np.generic) else name
+    if isinstance(plain, bool) or not isinstance(plain, str | int):
+        raise TypeError(
+            f"a variable's name must be text or an integer, got {quoted(name)}"
+        )
+    return plain
 
 
-def _cut_texts(cut_points: Sequence[float]) -> list[str]:
-    """Cut points as texts that differ."""
-    texts = [format_number(cut) for cut in cut_points]
-    if len(set(texts)) < len(texts):
-        texts = [repr(float(cut)) for cut in cut_points]
-    return texts
-
-
-def _between(bounds: Sequence[str]) -> tuple[str, ...]:
-    """Names of the intervals between some bounds, at least one."""
-    inner = [f"({low}, {high}]" for low, high in itertools.pairwise(bounds)]
-    return (f"<= {bounds[0]}", *inner, f"> {bounds[-1]}")
+def _number(name: str | int, value: Any) -> float:
+    """A cut point or bound that a person gave, as a float."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        raise TypeError(
+            f"the cut points and bounds of variable {quoted(name)} must be finite "
+            f"numbers, got {quoted(value)}"
+        )
+    return float(value)
 
 
 def numeric_variable(
@@ -219,7 +328,7 @@ def ordered_variable(
     cuts = tuple(sorted({math.floor(cut) + 0.5 for cut in cut_points}))
     states: tuple[Hashable, ...] = interval_labels(())
     if cuts:
-        states = _between([str(categories[int(cut)]) for cut in cuts])
+        states = labels_between([str(categories[int(cut)]) for cut in cuts])
     return Variable(
         name,
         (*states, None) if missing_state else states,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,6 +88,48 @@ class IntervalNumbers:
                 tuple(q) if f else () for q, f in zip(quantiles, filled, strict=True)
             ),
         )
+
+    @classmethod
+    def spread_evenly(
+        cls, ends: Sequence[float], *, integers: bool = False
+    ) -> IntervalNumbers:
+        """The numbers of intervals of which only the ends are known.
+
+        Parameters
+        ----------
+        ends : sequence of float
+            The least number, the cut points, the greatest number; increasing.
+        integers : bool, default=False
+            Whether all numbers are whole ones.
+
+        Raises
+        ------
+        ValueError
+            If an interval holds no whole number, but all are whole.
+        """
+        quantiles = []
+        for place, (low, high) in enumerate(pairwise(ends)):
+            if integers:
+                # A cut point belongs to the interval below it.
+                first = math.floor(low) + 1 if place else math.ceil(low)
+                last = math.floor(high)
+                if first > last:
+                    raise ValueError(
+                        f"no whole number lies between {low:.6g} and {high:.6g}; give "
+                        "other cut points"
+                    )
+                # As many of each: steps of a share of one number each.
+                whole = np.arange(first, last + 1, dtype=np.float64)
+                steps = np.minimum(_SHARES * len(whole), len(whole) - 1)
+                quantiles.append(whole[steps.astype(np.intp)])
+                continue
+            n_steps = N_QUANTILES - 1
+            # Quantiles that are whole by chance would pass for whole numbers alone.
+            while not (np.linspace(low, high, n_steps + 1) % 1).any():
+                n_steps += 1
+            quantiles.append(np.linspace(low, high, n_steps + 1))
+        means = [(float(own[0]) + float(own[-1])) / 2 for own in quantiles]
+        return cls(tuple(means), tuple(tuple(own.tolist()) for own in quantiles))
 
     def at(self, interval: int, shares: Floats) -> Floats:
         """Numbers of an interval at shares of its distribution from 0 to 1."""

@@ -14,6 +14,8 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
+# From here on not every whole number is a float.
+_EXACT = 1 << 53
 
 
 def mean_number(variable: Variable, probabilities: Floats) -> float:
@@ -24,8 +26,32 @@ def mean_number(variable: Variable, probabilities: Floats) -> float:
     ValueError
         If the states are no numbers, or the numbers inside intervals are not known.
     """
+    return float(mean_numbers(variable, probabilities))
+
+
+def mean_numbers(variable: Variable, probabilities: Floats) -> Floats:
+    """Expected values of distributions of shape (..., n_states); see `mean_number`."""
     chances, means = _chances(variable, probabilities), _means(variable)
-    return float((chances * means).sum())
+    return np.asarray((chances * means).sum(axis=-1))
+
+
+def expected_cells(variable: Variable, probabilities: Floats) -> Floats:
+    """Expected values of rows, shape (n_rows,); whole, where the numbers were.
+
+    Parameters
+    ----------
+    variable : Variable
+        Cut into intervals.
+    probabilities : ndarray of shape (n_rows, n_states)
+        A row each.
+
+    Raises
+    ------
+    ValueError
+        As `mean_number`.
+    """
+    found = mean_numbers(variable, probabilities)
+    return np.rint(found) if _are_whole(variable) else found
 
 
 def number_deviation(variable: Variable, probabilities: Floats) -> float:
@@ -86,7 +112,8 @@ def drawn_numbers(domain: Domain, codes: Codes, rng: np.random.Generator) -> pa.
     Returns
     -------
     pyarrow.Table
-        A column of numbers for each such variable that knows its training numbers.
+        A column of numbers for each such variable that knows its training numbers;
+        integers where these were whole.
 
     Raises
     ------
@@ -98,27 +125,63 @@ def drawn_numbers(domain: Domain, codes: Codes, rng: np.random.Generator) -> pa.
         if variable.kind != "numeric" or variable.categories is not None:
             continue
         own = codes.column(place)
-        shares = rng.random(len(own))
-        numbers = np.zeros(len(own))
-        for state in np.unique(own[own < variable.n_known_states]).tolist():
-            here = own == state
-            numbers[here] = _inside(variable, state, shares[here])
-        if _are_whole(variable):
-            numbers = np.rint(numbers)
+        numbers: NDArray[Any] = numbers_of_states(variable, own, rng.random(len(own)))
+        if _are_whole(variable) and (np.abs(numbers) < _EXACT).all():
+            numbers = numbers.astype(np.int64)
         missing = own >= variable.n_known_states
         columns[str(variable.name)] = pa.array(numbers, mask=missing)
     return pa.table(columns)
 
 
+def numbers_of_states(
+    variable: Variable, states: NDArray[Any], shares: Floats | None = None
+) -> Floats:
+    """Numbers for states that are intervals.
+
+    Parameters
+    ----------
+    variable : Variable
+        Cut into intervals.
+    states : ndarray of shape (n,)
+        A state each; for missing ones the number is 0.
+    shares : ndarray of shape (n,), optional
+        Shares from 0 to 1 of the distribution inside the interval at which the numbers
+        lie; by default they are the means inside intervals.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype float64
+        Whole numbers, where the training numbers were.
+
+    Raises
+    ------
+    ValueError
+        If the numbers inside the intervals are not known.
+    """
+    if variable.numbers is None:
+        raise _unknown(variable)
+    numbers = np.zeros(len(states))
+    for state in np.unique(states[states < variable.n_known_states]).tolist():
+        here = states == state
+        if shares is not None:
+            numbers[here] = _inside(variable, state, shares[here])
+        elif variable.numbers.quantiles[state]:
+            numbers[here] = variable.numbers.means[state]
+        else:
+            numbers[here] = _inside(variable, state, np.array([0.5]))
+    return np.rint(numbers) if _are_whole(variable) else numbers
+
+
 def _chances(variable: Variable, probabilities: Floats) -> Floats:
     """Probabilities of the known states, given that one of them holds."""
-    known = np.array(probabilities[: variable.n_known_states], dtype=np.float64)
+    known = np.array(probabilities, dtype=np.float64)[..., : variable.n_known_states]
     if variable.kind == "numeric" and variable.numbers is not None:
         # Smoothing gives an interval without rows a chance, but no numbers.
-        known[[not own for own in variable.numbers.quantiles]] = 0.0
-    if not known.sum() > 0:
+        known[..., [not own for own in variable.numbers.quantiles]] = 0.0
+    sums = known.sum(axis=-1, keepdims=True)
+    if not (sums > 0).all():
         raise ValueError(f"variable {quoted(variable.name)} has no number for sure")
-    return np.asarray(known / known.sum())
+    return np.asarray(known / sums)
 
 
 def _means(variable: Variable) -> Floats:
@@ -145,6 +208,11 @@ def _inside(variable: Variable, state: int, shares: Floats) -> Floats:
     if not variable.numbers.quantiles[state]:
         # No training row lies there, so the cut points are all that is known.
         cuts = variable.cut_points
+        if not cuts:
+            raise ValueError(
+                f"no number of variable {quoted(variable.name)} is known; its column "
+                "held none in training"
+            )
         low, high = cuts[max(0, state - 1)], cuts[min(state, len(cuts) - 1)]
         return low + shares * (high - low)
     return variable.numbers.at(state, shares)
@@ -169,5 +237,6 @@ def _unknown(variable: Variable) -> ValueError:
     """The error for intervals of which no numbers are known."""
     return ValueError(
         f"the numbers inside the intervals of variable {quoted(variable.name)} are not "
-        "known; they are where a model was fitted to a table"
+        "known; they are where a model was fitted to a table, or where "
+        "Variable.numeric was given low= and high="
     )

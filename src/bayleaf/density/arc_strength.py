@@ -17,6 +17,7 @@ from bayleaf.data.random_state import random_generator
 from bayleaf.data.tables.columns import iterate_names
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.graph.dag import DAG
+from bayleaf.models.structures.network_structure import NetworkStructure
 from bayleaf.progress import Work, displayed
 from bayleaf.wording import brief, brief_names, counted, quoted
 
@@ -90,7 +91,7 @@ class ArcStrength:
             found.append(Arc(self.names[parent], self.names[child], strength, share))
         return tuple(sorted(found, key=lambda arc: (-arc.strength, -arc.direction)))
 
-    def averaged_network(self, threshold: float = 0.5) -> DAG:
+    def averaged_network(self, threshold: float = 0.5) -> NetworkStructure:
         """The graph of the arcs that are at least so strong, in their main direction.
 
         Parameters
@@ -100,8 +101,9 @@ class ArcStrength:
 
         Returns
         -------
-        DAG
-            Arcs that would close a cycle with stronger ones are left out.
+        NetworkStructure
+            Its `fit` gives it tables. Arcs that would close a cycle with stronger ones
+            are left out.
 
         Raises
         ------
@@ -118,7 +120,8 @@ class ArcStrength:
             parent, child = index[arc.parent], index[arc.child]
             if arc.strength >= threshold and not _leads(parents, child, parent):
                 parents[child].add(parent)
-        return DAG(tuple(tuple(sorted(own)) for own in parents))
+        dag = DAG(tuple(tuple(sorted(own)) for own in parents))
+        return NetworkStructure(self.names, dag)
 
     def __repr__(self) -> str:
         arcs = [f"{a.parent} -> {a.child} {a.strength:.2f}" for a in self.arcs]

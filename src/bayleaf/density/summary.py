@@ -14,7 +14,7 @@ from bayleaf.describe.summary import (
     short_name,
 )
 from bayleaf.models.texts.html_summary import arc_text, facts_html
-from bayleaf.wording import brief, brief_names, counted
+from bayleaf.wording import brief, brief_names, counted, visible
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class DensitySummary:
         How the columns of the training table were taken.
     sample : str, default=""
         What was learned from a sample of the rows; empty where all were looked at.
+    remarks : tuple of str
+        What the search was told of arcs.
     """
 
     model: str
@@ -67,6 +69,7 @@ class DensitySummary:
     unknown: tuple[tuple[Name, int], ...]
     columns: ColumnTable | None = None
     sample: str = ""
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, ready for JSON."""
@@ -90,6 +93,7 @@ class DensitySummary:
             facts.append(("rows", self.sample))
         lists = [
             ("arcs", [arc_text(*arc) for arc in self.edges]),
+            ("remarks", self.remarks),
             *column_lists(self.notes, self.unknown, short_name),
         ]
         return facts_html(self.model, facts, lists)
@@ -123,6 +127,7 @@ class DensitySummary:
         if self.sample:
             lines.append(f"  rows             {self.sample}")
         edges = [f"{parent} -> {child}" for parent, child in self.edges]
+        lines += [f"  {visible(remark)}" for remark in self.remarks]
         for place in (("edges", edges), *column_lists(self.notes, self.unknown)):
             lines += section(*place)
         return "\n".join(lines)

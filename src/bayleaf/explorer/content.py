@@ -12,8 +12,12 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
 from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.explorer.map import informed_arcs, map_content
-from bayleaf.explorer.networks import compiled_network, compiled_tree, tree_content
-from bayleaf.explorer.packing import packed, packed_codes
+from bayleaf.io.exports.shipped.networks import (
+    compiled_network,
+    compiled_tree,
+    tree_content,
+)
+from bayleaf.io.exports.shipped.packing import packed, packed_codes
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel

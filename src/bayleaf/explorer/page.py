@@ -15,10 +15,11 @@ from bayleaf.data.domain import Domain
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.explorer.content import network_content, target_content
 from bayleaf.explorer.editing import editing_content, rule_of
-from bayleaf.explorer.packing import script_json
 from bayleaf.explorer.published import published_content
 from bayleaf.explorer.rows import rows_content
 from bayleaf.io.atomic import replacing
+from bayleaf.io.exports.shipped.engines import engine_script
+from bayleaf.io.exports.shipped.packing import script_json
 from bayleaf.io.native.model_file import SavedModel
 from bayleaf.io.native.regression import SavedRegression
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -42,21 +43,23 @@ if TYPE_CHECKING:
 
 # Larger pages take a browser too long to open.
 MOST_CHARACTERS = 30_000_000
-# In the order in which they build on one another.
+# In the order in which they build on one another, those that compute before these.
+ENGINES = (
+    "arithmetic.js",
+    "evidence_sets.js",
+    "junction_tree.js",
+    "most_probable.js",
+    "network_engine.js",
+    "number_terms.js",
+    "average_engine.js",
+    "one_dependence_engine.js",
+    "averaged_engine.js",
+    "mixture_engine.js",
+    "hybrid_engine.js",
+    "target_engine.js",
+    "engines.js",
+)
 SCRIPTS = (
-    "engines/arithmetic.js",
-    "engines/evidence_sets.js",
-    "engines/junction_tree.js",
-    "engines/most_probable.js",
-    "engines/network_engine.js",
-    "engines/number_terms.js",
-    "engines/average_engine.js",
-    "engines/one_dependence_engine.js",
-    "engines/averaged_engine.js",
-    "engines/mixture_engine.js",
-    "engines/hybrid_engine.js",
-    "engines/target_engine.js",
-    "engines/engines.js",
     "questions/session.js",
     "questions/links.js",
     "questions/ranges.js",
@@ -156,6 +159,8 @@ def explorer_html(
         )
     script = (
         '"use strict";\n(() => {\n'
+        + "\n".join(map(engine_script, ENGINES))
+        + "\n"
         + "\n".join(_resource(f"web/{name}") for name in SCRIPTS)
         + "})();"
     )

@@ -11,8 +11,8 @@ import numpy as np
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.frames import take_apart
-from bayleaf.explorer.packing import packed_codes
 from bayleaf.inference.rows import read_rows
+from bayleaf.io.exports.shipped.packing import packed_codes
 from bayleaf.wording import quoted
 
 # Rows beyond these are left out.

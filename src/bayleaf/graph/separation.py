@@ -19,6 +19,19 @@ def ancestors(dag: DAG, nodes: Iterable[int]) -> set[int]:
     return found
 
 
+def descendants(dag: DAG, nodes: Iterable[int]) -> set[int]:
+    """The nodes and all to which a directed path leads from one of them."""
+    children = dag.children()
+    found: set[int] = set()
+    open_nodes = list(nodes)
+    while open_nodes:
+        node = open_nodes.pop()
+        if node not in found:
+            found.add(node)
+            open_nodes += children[node]
+    return found
+
+
 def markov_blanket(dag: DAG, node: int) -> set[int]:
     """Parents, children and the children's other parents: all that a node depends on.
 

@@ -275,13 +275,22 @@ def eliminate(
     """
     graph = list(neighbours)
     fill = [_missing_edges(graph, node) for node in range(len(graph))]
-    # Rounded, because the order in which logarithms are added must not break ties.
-    weight = [log(card) for card in cards]
     most = log(most_cells) + 1e-9
+    # Neighbours are many and numbers of states few, so members are counted by these.
+    by_card = [
+        (log(card), sum(1 << node for node, own in enumerate(cards) if own == card))
+        for card in sorted(set(cards))
+    ]
+
+    def log_cells(node: int) -> float:
+        clique = graph[node] | 1 << node
+        # Rounded, because how logarithms are added must not break ties.
+        return round(
+            sum(weight * (clique & mask).bit_count() for weight, mask in by_card), 9
+        )
 
     def entry(node: int) -> tuple[tuple[float, float], int]:
-        cells = weight[node] + sum(weight[other] for other in bits(graph[node]))
-        return priority(fill[node], round(cells, 9)), node
+        return priority(fill[node], log_cells(node)), node
 
     current = [entry(node) for node in range(len(graph))]
     heap = list(current)
@@ -297,7 +306,7 @@ def eliminate(
         gone[node] = True
         order.append(node)
         later[node] = graph[node]
-        if weight[node] + sum(weight[v] for v in bits(graph[node])) > most:
+        if log_cells(node) > most:
             break
         for other in bits(_remove(graph, fill, node)):
             current[other] = entry(other)

@@ -16,6 +16,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.graph.separation import ancestors
 from bayleaf.inference.evidence import Evidence, ImpossibleEvidenceError
 from bayleaf.inference.factorisation import Factorisation, cut_network
+from bayleaf.inference.junction_tree.bounded_forest import TooWideError
 from bayleaf.inference.junction_tree.findings import Findings
 from bayleaf.inference.junction_tree.tree import JunctionTree, Propagation
 from bayleaf.wording import quoted
@@ -129,7 +130,7 @@ class NetworkTrees:
         self.domain = network.domain
         self.max_table_cells = max_table_cells
         self._whole: Part | None = None
-        self._whole_is_too_large = False
+        self._whole_refusal = ""
         self._parts: OrderedDict[Any, Part | str] = OrderedDict()
 
     def part(self, evidence: Evidence, targets: Iterable[int] | None = None) -> Part:
@@ -144,7 +145,7 @@ class NetworkTrees:
 
         Raises
         ------
-        ValueError
+        TooWideError
             If even the part that matters needs a table of more than `max_table_cells`
             cells.
         """
@@ -165,6 +166,32 @@ class NetworkTrees:
                 self._parts.popitem(last=False)
         self._parts.move_to_end(key)
         found = self._parts[key]
+        if isinstance(found, str):
+            raise TooWideError(found)
+        return found
+
+    def part_of(self, variables: Iterable[int]) -> Part:
+        """A compiled tree over some variables, whatever evidence they may have.
+
+        Raises
+        ------
+        ValueError
+            As `part`.
+        """
+        return self.part(Evidence(self.domain, ()), variables)
+
+    def upper_part(self, variables: Iterable[int]) -> Part:
+        """A compiled tree over some variables and their ancestors, and no others.
+
+        Raises
+        ------
+        ValueError
+            As `part`.
+        """
+        kept = tuple(sorted(ancestors(self.network.dag, variables)))
+        if len(kept) == len(self.domain):
+            return self.part_of(kept)
+        found = self._compiled_part(kept, {})
         if isinstance(found, str):
             raise ValueError(found)
         return found
@@ -188,7 +215,7 @@ class NetworkTrees:
 
         Raises
         ------
-        ValueError
+        TooWideError
             If the part that matters to a single target is too large.
         """
         whole = self._compiled_whole()
@@ -202,7 +229,7 @@ class NetworkTrees:
             group = waiting.pop()
             try:
                 part = self.part(evidence, [*together, *group])
-            except ValueError:
+            except TooWideError:
                 if len(group) < 2:
                     raise
                 if not is_tried:
@@ -228,28 +255,31 @@ class NetworkTrees:
         def log_probability(rest: Evidence) -> float:
             try:
                 return self.log_probability(rest)
-            except ValueError:
+            except TooWideError:
                 return 0.0
 
         return evidence.impossible(log_probability)
 
     def _compiled_whole(self) -> Part | None:
         """The tree of the whole network; None if a table would be too large."""
-        if self._whole is None and not self._whole_is_too_large:
+        if self._whole is None and not self._whole_refusal:
             try:
                 everything = tuple(range(len(self.domain)))
                 self._whole = self._compiled(self.network, everything)
-            except ValueError:
-                self._whole_is_too_large = True
+            except TooWideError as error:
+                self._whole_refusal = str(error)
         return self._whole
 
     def _compiled_part(
         self, members: tuple[int, ...], hard: Mapping[int, int]
     ) -> Part | str:
         """The tree of some variables, or the sentence that says why there is none."""
+        if len(members) == len(self.domain) and not hard:
+            # Nothing is cut or left out.
+            return self._whole_refusal
         try:
             return self._compiled(cut_network(self.network, members, hard), members)
-        except ValueError as error:
+        except TooWideError as error:
             return str(error)
 
     def _compiled(self, network: Factorisation, members: tuple[int, ...]) -> Part:

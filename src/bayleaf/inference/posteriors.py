@@ -181,7 +181,17 @@ class Posteriors(Mapping[str | int, Posterior]):
         The distributions, in the order in which they are shown.
     log_evidence : float
         Natural logarithm of P(evidence).
+
+    Attributes
+    ----------
+    is_exact : bool
+        Whether these are no estimates.
+    log_evidence_error : float
+        Standard error of `log_evidence`.
     """
+
+    is_exact = True
+    log_evidence_error = 0.0
 
     def __init__(
         self, posteriors: Mapping[str | int, Posterior], log_evidence: float
@@ -201,6 +211,11 @@ class Posteriors(Mapping[str | int, Posterior]):
             raise KeyError(
                 f"no posterior of {quoted(name)} was asked for; {near}"
             ) from None
+
+    @property
+    def standard_errors(self) -> dict[str | int, NDArray[np.float64]]:
+        """Standard error of each state's probability, by name: 0 if exact."""
+        return {name: np.zeros(len(posterior)) for name, posterior in self.items()}
 
     def mean(self, name: str | int) -> float:
         """Expected value of a variable; see `Posterior.mean`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,12 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.random_state import random_generator
+from bayleaf.inference.approximate.posterior_queries import KnownOf, PosteriorQueries
+from bayleaf.inference.completion.imputation import Imputation
 from bayleaf.inference.conflict import conflict, conflict_by_item
-from bayleaf.inference.events.known import read_single
 from bayleaf.inference.events.questions import Questions
-from bayleaf.inference.evidence import Evidence
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.junction_tree.tree import Propagation
-from bayleaf.inference.parts import NetworkTrees, Part
-from bayleaf.inference.posteriors import Answers, Posteriors
+from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.rows import (
     Unknown,
     log_likelihood_rows,
@@ -40,13 +37,9 @@ from bayleaf.inference.value_of_information import value_of_information
 from bayleaf.wording import brief
 
 Name = str | int
-# A mapping, or an expression that says something of each variable by itself.
-KnownOf = Mapping[Any, Any] | str | Sequence[Any] | None
-# Variables, the part of the network that was asked for them, and what it found.
-_Answer = tuple[Sequence[int], Part, Propagation]
 
 
-class Inference(Questions):
+class Inference(PosteriorQueries, Questions, Imputation):
     """Answers questions to a network, exactly, and keeps what it compiled for them.
 
     Evidence is a mapping from names of variables to what is known of them: a state, a
@@ -69,54 +62,21 @@ class Inference(Questions):
         If the network has no variables, or the limit is no integer of at least 1.
     """
 
-    _trees: NetworkTrees
-
     def __init__(
         self, network: Factorisation, *, max_table_cells: int = 20_000_000
     ) -> None:
         self._trees = NetworkTrees(network, max_table_cells=max_table_cells)
-
-    def query(
-        self, evidence: KnownOf = None, targets: Iterable[Any] | Any = None
-    ) -> Posteriors:
-        """Find the posterior distribution of every target.
-
-        Parameters
-        ----------
-        evidence : mapping, optional
-            What is known.
-        targets : name or iterable of names, optional
-            The variables in question; all by default.
-
-        Raises
-        ------
-        ImpossibleEvidenceError
-            If the evidence has probability zero, naming items that conflict.
-        ValueError
-            If a variable or state does not exist, or a table would be too large even
-            for the part of the network that matters to one target.
-        """
-        known = self._read(evidence)
-        wanted = self._targets(targets)
-        findings, log_evidence = known.findings, 0.0
-        found: list[_Answer] = []
-        for group, part in self._trees.parts(known, wanted):
-            propagation = part.propagate(findings, group)
-            log_evidence = propagation.log_evidence
-            if log_evidence == -math.inf:
-                raise self._trees.impossible(known)
-            found.append((group, part, propagation))
-        return Posteriors(
-            Answers(self._trees.domain, wanted, partial(_marginal, found)),
-            log_evidence + known.log_scale,
-        )
 
     def probability_of_evidence(self, evidence: KnownOf) -> float:
         """P(evidence); 0 if it is impossible."""
         return float(np.exp(self.log_probability_of_evidence(evidence)))
 
     def log_probability_of_evidence(self, evidence: KnownOf) -> float:
-        """Natural logarithm of P(evidence); minus infinity if it is impossible."""
+        """Natural logarithm of P(evidence); minus infinity if it is impossible.
+
+        Where it is refused, ``query(evidence, (), method="auto").log_evidence``
+        estimates it.
+        """
         known = self._read(evidence)
         return self._trees.log_probability(known) + known.log_scale
 
@@ -355,30 +315,5 @@ class Inference(Questions):
         codes = self.sample_codes(n, evidence, rng)
         return decode(self._trees.domain, codes, rng if numbers else None)
 
-    def _read(self, evidence: KnownOf) -> Evidence:
-        """Evidence over the network's variables."""
-        return read_single(self._trees.domain, evidence)
-
-    def _targets(self, targets: Any) -> Sequence[int]:
-        """Positions of the named variables, each once; all if None."""
-        domain = self._trees.domain
-        if targets is None:
-            return range(len(domain))
-        names = [targets] if isinstance(targets, str | int) else targets
-        if not isinstance(names, Iterable):
-            raise TypeError(
-                "variables must be a name or several names, got "
-                f"{type(targets).__name__}"
-            )
-        return list(dict.fromkeys(find_variable(domain, name) for name in names))
-
     def __repr__(self) -> str:
         return brief(self, repr(self._trees.network))
-
-
-def _marginal(found: Sequence[_Answer], variable: int) -> NDArray[np.float64]:
-    """The marginal of a variable that some part was asked for."""
-    part, propagation = next(
-        (part, propagation) for group, part, propagation in found if variable in group
-    )
-    return propagation.marginal(part.positions[variable])

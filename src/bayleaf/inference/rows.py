@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import narwhals as nw
@@ -61,29 +61,53 @@ def read_rows(
         If a column is no variable or none is one, a value is no state, or `unknown`
         is another word.
     """
-    if unknown not in ("error", "missing"):
-        raise ValueError(f"unknown must be 'error' or 'missing', got {quoted(unknown)}")
+    _check_unknown(unknown)
     if isinstance(table, Codes):
         if table.cards != domain.cards:
             raise ValueError("the codes are not those of this network's variables")
         return table
-    found = {
-        position: _codes(domain[position], column, unknown)
-        for position, column in _matched(domain, table, _ignored(ignore))
-    }
-    if not found:
+    return encoded_columns(
+        domain, dict(matched_columns(domain, table, _ignored(ignore))), unknown
+    )
+
+
+def encoded_columns(
+    domain: Domain, columns: Mapping[int, PlainColumn], unknown: Unknown = "error"
+) -> Codes:
+    """Encode columns that belong to some variables.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables of the network.
+    columns : mapping from int to PlainColumn
+        By the variable's position; all others are unobserved in every row.
+    unknown : {"error", "missing"}, default="error"
+        Whether a value that is no state is refused or taken as missing.
+
+    Raises
+    ------
+    ValueError
+        If there are no columns or rows, or a value is no state.
+    """
+    _check_unknown(unknown)
+    if not columns:
         raise ValueError(
             f"the table has no column for any variable; they are "
             f"{name_list(domain.names)}"
         )
+    found = {
+        position: column_codes(domain[position], column, unknown)
+        for position, column in columns.items()
+    }
     n_rows = len(next(iter(found.values())))
     if not n_rows:
         raise ValueError("the table has no rows; give it at least one")
-    columns = [
+    own = [
         found.get(position, np.full(n_rows, card, dtype=np.intp))
         for position, card in enumerate(domain.cards)
     ]
-    return Codes.from_columns(columns, domain.cards)
+    return Codes.from_columns(own, domain.cards)
 
 
 def read_weights(weights: Any, n_rows: int, what: str) -> Floats:
@@ -137,14 +161,14 @@ def posterior_table(
     ImpossibleEvidenceError
         If a row has probability zero, naming the first and what conflicts in it.
     """
-    given = [variable for variable in _observed(rows) if variable != target]
+    given = [variable for variable in observed(rows) if variable != target]
     part = trees.part(Evidence(trees.domain, ()), [target, *given])
     posteriors, log_evidence = tree_rows.posterior_rows(
         part.tree, part.codes(rows), part.positions[target], thread_count(n_jobs)
     )
     impossible = np.flatnonzero(np.isneginf(log_evidence))
     if len(impossible):
-        raise _impossible_row(trees, rows, int(impossible[0]), given)
+        raise impossible_row(trees, rows, int(impossible[0]), given)
     return posteriors
 
 
@@ -158,21 +182,27 @@ def log_likelihood_rows(
     ndarray of shape (n_rows,)
         Nats; minus infinity for rows of probability zero, 0 for rows without any value.
     """
-    part = trees.part(Evidence(trees.domain, ()), _observed(rows))
+    part = trees.part(Evidence(trees.domain, ()), observed(rows))
     return tree_rows.log_evidence_rows(
         part.tree, part.codes(rows), thread_count(n_jobs)
     )
 
 
-def _observed(rows: Codes) -> list[int]:
-    """Variables that at least one row holds."""
+def _check_unknown(unknown: str) -> None:
+    """Raise unless it is a word that says what becomes of values that are no state."""
+    if unknown not in ("error", "missing"):
+        raise ValueError(f"unknown must be 'error' or 'missing', got {quoted(unknown)}")
+
+
+def observed(rows: Codes) -> list[int]:
+    """Positions of the variables that at least one row holds."""
     return [v for v in range(rows.n_variables) if not rows.missing(v).all()]
 
 
-def _impossible_row(
-    trees: NetworkTrees, rows: Codes, row: int, given: Sequence[int]
+def impossible_row(
+    trees: NetworkTrees, rows: Codes, row: int, given: Iterable[int]
 ) -> ImpossibleEvidenceError:
-    """The error for the first row of probability zero."""
+    """The error for a row of probability zero; `given` are variables that count."""
     domain = trees.domain
     items = []
     for position in given:
@@ -184,10 +214,10 @@ def _impossible_row(
     return ImpossibleEvidenceError(f"row {row}: {error}", error.variables)
 
 
-def _matched(
+def matched_columns(
     domain: Domain, table: Any, ignored: set[str]
 ) -> Iterator[tuple[int, PlainColumn]]:
-    """Columns of a table, each with the position of its variable."""
+    """Columns of a table, each with the position of its variable; see `read_rows`."""
     columns = _columns(domain, table, ignored)
     known = [str(name) for name in domain.names]
     seen: dict[int, Any] = {}
@@ -235,7 +265,8 @@ def _columns(domain: Domain, table: Any, ignored: set[str]) -> Sequence[PlainCol
             f"{len(domain)} variables by; give one column each, or a data frame"
         )
     return [
-        _renamed(column, name) for column, name in zip(parts, domain.names, strict=True)
+        renamed_column(column, name)
+        for column, name in zip(parts, domain.names, strict=True)
     ]
 
 
@@ -298,20 +329,28 @@ def _without(table: Any, ignored: set[str]) -> Any:
     return frame[:, kept].to_native()
 
 
-def _renamed(column: PlainColumn, name: Any) -> PlainColumn:
+def renamed_column(column: PlainColumn, name: Any) -> PlainColumn:
     """The same column under another name."""
     if isinstance(column, NumberColumn):
         return NumberColumn(name, column.values, column.missing)
     return ValueColumn(name, column.indices, column.values, column.ordered)
 
 
-def _codes(
+def column_codes(
     variable: Variable, column: PlainColumn, unknown: Unknown
 ) -> NDArray[np.integer[Any]]:
-    """Codes of one column."""
-    if variable.kind == "numeric" and not _has_text(column):
+    """Codes of one column over a variable's states; see `read_rows`.
+
+    Raises
+    ------
+    ValueError
+        If a value is no state and unknown ones are refused.
+    """
+    if variable.kind == "numeric" and not has_text(column):
         encoder = TableEncoder(Domain((variable,)), EncoderRules())
-        return encoder.transform([_renamed(column, variable.name)]).codes.column(0)
+        return encoder.transform([renamed_column(column, variable.name)]).codes.column(
+            0
+        )
     values = column.distinct()
     reader = StateReader(variable)
     missing = variable.n_known_states
@@ -330,7 +369,7 @@ def _codes(
     return found[values.indices]
 
 
-def _has_text(column: PlainColumn) -> bool:
+def has_text(column: PlainColumn) -> bool:
     """Whether a column holds text."""
     return isinstance(column, ValueColumn) and any(
         isinstance(value, str) for value in column.values

@@ -12,6 +12,9 @@ import numpy as np
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.wording import format_number, name_list, near_names, quoted
 
+# From here on not every whole number is a float.
+_EXACT = 1 << 53
+
 
 def find_variable(domain: Domain, name: Any) -> int:
     """Position of the variable that a name means.
@@ -55,7 +58,21 @@ class StateReader:
         for code, state in enumerate(self.variable.states):
             codes.setdefault(self.variable.label(code), code)
             codes.setdefault(str(state), code)
+            if isinstance(state, bool):
+                codes.setdefault(str(state).lower(), code)
+                codes.setdefault(str(state).upper(), code)
         return codes
+
+    @cached_property
+    def _by_number(self) -> dict[float, int]:
+        """Code of each state that is a number."""
+        return {
+            float(state): code
+            for code, state in enumerate(self.variable.states)
+            if isinstance(state, int | float)
+            and not isinstance(state, bool)
+            and abs(state) < _EXACT
+        }
 
     def code(self, value: Any) -> int | None:
         """Code of the state that a value means, None if it means no single state.
@@ -72,11 +89,9 @@ class StateReader:
         if self.variable.categories is not None:
             spelled = {str(known): known for known in self.variable.categories}
             return self.variable.state_of_category(spelled.get(str(value), value))
-        if self.variable.kind != "numeric":
-            return None
         number = _as_number(value)
-        if number is None:
-            return None
+        if number is None or self.variable.kind != "numeric":
+            return None if number is None else self._by_number.get(number)
         return int(np.searchsorted(np.array(self.variable.cut_points), number))
 
     def codes(self, value: Any) -> tuple[int, ...] | None:

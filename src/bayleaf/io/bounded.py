@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import IO
 
 _PIECE = 1 << 20
@@ -17,3 +20,25 @@ def read_at_most(stream: IO[bytes], n_bytes: int) -> bytes:
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)
+
+
+@contextlib.contextmanager
+def opened(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading; what prevents it is told in a sentence.
+
+    Raises
+    ------
+    OSError
+        If there is no such file, it is a folder, or it may not be read.
+    """
+    # Opening a folder tells of its rights on some systems.
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"cannot read {path}: it is a folder")
+    try:
+        file = Path(path).open("rb")  # noqa: SIM115 - closed below
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
+    except PermissionError as error:
+        raise PermissionError(f"cannot read {path}: permission denied") from error
+    with file:
+        yield file

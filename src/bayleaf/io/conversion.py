@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bayleaf.io.atomic import replacing
+from bayleaf.io.packed import inner_name, packing_into
 from bayleaf.io.registry import FORMATS, read_network, write_network
 
 
-def convert_file(source: str | Path, target: str | Path) -> None:
+def convert_file(
+    source: str | Path, target: str | Path, *, normalize: bool = False
+) -> None:
     """Convert a network file into the format that the other file's suffix names.
 
     Parameters
@@ -18,6 +21,8 @@ def convert_file(source: str | Path, target: str | Path) -> None:
         A file that `read_network` reads; for PMML, the model file of a classifier.
     target : str or Path
         A file that `write_network` writes, or ``.dot`` for Graphviz, or ``.pmml``.
+    normalize : bool, default=False
+        Whether counts and percent in the source are divided by their sum.
 
     Raises
     ------
@@ -29,16 +34,17 @@ def convert_file(source: str | Path, target: str | Path) -> None:
     OSError
         If a file cannot be read or written.
     """
-    suffix = Path(target).suffix.lower()
+    suffix = inner_name(target).suffix.lower()
     if suffix not in FORMATS and suffix not in _WRITE_ONLY:
         raise ValueError(
             f"{Path(target).name} has no suffix of a known format; use one of "
             f"{', '.join([*FORMATS, *_WRITE_ONLY])}"
         )
     if suffix in _WRITE_ONLY:
-        _WRITE_ONLY[suffix](source, target)
+        with packing_into(target) as plain:
+            _WRITE_ONLY[suffix](source, plain)
     else:
-        write_network(read_network(source), target)
+        write_network(read_network(source, normalize=normalize), target)
 
 
 def _write_dot(source: str | Path, target: str | Path) -> None:
@@ -51,8 +57,8 @@ def _write_dot(source: str | Path, target: str | Path) -> None:
 
 
 def _write_pmml(source: str | Path, target: str | Path) -> None:
-    """Write a naive Bayes classifier for scoring engines."""
-    from bayleaf.io.formats.pmml import write_pmml
+    """Write a classifier for scoring engines."""
+    from bayleaf.io.exports.scoring_sums import write_pmml
     from bayleaf.io.native.model_file import read_model
 
     write_pmml(read_model(source), target)

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from bayleaf.io.packed import inner_name, packing_into, unpacked
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 # Module of each suffix: it offers `read(path)`, which gives a BayesianNetwork, and
@@ -14,25 +15,36 @@ FORMATS = {
     ".json": "bayleaf.io.native.network_json",
     ".bif": "bayleaf.io.formats.bif",
     ".net": "bayleaf.io.formats.net",
-    ".xdsl": "bayleaf.io.formats.xdsl",
-    ".xml": "bayleaf.io.formats.xmlbif",
-    ".bifxml": "bayleaf.io.formats.xmlbif",
-    ".xmlbif": "bayleaf.io.formats.xmlbif",
+    ".dsl": "bayleaf.io.formats.dsl",
+    ".uai": "bayleaf.io.formats.uai",
+    ".xdsl": "bayleaf.io.formats.xml.xdsl",
+    ".xml": "bayleaf.io.formats.xml.xmlbif",
+    ".bifxml": "bayleaf.io.formats.xml.xmlbif",
+    ".xmlbif": "bayleaf.io.formats.xml.xmlbif",
 }
 
 # Modules whose `write` leaves every distribution in its form.
 _HOLD_ALL = {"bayleaf.io.native.network_json"}
+# What to write in the place of formats that are only read.
+_INSTEAD = {"bayleaf.io.formats.dsl": ".xdsl"}
 
 
-def read_network(path: str | Path, *, max_bytes: int | None = None) -> BayesianNetwork:
+def read_network(
+    path: str | Path, *, max_bytes: int | None = None, normalize: bool = False
+) -> BayesianNetwork:
     """Read a Bayesian network from a file in the format that its suffix names.
 
     Parameters
     ----------
     path : str or Path
-        A file of ours or of another program.
+        A file of ours or of another program; packed if ``.gz`` or ``.bz2`` follows.
     max_bytes : int, optional
-        Larger files are refused; each format has a limit of its own.
+        Larger files are refused, packed ones by what they unpack to; each format has a
+        limit of its own.
+    normalize : bool, default=False
+        Whether each distribution is divided by its sum, for files that hold counts or
+        percent. Sums that are off by at most 1 %, as rounded numbers are, are mended in
+        any case, and the logger ``bayleaf`` says so.
 
     Raises
     ------
@@ -43,8 +55,12 @@ def read_network(path: str | Path, *, max_bytes: int | None = None) -> BayesianN
     OSError
         If the file cannot be opened.
     """
-    limits = {} if max_bytes is None else {"max_bytes": max_bytes}
-    network: BayesianNetwork = _module(path).read(path, **limits)
+    module = _module(path)
+    limit = module.MAX_BYTES if max_bytes is None else max_bytes
+    # Files of ours never hold anything but distributions.
+    options = {} if module.__name__ in _HOLD_ALL else {"normalize": normalize}
+    with unpacked(path, limit, at_any_rate=max_bytes is not None) as plain:
+        network: BayesianNetwork = module.read(plain, max_bytes=limit, **options)
     return network
 
 
@@ -61,7 +77,7 @@ def write_network(
     network : BayesianNetwork
         What to write.
     path : str or Path
-        Its suffix names the format.
+        Its suffix names the format; ``.gz`` or ``.bz2`` after it packs the file.
     max_table_cells : int, optional
         Larger full tables are refused, 10,000,000 cells if not given; formats that
         hold every form of distribution have no such limit.
@@ -69,8 +85,8 @@ def write_network(
     Raises
     ------
     ValueError
-        If the suffix is none of a known format, a table is too large to be written
-        out, or a state is of a type that files cannot hold.
+        If the suffix is none of a known format or of one that is only read, a table is
+        too large to be written out, or a state is of a type that files cannot hold.
     OSError
         If the file cannot be written.
     """
@@ -80,13 +96,19 @@ def write_network(
             "a network without variables cannot be held by this format; write it to a "
             ".json file"
         )
+    if not hasattr(module, "write"):
+        raise ValueError(
+            f"files such as {Path(path).name} can only be read; write "
+            f"{_INSTEAD[module.__name__]}, which the same programs read"
+        )
     limits = {} if max_table_cells is None else {"max_table_cells": max_table_cells}
-    module.write(network, path, **({} if module.__name__ in _HOLD_ALL else limits))
+    with packing_into(path) as plain:
+        module.write(network, plain, **({} if module.__name__ in _HOLD_ALL else limits))
 
 
 def _module(path: str | Path) -> ModuleType:
     """The module of a file's format."""
-    suffix = Path(path).suffix.lower()
+    suffix = inner_name(path).suffix.lower()
     if suffix not in FORMATS:
         raise ValueError(
             f"{Path(path).name} has no suffix of a network format; use one of "

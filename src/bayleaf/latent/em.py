@@ -23,12 +23,14 @@ from bayleaf.data.shuffled_rows import merged_rows
 from bayleaf.inference.junction_tree.rows import expected_counts
 from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.inference.rows import read_rows, read_weights
+from bayleaf.latent.starts.saddle_points import warn_of_saddle_point
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.progress import Work
 from bayleaf.wording import brief_fields, quoted
 
 Progress = Callable[[int, float], object]
 Table = NDArray[np.float64]
+Estimate = Callable[[Table, Table], Table]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,7 @@ def learn_parameters(
     table: Any,
     *,
     sample_weight: Sequence[float] | Table | None = None,
+    start: BayesianNetwork | None = None,
     tol: float = 1e-4,
     max_iter: int = 200,
     n_restarts: int = 1,
@@ -93,14 +96,16 @@ def learn_parameters(
         Rows, cells may be missing; a variable without a column is latent.
     sample_weight : array-like of shape (n_rows,), optional
         Weight of each row.
+    start : BayesianNetwork, optional
+        Distributions to start from instead of those of `network`, of the same form.
     tol : float, default=1e-4
         Learning ends when a step changes the objective by less than this share.
     max_iter : int, default=200
         Most steps.
     n_restarts : int, default=1
-        Number of starts, the first from the network's own distributions and the others
-        from random ones; the best end is kept. Latent variables whose tables are
-        uniform need several, as nothing tells their states apart.
+        Number of starts, the first from the network's own distributions (or `start`)
+        and the others from random ones; the best end is kept. Latent variables whose
+        tables are uniform need several, as nothing tells their states apart.
     random_state : int, Generator, RandomState or None, default=None
         Source of the random starts.
     n_jobs : int, optional
@@ -118,6 +123,12 @@ def learn_parameters(
         If a parameter is out of range, weights do not fit, or a row is impossible
         under the distributions that are not learned or the start.
 
+    Warns
+    -----
+    RuntimeWarning
+        If there is one start, and it does not tell the states of a latent variable
+        apart: no step leaves such a saddle point.
+
     Notes
     -----
     Dempster, Laird and Rubin (1977); Lauritzen (1995) for networks; experience counts
@@ -130,7 +141,10 @@ def learn_parameters(
     codes = _weighted(read_rows(network.domain, table), sample_weight)
     task = _Task(network, codes, n_jobs)
     climb = partial(_climb, task, tol, max_iter, progress)
-    best = climb(network)
+    first = network if start is None else _started(network, start)
+    if n_restarts == 1:
+        warn_of_saddle_point(first, codes, task.learned)
+    best = climb(first)
     for _ in range(n_restarts - 1):
         found = climb(task.random_start(generator))
         if found.objectives[-1] > best.objectives[-1]:
@@ -151,6 +165,19 @@ def _check(tol: float, max_iter: int, n_restarts: int) -> None:
             raise ValueError(
                 f"{name} must be an integer of at least {least}, got {quoted(value)}"
             )
+
+
+def _started(network: BayesianNetwork, start: BayesianNetwork) -> BayesianNetwork:
+    """The network with the distributions of another wherever it learns."""
+    if start.domain.cards != network.domain.cards or start.dag != network.dag:
+        raise ValueError(
+            "start has other variables, states or parents than the network; give a "
+            "network of the same form"
+        )
+    learned = _learned_nodes(network)
+    both = zip(network.cpds, start.cpds, strict=True)
+    cpds = [own[node in learned] for node, own in enumerate(both)]
+    return replace(network, cpds=tuple(cpds))
 
 
 def _weighted(codes: Codes, sample_weight: Sequence[float] | Table | None) -> Codes:
@@ -219,7 +246,9 @@ class _Task:
     ) -> BayesianNetwork:
         """The network whose learned distributions fit expected counts and prior."""
         cpds = [
-            cpd if prior is None else _fitted(cpd, counts[node] + prior)
+            cpd
+            if prior is None
+            else fitted_distribution(cpd, counts[node] + prior, _shares)
             for node, (cpd, prior) in enumerate(
                 zip(network.cpds, self.priors, strict=True)
             )
@@ -245,7 +274,7 @@ class _Task:
         for node in sorted(self.learned):
             cpd = cpds[node]
             drawn = generator.standard_exponential(cpd.cards)
-            cpds[node] = _fitted(cpd, drawn)
+            cpds[node] = fitted_distribution(cpd, drawn, _shares)
         return replace(self.network, cpds=tuple(cpds))
 
 
@@ -313,20 +342,30 @@ def _log_product(counts: Table, log_table: Table) -> float:
     return float(np.dot(counts[seen], log_table[seen]))
 
 
-def _fitted(cpd: CPD, counts: Table) -> CPD:
-    """The distribution of the same form that makes the counts most probable."""
+def fitted_distribution(cpd: CPD, counts: Table, estimate: Estimate) -> CPD:
+    """A distribution of the same form, estimated from counts.
+
+    Parameters
+    ----------
+    cpd : TableCPD, GroupedTableCPD or TreeCPD
+        The form.
+    counts : ndarray of shape (parent cards ..., child card)
+        Rows of each joint state.
+    estimate : callable
+        Distributions from counts, and from the present distributions.
+    """
     if isinstance(cpd, TreeCPD):
-        return _fitted_tree(cpd, counts)
+        return _fitted_tree(cpd, counts, estimate)
     if isinstance(cpd, GroupedTableCPD):
         for axis, groups in enumerate(cpd.groups):
             along = np.moveaxis(counts, axis, 0)
             pooled = [along[list(group)].sum(axis=0) for group in groups]
             counts = np.moveaxis(np.array(pooled), 0, axis)
-        return replace(cpd, table=_shares(counts, cpd.table))
-    return TableCPD(cpd.family, _shares(counts, cpd.probabilities))
+        return replace(cpd, table=estimate(counts, cpd.table))
+    return TableCPD(cpd.family, estimate(counts, cpd.probabilities))
 
 
-def _fitted_tree(cpd: TreeCPD, counts: Table) -> TreeCPD:
+def _fitted_tree(cpd: TreeCPD, counts: Table, estimate: Estimate) -> TreeCPD:
     """The same tree with its leaves fitted to the counts that lead to them.
 
     A leaf that stands in several places pools what leads to any of them, and stays one.
@@ -343,7 +382,7 @@ def _fitted_tree(cpd: TreeCPD, counts: Table) -> TreeCPD:
         if isinstance(node, Split):
             return replace(node, branches=tuple(map(rebuilt, node.branches)))
         if id(node) not in known:
-            known[id(node)] = Leaf(_shares(pooled[id(node)], node.probabilities))
+            known[id(node)] = Leaf(estimate(pooled[id(node)], node.probabilities))
         return known[id(node)]
 
     return replace(cpd, root=rebuilt(cpd.root))

@@ -121,7 +121,7 @@ def learn_structure(
     """
     options.constraints.check(domain)
     if not RowFacts.of(source).lacks_cells:
-        return _learned(source, domain, options)
+        return learn_from_counts(source, domain, options)
     return _Restarts(source.rows(), partial, domain, options).run()
 
 
@@ -164,8 +164,8 @@ class _Restarts:
         work = Work()
         work.say(f"restart {number + 1} of {self.options.n_restarts}, missing cells")
         available = _of_available_cells(asked)
-        first = _learned(
-            _counts(self.codes, asked),
+        first = learn_from_counts(
+            row_counts(self.codes, asked),
             self.domain,
             self._in_time(available, _FIRST_SHARE),
         )
@@ -181,8 +181,8 @@ class _Restarts:
 
     def _search(self, rows: CompletedRows, asked: StructureOptions) -> LearnedStructure:
         """Search with these expected counts; the best network after that."""
-        counts = _counts(rows.codes, asked)
-        learned = _learned(counts, self.domain, self._in_time(asked))
+        counts = row_counts(rows.codes, asked)
+        learned = learn_from_counts(counts, self.domain, self._in_time(asked))
         self.stopped |= learned.found.stopped_early or self.deadline.has_passed
         return self._keep_if_better(learned, rows.codes)
 
@@ -233,15 +233,14 @@ def _fitted(
     found = learned.found
     in_unit = 1 / math.log(2) if options.score.unit == "bits" else 1.0
     largest = math.fsum(
-        _largest_log_likelihood(structure, counted)
-        for structure in found.cpd_structures
+        largest_log_likelihood(structure, counted) for structure in found.cpd_structures
     )
     network, rows, observed = _refitted(learned, rows, options)
     score = found.score + in_unit * (observed - largest)
     return LearnedStructure(network, found, score, observed), rows
 
 
-def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
+def largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     """What the search took the data's share of a family's score for (nats)."""
     counts = structure_counts(structure, codes)
     counts = counts.reshape(-1, counts.shape[-1])
@@ -251,7 +250,7 @@ def _largest_log_likelihood(structure: Structure, codes: Codes) -> float:
     return float(log_likelihood(counts)) * scale
 
 
-def _counts(codes: Codes, options: StructureOptions) -> TableCounts:
+def row_counts(codes: Codes, options: StructureOptions) -> TableCounts:
     """Counts of rows in memory, without a class, as that is the fastest."""
     return TableCounts(
         codes,
@@ -261,13 +260,13 @@ def _counts(codes: Codes, options: StructureOptions) -> TableCounts:
     )
 
 
-def _learned(
+def learn_from_counts(
     source: CountSource, domain: Domain, options: StructureOptions
 ) -> LearnedStructure:
     """Search and count in complete rows."""
     counts = source
     if isinstance(source, TableCounts) or options.local_structure == TREE:
-        counts = _counts(source.rows(), options)
+        counts = row_counts(source.rows(), options)
     if options.abstraction == GLOBAL:
         domain = with_learned_hierarchies(domain, counts, options)
     found = search_structure(counts, domain, options)

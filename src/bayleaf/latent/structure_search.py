@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,19 +11,19 @@ from bayleaf.cpds.smoothing import Smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_score import LocalScore
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.hierarchies.clustering import (
     Linkage,
     LinkageArity,
     learn_hierarchies,
 )
 from bayleaf.search.hierarchies.local import LocalHierarchies
-from bayleaf.search.structure import Constraints, ProgressCallback, SearchResult
+from bayleaf.search.structure import ProgressCallback, SearchResult
 from bayleaf.search.tables.climbing import climb_tables
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
-from bayleaf.wording import near_names, quoted
 
-Name = str | int
 # Forms of distributions: tables need counts alone, trees are grown from rows.
 TABLE, TREE = LOCAL_STRUCTURES = ("table", "tree")
 # Where the hierarchies of values come from, beside None.
@@ -74,6 +73,8 @@ class StructureOptions:
         Most scores of families that a search over tables remembers.
     progress : callable, optional
         Told after every move how far a restart has come.
+    arc_prior : ArcPrior, optional
+        What arcs add to the score.
     """
 
     local_structure: Literal["table", "tree"]
@@ -92,31 +93,12 @@ class StructureOptions:
     max_table_cells: int = 20_000_000
     cache_size: int = 200_000
     progress: ProgressCallback | None = None
+    arc_prior: ArcPrior | None = None
 
     @property
     def form(self) -> tuple[str, str | None]:
         """What distributions look like: their structure and abstraction."""
         return self.local_structure, self.abstraction
-
-
-def named_edges(
-    parameter: str, edges: Iterable[tuple[Name, Name]], names: Sequence[Name]
-) -> frozenset[tuple[int, int]]:
-    """Edges between indices from edges between names.
-
-    Raises
-    ------
-    ValueError
-        If there is no such name; the sentence names the parameter.
-    """
-    index = {name: i for i, name in enumerate(names)}
-    for name in (name for edge in edges for name in edge):
-        if name not in index:
-            raise ValueError(
-                f"{parameter} names {quoted(name)}, which is no column; "
-                f"{near_names(str(name), map(str, names))}"
-            )
-    return frozenset((index[parent], index[child]) for parent, child in edges)
 
 
 def search_structure(
@@ -142,6 +124,7 @@ def search_structure(
     shared: dict[str, Any] = {
         "refine": options.abstraction is not None,
         "constraints": options.constraints,
+        "arc_prior": options.arc_prior,
         "n_restarts": options.n_restarts,
         "skipped_restarts": options.skipped_restarts,
         "seed": options.seed,

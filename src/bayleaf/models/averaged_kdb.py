@@ -195,13 +195,19 @@ class AveragedKDBModel(ModelKind):
         return [counts / counts.sum() for counts in smoothed]
 
     def feature_shape(self, feature: int, classes: tuple[Any, ...]) -> FeatureShape:
-        """Mean over networks of ln P(state | class) times the feature's weight."""
+        """What the feature says alone; see `scores_of_states`."""
+        alone, counts = self.scores_of_states(feature), self.state_counts[feature]
+        return feature_shape(self.domain[feature], alone, counts, classes)
+
+    def scores_of_states(self, feature: int) -> Floats:
+        """Mean over networks of ln P(state | class) by weight, and what is beside.
+
+        Shape (n_states, n_classes), nats.
+        """
         alone = self.log_probabilities_of_states(feature) * self.weights[feature].sum()
         for more in self._beside_tables:
             alone += more.alone(feature, self._every_state(feature))
-        return feature_shape(
-            self.domain[feature], alone, self.state_counts[feature], classes
-        )
+        return np.asarray(alone)
 
     @property
     def shipped(self) -> ShippedAverage:

@@ -22,7 +22,7 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
-from bayleaf.models.support.shared_information import averaged_arcs
+from bayleaf.models.support.shared_information import averaged_arcs, turned
 from bayleaf.models.support.shipped import ShippedNetworks
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, WeightedArc, class_over_features
@@ -171,6 +171,7 @@ class AveragedNetworksModel(ModelKind):
         arcs: list[WeightedArc] = []
         if len(members) <= _MOST_MEASURED:
             arcs = averaged_arcs([[self.tables[k] for k in own] for own in members])
+            arcs = turned(arcs, self.arcs)
         return class_over_features(
             self.domain.names,
             f"an average of {len(members)} networks, each with arcs of its own",

@@ -17,13 +17,15 @@ from bayleaf.cpds.given_tables import (
     spread_experience,
 )
 from bayleaf.cpds.table import TableCPD
-from bayleaf.data.domain import Domain
-from bayleaf.graph.separation import d_separated, markov_blanket
+from bayleaf.data.domain import Domain, Variable
 from bayleaf.inference.factorisation import Factorisation
+from bayleaf.inference.interventions.questions import Interventions
 from bayleaf.inference.parts import NetworkTrees
 from bayleaf.inference.queries import Inference
 from bayleaf.models.handed_over import HandedOver
 from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
+from bayleaf.models.structures.named_graph import NamedGraph
+from bayleaf.models.structures.network_structure import NetworkStructure
 from bayleaf.models.texts.html_summary import arc_text, drawing_of, facts_html
 from bayleaf.models.texts.network_text import distribution_text, network_text
 from bayleaf.wording import (
@@ -37,7 +39,7 @@ from bayleaf.wording import (
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork(Factorisation, Inference, HandedOver):
+class BayesianNetwork(Factorisation, NamedGraph, Inference, Interventions, HandedOver):
     """A joint distribution over discrete variables that factorises along a graph.
 
     It answers the questions of `Inference` by a junction tree, which is compiled when
@@ -74,7 +76,7 @@ class BayesianNetwork(Factorisation, Inference, HandedOver):
     @classmethod
     def from_tables(
         cls,
-        states: Mapping[Name, Sequence[Hashable]],
+        states: Mapping[Name, Sequence[Hashable] | Variable],
         tables: Mapping[Name, ArrayLike],
         parents: Mapping[Name, Sequence[Name]] | None = None,
     ) -> BayesianNetwork:
@@ -82,8 +84,10 @@ class BayesianNetwork(Factorisation, Inference, HandedOver):
 
         Parameters
         ----------
-        states : mapping of name to sequence
-            The states of each variable; its order is that of the variables.
+        states : mapping of name to sequence, or to Variable
+            The states of each variable, or itself, such as
+            ``Variable.numeric("age", cuts=[30, 50])``; its order is that of the
+            variables.
         tables : mapping of name to array-like
             P(child | parents), one axis a parent in the order of `parents`, then one
             for the child's states; flat lists are taken in the same order, the
@@ -113,8 +117,8 @@ class BayesianNetwork(Factorisation, Inference, HandedOver):
         domain = Domain(tuple(variable_of(name, s) for name, s in states.items()))
         for mapping, what in ((tables, "a table"), (given, "parents")):
             for name in mapping:
-                position_of(domain, name, f"{what} given for")
-        dag = dag_of(domain, given)
+                position_of(domain.names, name, f"{what} given for")
+        dag = dag_of(domain.names, given)
         cpds = []
         for name, family in zip(domain.names, dag.families, strict=True):
             if name not in tables:
@@ -123,6 +127,42 @@ class BayesianNetwork(Factorisation, Inference, HandedOver):
             cpds.append(TableCPD(family, checked_table(tables[name], shape, name)))
         return cls(domain, dag, tuple(cpds))
 
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        nodes: Iterable[Name] | None = None,
+        states: Mapping[Name, Any] | Domain | None = None,
+    ) -> NetworkStructure:
+        """Draw a graph by its arcs; its `fit` makes a network of it.
+
+        Parameters
+        ----------
+        edges : iterable of (parent, child), text, mapping, graph or network
+            Pairs of names; a text such as ``"a -> b <- c; c -> d"``; the parents of
+            each child by name; a directed graph of networkx; a `DAG`, whose nodes are
+            then named by `nodes`; or a network, whose states are kept.
+        nodes : iterable of names, optional
+            Variables that come first, in this order, whether or not an arc touches
+            them.
+        states : mapping of name to states or Variable, or Domain, optional
+            Given states and cut points; others are found out when it is fitted.
+
+        Raises
+        ------
+        ValueError
+            If the arcs close a cycle, an arc stands there twice, or states are given
+            for a variable that does not exist.
+        TypeError
+            If edges have another form, or a name is neither text nor an integer.
+
+        Examples
+        --------
+        >>> BayesianNetwork.from_edges([("rain", "wet"), ("hose", "wet")]).edges
+        [('rain', 'wet'), ('hose', 'wet')]
+        """
+        return NetworkStructure.from_edges(edges, nodes, states)
+
     def check_content(self) -> None:
         """Raise ValueError unless all tables hold distributions."""
         for variable, cpd in zip(self.domain, self.cpds, strict=True):
@@ -130,10 +170,22 @@ class BayesianNetwork(Factorisation, Inference, HandedOver):
             check_distributions(cpd.distributions, what)
 
     @property
-    def edges(self) -> list[tuple[Name, Name]]:
-        """All arcs as (parent, child) pairs of names, by child."""
-        names = self.domain.names
-        return [(names[parent], names[child]) for parent, child in self.dag.arcs]
+    def _node_names(self) -> tuple[Name, ...]:
+        return self.domain.names
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the fit that made the network, if one did.
+
+        Such as columns that were ignored; files do not keep it.
+        """
+        return tuple(self.__dict__.get("_notes", ()))
+
+    def with_notes(self, notes: Iterable[str]) -> BayesianNetwork:
+        """Return the same network with other notes."""
+        network = replace(self)
+        network.__dict__["_notes"] = tuple(notes)
+        return network
 
     def cpd(self, name: Name) -> CPD:
         """The distribution of one variable given its parents.
@@ -144,56 +196,6 @@ class BayesianNetwork(Factorisation, Inference, HandedOver):
             If there is no such variable.
         """
         return self.cpds[self.position(name)]
-
-    def position(self, name: Name) -> int:
-        """Index of a variable, by its name or else by its index.
-
-        Raises
-        ------
-        ValueError
-            If there is no such variable, naming near ones.
-        """
-        # A variable may be called by a number, which then is no index.
-        is_index = isinstance(name, int) and name in range(len(self.domain))
-        if is_index and name not in self.domain.names:
-            return int(name)
-        return position_of(self.domain, name, "the network is asked for")
-
-    def markov_blanket(self, name: Name) -> tuple[Name, ...]:
-        """Parents, children and children's other parents, in the variables' order.
-
-        Given them, the variable is independent of all others.
-        """
-        blanket = markov_blanket(self.dag, self.position(name))
-        return tuple(self.domain.names[node] for node in sorted(blanket))
-
-    def d_separated(
-        self,
-        first: Name | Iterable[Name],
-        second: Name | Iterable[Name],
-        given: Name | Iterable[Name] = (),
-    ) -> bool:
-        """Whether the graph says that two sets are independent given a third.
-
-        Parameters
-        ----------
-        first, second, given : name, or iterable of names
-            Variables; `given` are observed.
-        """
-        return d_separated(
-            self.dag,
-            self._positions(first),
-            self._positions(second),
-            self._positions(given),
-        )
-
-    def _positions(self, names: Name | Iterable[Name]) -> list[int]:
-        """Indices of one name or several."""
-        if isinstance(names, str | int):
-            names = [names]
-        if not isinstance(names, Iterable):
-            raise TypeError(f"variables must be a name or several, got {quoted(names)}")
-        return [self.position(name) for name in names]
 
     @property
     def n_parameters(self) -> int:
@@ -294,7 +296,8 @@ class BayesianNetwork(Factorisation, Inference, HandedOver):
 
     def __getstate__(self) -> dict[str, Any]:
         # What was compiled is made anew, so that a pickled network stays small.
-        return {"domain": self.domain, "dag": self.dag, "cpds": self.cpds}
+        kept = {"domain": self.domain, "dag": self.dag, "cpds": self.cpds}
+        return kept | ({"_notes": self.notes} if self.notes else {})
 
     def _repr_html_(self) -> str:
         facts = [
@@ -307,7 +310,8 @@ class BayesianNetwork(Factorisation, Inference, HandedOver):
             for variable in self.domain
         ]
         arcs = [arc_text(*arc) for arc in self.edges]
-        lists = [("variables", states), ("arcs", arcs)]
+        notes = list(self.notes)
+        lists = [("variables", states), ("arcs", arcs), ("notes", notes)]
         return facts_html("Bayesian network", facts, lists, drawing_of(self))
 
     def __repr__(self) -> str:

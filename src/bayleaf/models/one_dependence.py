@@ -39,6 +39,9 @@ class AveragedOneDependenceModel(OneDependenceTables):
         belong to one feature.
     usable : ndarray of shape (n_positions,), dtype bool
         States seen often enough to serve as a super-parent's.
+    left_out : ndarray of shape (n_features, n_features), dtype bool, optional
+        By super-parent, then child: arcs that no network has. The child's distribution
+        is then the same under all states of the super-parent.
     """
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
-from bayleaf.models.support.shared_information import one_dependence_arcs
+from bayleaf.models.support.shared_information import one_dependence_arcs, turned
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
@@ -38,6 +39,7 @@ class OneDependenceTables(ModelKind):
     parent_probabilities: NDArray[np.float64]
     child_probabilities: NDArray[np.float64]
     usable: NDArray[np.bool_]
+    left_out: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         *cards, n_classes = self.domain.cards
@@ -50,6 +52,8 @@ class OneDependenceTables(ModelKind):
         }
         for name, shape in shapes.items():
             check_shape(getattr(self, name), shape, name)
+        if self.left_out is not None:
+            check_shape(self.left_out, (len(cards), len(cards)), "left_out")
 
     def check_content(self) -> None:
         """Raise ValueError unless every block is a set of distributions."""
@@ -73,12 +77,18 @@ class OneDependenceTables(ModelKind):
     def n_parameters(self) -> int:
         """Number of free parameters of all n networks, the class prior once each."""
         *cards, n_classes = self.domain.cards
-        per_state = sum(card - 1 for card in cards)
         total = 0
-        for card in cards:
+        for parent, card in enumerate(cards):
             total += n_classes - 1 + n_classes * (card - 1)
-            total += n_classes * card * (per_state - (card - 1))
+            for child, own in enumerate(cards):
+                rows = card if self.has_arc(parent, child) else 1
+                total += 0 if child == parent else n_classes * rows * (own - 1)
         return total
+
+    def has_arc(self, parent: int, child: int) -> bool:
+        """Whether one feature is a parent of another where it is a super-parent."""
+        left_out = self.left_out is not None and bool(self.left_out[parent, child])
+        return parent != child and not left_out
 
     @property
     def class_prior(self) -> NDArray[np.float64]:
@@ -102,12 +112,13 @@ class OneDependenceTables(ModelKind):
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
-        """Arcs of all networks, by child: the class and every other feature."""
+        """Arcs of all networks, by child: the class and super-parents."""
         n_features = len(self.domain) - 1
         return [
             (parent, child)
             for child in range(n_features)
-            for parent in (n_features, *(p for p in range(n_features) if p != child))
+            for parent in (n_features, *range(n_features))
+            if parent == n_features or self.has_arc(parent, child)
         ]
 
     def with_class_prior(self, class_prior: Floats) -> Self:
@@ -127,7 +138,7 @@ class OneDependenceTables(ModelKind):
             self.domain.names,
             "an average of networks: in each of them one feature is a parent of all "
             "others",
-            arcs,
+            turned(arcs, self.arcs),
         )
 
     def table(self, variable: int) -> tuple[Sequence[int], Floats]:
@@ -183,8 +194,11 @@ class OneDependenceTables(ModelKind):
         found = np.zeros((n_features, n_classes, self.parent_probabilities.shape[1]))
         for parent in features:
             for child in features:
-                if child != parent:
+                if self.has_arc(parent, child):
                     counts = pairs.table(parent, child).sum(axis=2)
+                    found[child, :, self._states(parent)] = counts
+                elif child != parent:
+                    counts = singles[child].sum(axis=1, keepdims=True)
                     found[child, :, self._states(parent)] = counts
         yield found
 
@@ -204,6 +218,11 @@ class OneDependenceTables(ModelKind):
             missing = ends[1:] - 1
             drawn[:, missing] = children[:, missing, span]
             children[:, :, span] = drawn
+        features = range(len(self.domain) - 1)
+        for parent, child in itertools.permutations(features, 2):
+            if not self.has_arc(parent, child):
+                own = self._states(child)
+                children[:, self._states(parent), own] = parents[:, None, own]
         return replace(
             self,
             prior=support.drawn_prior(self.prior, 0, rng),
@@ -221,7 +240,7 @@ class OneDependenceTables(ModelKind):
             positions = codes.column(parent).astype(np.intp) + int(self.offsets[parent])
             usable = self.usable[positions] & ~codes.missing(parent)
             for child in range(codes.n_variables):
-                if child == parent:
+                if not self.has_arc(parent, child):
                     continue
                 rows = support.rows[2][child][:, positions].T
                 less = usable[:, None] & ((rows < found[child]) | (fewest[child] < 0))

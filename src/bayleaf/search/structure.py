@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Literal
 
-from bayleaf.data.domain import Domain
-from bayleaf.graph.dag import DAG, CycleError
+from bayleaf.graph.dag import DAG
 from bayleaf.progress import Work
-from bayleaf.wording import brief_fields, name_list, quoted
+from bayleaf.search.constraints import Constraints
+from bayleaf.wording import brief_fields
 
-Edge = tuple[int, int]
 MoveKind = Literal[
     "add_edge",
     "delete_edge",
@@ -31,89 +30,6 @@ MoveKind = Literal[
 
 # Gains up to this, in the unit of the score, are no gains: sums are rounded.
 LEAST_GAIN = 1e-7
-
-
-@dataclass(frozen=True)
-class Constraints:
-    """What a learned structure has to keep to.
-
-    Parameters
-    ----------
-    required_edges : frozenset of (int, int)
-        (parent, child) pairs that the structure has.
-    forbidden_edges : frozenset of (int, int)
-        (parent, child) pairs that it has not.
-    max_parents : int, optional
-        Most parents that a variable may have; any number by default.
-    time_limit : float, optional
-        Seconds after which a search stops before its next move.
-
-    Raises
-    ------
-    ValueError
-        If `max_parents` is negative or `time_limit` not above zero.
-    """
-
-    required_edges: frozenset[Edge] = frozenset()
-    forbidden_edges: frozenset[Edge] = frozenset()
-    max_parents: int | None = None
-    time_limit: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("required_edges", "forbidden_edges"):
-            edges = frozenset((int(a), int(b)) for a, b in getattr(self, name))
-            object.__setattr__(self, name, edges)
-        if self.max_parents is not None and self.max_parents < 0:
-            raise ValueError(f"max_parents must be >= 0, got {self.max_parents}")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit must be > 0 seconds, got {self.time_limit}")
-
-    def check(self, domain: Domain) -> None:
-        """Raise unless some structure over the variables keeps to all of this.
-
-        Raises
-        ------
-        ValueError
-            If an edge joins a variable with itself or names none, is both required
-            and forbidden, or the required edges close a cycle or give a variable more
-            than `max_parents` parents.
-        """
-        n_variables = len(domain)
-        for parent, child in sorted(self.required_edges | self.forbidden_edges):
-            if not (0 <= parent < n_variables and 0 <= child < n_variables):
-                raise ValueError(
-                    f"edge {(parent, child)} names no variable; use indices from 0 to "
-                    f"{n_variables - 1}"
-                )
-            if parent == child:
-                raise ValueError(
-                    f"an edge leads from variable {quoted(domain[parent].name)} to "
-                    "itself; name two variables"
-                )
-        for parent, child in sorted(self.required_edges & self.forbidden_edges):
-            raise ValueError(
-                f"the edge from {quoted(domain[parent].name)} to "
-                f"{quoted(domain[child].name)} is "
-                "both required and forbidden; take it out of one of them"
-            )
-        self._check_required(domain)
-
-    def _check_required(self, domain: Domain) -> None:
-        """Raise if required edges close a cycle or are too many for a variable."""
-        try:
-            dag = DAG.from_arcs(len(domain), sorted(self.required_edges))
-        except CycleError as error:
-            names = [str(domain[node].name) for node in error.nodes]
-            raise ValueError(
-                f"the required edges close a cycle among {name_list(names)}; take one "
-                "of them out"
-            ) from None
-        for child, parents in enumerate(dag.parents):
-            if self.max_parents is not None and len(parents) > self.max_parents:
-                raise ValueError(
-                    f"the required edges give variable {quoted(domain[child].name)} "
-                    f"{len(parents)} parents, more than max_parents={self.max_parents}"
-                )
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,12 @@ from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_score import LocalScore
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.decision_graphs.joined_splits import with_joined_splits
 from bayleaf.search.decision_graphs.leaf_merging import with_merged_leaves
 from bayleaf.search.structure import (
-    Constraints,
     Deadline,
     ProgressCallback,
     SearchResult,
@@ -52,6 +53,7 @@ def climb_trees(
     *,
     refine: bool = True,
     constraints: Constraints | None = None,
+    arc_prior: ArcPrior | None = None,
     n_restarts: int = 1,
     skipped_restarts: int = 0,
     seed: int = 0,
@@ -78,6 +80,8 @@ def climb_trees(
         Whether splits branch over the nodes of hierarchies; else over all states.
     constraints : Constraints, optional
         What the structure keeps to.
+    arc_prior : ArcPrior, optional
+        What arcs add to scores.
     n_restarts : int, default=1
         Number of searches. The first always makes the best of all moves, the others
         propose moves by chance.
@@ -140,7 +144,7 @@ def climb_trees(
     _check_splittable(constraints, domain)
     flat = tuple(flat_hierarchy(variable.states) for variable in domain)
     rows = RowTable.from_codes(counts.rows(), [own.name for own in domain])
-    terms = TreeTerms(score, len(domain), rows.total_weight)
+    terms = TreeTerms(score, len(domain), rows.total_weight, arc_prior)
     task = TreeTask(
         rows,
         domain,

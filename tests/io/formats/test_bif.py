@@ -272,7 +272,7 @@ MALFORMED = {
     "unknown parent": ("b | a", "b | A2", 6, '"A2", a parent of "b", is no declared'),
     "unknown child": ("( a )", "( aa )", 5, '"aa", which has a table, is no declared'),
     "unknown state": ("(no)", "(nо)", 7, 'is no state of variable "a"; its states are'),
-    "sum": ("0.2, 0.8", "0.2, 0.80002", 5, "sum to 1.00002; they should sum to 1"),
+    "sum": ("0.2, 0.8", "0.2, 0.82", 5, "sum to 1.02; they should sum to 1"),
     "sum of a row": ("0.25, 0.25", "0.25, 0.2", 7, 'table of variable "b" holds prob'),
     "negative": ("0.2, 0.8", "-0.2, 1.2", 5, "negative probability -0.2"),
     "nan": ("0.2, 0.8", "nan, 0.8", 5, 'expected a number or ";", but found "nan"'),
@@ -405,3 +405,17 @@ def test_two_variables_whose_notes_give_one_name_are_refused() -> None:
         NetworkFileError, match='line 5: two variables have the name "x"'
     ):
         bif.parsed(text, "x.bif")
+
+
+def test_a_default_of_the_size_of_the_table_is_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.bif"
+    rows = "table 0.2, 0.8;\n}\nprobability ( b | a ) {\n"
+    for word in ("table", "default"):
+        text = (
+            "network x {\n}\nvariable a {\n type discrete [2] { n, y };\n}\n"
+            "variable b {\n type discrete [2] { n, y };\n}\n"
+            f"probability ( a ) {{\n{rows}{word} 0.9 0.3 0.1 0.7;\n}}\n"
+        )
+        path.write_text(text, encoding="utf-8")
+        table = read_network(path).cpd("b").probabilities
+        np.testing.assert_array_equal(table, [[0.9, 0.1], [0.3, 0.7]])

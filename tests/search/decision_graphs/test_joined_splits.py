@@ -13,8 +13,9 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.resolve import resolve_score
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.decision_graphs.graph import DecisionGraph
-from bayleaf.search.structure import Constraints, SearchResult
+from bayleaf.search.structure import SearchResult
 from bayleaf.search.tree_climbing import climb_trees
 from bayleaf.search.trees.leaf_counts import RowTable
 from bayleaf.search.trees.scores import TreeTerms

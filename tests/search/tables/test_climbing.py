@@ -14,7 +14,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.scores import LOCAL_SCORES, resolve_score
-from bayleaf.search.structure import Constraints, SearchProgress, SearchResult
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.structure import SearchProgress, SearchResult
 from bayleaf.search.tables.climbing import climb_tables
 from oracles.table_networks import (
     Structure,

@@ -52,7 +52,7 @@ def test_a_constant_child_scores_what_its_table_does(scores_of, name: str) -> No
         parents[parent] = scores.entering(CONSTANT, parent, parents)
         stack = scores.tables.table(CONSTANT, parents)[None]
         counted = scores._rows_scores(CONSTANT, stack)[0]
-        expected = counted + scores._shape_score(parents)
+        expected = counted + scores._shape_score(CONSTANT, parents)
         assert scores.family(CONSTANT, parents) == pytest.approx(expected, abs=1e-9)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bayleaf.graph.dag import DAG
-from bayleaf.search.structure import Constraints
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.tables.starting_parents import starting_parents
 
 REQUIRED = frozenset({(5, 0), (0, 3), (3, 1)})

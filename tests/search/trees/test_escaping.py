@@ -13,7 +13,8 @@ from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.scores.resolve import resolve_score
-from bayleaf.search.structure import Constraints, Deadline
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.structure import Deadline
 from bayleaf.search.trees.escaping import WaysOut
 from bayleaf.search.trees.leaf_counts import RowTable
 from bayleaf.search.trees.network import TreeNetwork, descendants

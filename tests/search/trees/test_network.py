@@ -12,7 +12,8 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchies.cuts import flat_hierarchy
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
-from bayleaf.search.structure import Constraints, Deadline
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.structure import Deadline
 from bayleaf.search.trees.collapsing import CollapseMove
 from bayleaf.search.trees.growing import GrowingTree, SplitMove
 from bayleaf.search.trees.leaf_counts import RowTable

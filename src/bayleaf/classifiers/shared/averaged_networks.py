@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import BayesianClassifier, Learned
+from bayleaf.classifiers.shared.constraints.monotone import pooled_tables
 from bayleaf.counts.source import CountSource, Family, shared_family_counts
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain
@@ -54,6 +55,9 @@ class AveragedNetworksClassifier(BayesianClassifier):
         for family, table in zip(families, tables, strict=True):
             cpd = found[family] = TableCPD(family, smoothing.estimate(table))
             shares[family] = cpd.log_likelihood(table) / len(networks)
+        for family, (cpd, gained) in pooled_tables(self, found, counts, domain).items():
+            found[family] = cpd
+            shares[family] += gained / len(networks)
         log_likelihood += sum(shares[f] for network in networks for f in network)
         members = [
             [*(found[f] for f in sorted(network, key=lambda f: f[-1])), prior]

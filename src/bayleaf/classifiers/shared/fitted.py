@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
+from bayleaf.classifiers.shared.constraints.edge_parameters import edge_remarks
+from bayleaf.classifiers.shared.constraints.monotone_features import monotone_remarks
 from bayleaf.classifiers.shared.saving import readable_model
 from bayleaf.data.codes import Codes
 from bayleaf.describe.summary import Summary, summarize
@@ -83,7 +85,9 @@ class FittedClassifier(ClassifierParts):
         """Class, features, arcs, free parameters, log-likelihood, remarks."""
         check_is_fitted(self, "model_")
         facts = self._predictor(), self.log_likelihood_, self._last_unknown
-        return summarize(type(self).__name__, *facts)
+        found = summarize(type(self).__name__, *facts)
+        remarks = [*edge_remarks(self), *monotone_remarks(self)]
+        return replace(found, remarks=(*found.remarks, *remarks))
 
     @property
     def counts_(self) -> CountStore:

@@ -12,6 +12,12 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.base import Learned
 from bayleaf.classifiers.shared.conditional import SingleNetworkClassifier
+from bayleaf.classifiers.shared.constraints.edge_parameters import check_same_kind
+from bayleaf.classifiers.shared.constraints.monotone import (
+    MonotoneClassifier,
+    pooled_network,
+)
+from bayleaf.classifiers.shared.constraints.monotone_features import directions_of
 from bayleaf.classifiers.shared.parameters import (
     CALIBRATIONS,
     DISCRETIZE,
@@ -37,6 +43,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.networks.hybrid_network import HybridNetworkModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.number_terms import WeightedLinearFamilies
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.averaged_kdb import scores_of, state_counts
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.linear_families import Numbers, number_rows
@@ -73,7 +80,7 @@ class _Parts(NamedTuple):
     families: LinearGaussianFamilies
 
 
-class HybridNetworkClassifier(SingleNetworkClassifier):
+class HybridNetworkClassifier(MonotoneClassifier, SingleNetworkClassifier):
     """Base of classifiers by one network that can take numbers as numbers.
 
     A subclass defines `_learn_network` and `_number_families` in the place of `_learn`.
@@ -89,10 +96,12 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         which calibrates too; only with ``numeric="gaussian"``. By default all count
         once.
     **shared
-        The parameters that the classifiers share, see `SingleNetworkClassifier` and
-        `BayesianClassifier`.
+        The parameters that the classifiers share, see `MonotoneClassifier`,
+        `SingleNetworkClassifier` and `BayesianClassifier`.
     """
 
+    # Arcs among all features that are required or forbidden.
+    _constraints = Constraints()
     # What numbers say of the left-out training rows, (n_classes, n_rows); None without.
     _beside: Floats | None = None
 
@@ -123,6 +132,14 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
                 f"objective={quoted(self.objective)} fits tables alone; use "
                 "numeric='discretize', or objective='generative'"
             )
+        if directions_of(self):
+            for name, only in (("numeric", DISCRETIZE), ("objective", GENERATIVE)):
+                if getattr(self, name) != only:
+                    raise ValueError(
+                        f"monotone pools tables of counts, which "
+                        f"{name}={quoted(getattr(self, name))} does not keep; use "
+                        f"{name}={quoted(only)}, or leave monotone out"
+                    )
 
     @abstractmethod
     def _learn_network(self, counts: CountSource, domain: Domain) -> Learned:
@@ -153,6 +170,7 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         numbers = number_rows(codes, features, in_states, FEW_VALUES + 1)
         if numbers is None:
             return self._learn_network(counts, domain)
+        check_same_kind(self._constraints, numbers.features.tolist(), domain.names)
         parts = self._parts(numbers, codes, domain)
         self._beside = left_out_numbers(parts.families, codes)
         tables = self._learn_network(parts.counts, parts.domain)
@@ -173,6 +191,15 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
         said = np.round(said * _PARTS_A_NAT) / _PARTS_A_NAT
         total = float((codes.weights * said).sum())
         return Learned(model, tables.log_likelihood + total)
+
+    def _network_model(
+        self,
+        counts: CountSource,
+        domain: Domain,
+        feature_parents: Sequence[tuple[int, ...] | None],
+    ) -> Learned:
+        learned = super()._network_model(counts, domain, feature_parents)
+        return pooled_network(self, learned, counts, domain)
 
     def _parts(self, numbers: Numbers, codes: Codes, domain: Domain) -> _Parts:
         """The nominal features with their class, and regressions of the others."""
@@ -224,6 +251,11 @@ class HybridNetworkClassifier(SingleNetworkClassifier):
             given = self._class_prior(parts.counts, self.smoothing_)
             weighed = weighed.with_class_prior(given)
         return Learned(weighed, -self._loo_score.log_loss * float(codes.weights.sum()))
+
+    def _constraints_among(self, domain: Domain) -> Constraints:
+        """The constraints on some of the features, which come before the class."""
+        place = {name: i for i, name in enumerate(self.encoder_.domain.names)}
+        return self._constraints.among([place[name] for name in domain.names[:-1]])
 
     def _leave_one_out(
         self, codes: Codes, domain: Domain, rules: Sequence[Smoothing]

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayleaf.classifiers.shared.classifier_parts import ClassifierParts
+from bayleaf.classifiers.shared.constraints.monotone_features import directions_of
 from bayleaf.classifiers.shared.parameters import AUTO
 from bayleaf.counts.source import CountSource
 from bayleaf.counts.table_counts import TableCounts
@@ -237,6 +238,7 @@ def left_out_score(classifier: LeavingOut) -> LeaveOneOutScores:
         )
     left_out = _left_out_rows(classifier)
     if left_out is None:
+        name += " with monotone features" if directions_of(classifier) else ""
         raise AttributeError(
             f"{name} has no exact leave-one-out and so no loo_score_; use "
             "bayleaf.evaluation.cross_validate"
@@ -249,6 +251,9 @@ def _left_out_rows(
     classifier: LeavingOut,
 ) -> tuple[LeaveOneOut, NDArray[np.float64]] | None:
     """The training rows and their scores, (n_classes, n_rows), if there are any."""
+    if directions_of(classifier):
+        # Pooled tables depend on all rows, so no row can be subtracted.
+        return None
     codes = classifier._training_codes
     assert codes is not None
     domain, rules = classifier.model_.domain, [classifier.smoothing_]

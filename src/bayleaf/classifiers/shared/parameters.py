@@ -112,7 +112,8 @@ def encoder_rules(estimator: Any) -> EncoderRules:
         )
     return EncoderRules(
         categorical_features=declared,
-        missing=estimator.missing,
+        # Expectation maximisation leaves missing cells open, too.
+        missing="marginalize" if estimator.missing == "em" else estimator.missing,
         unknown=estimator.unknown,
         max_states=estimator.max_states,
         identifiers=estimator.identifiers,

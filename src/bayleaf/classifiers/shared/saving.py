@@ -151,11 +151,14 @@ def unfitted(
     given = values.get("hierarchies")
     if given is not None and names_a_file(given):
         raise ModelFileError("the hierarchies of a model file should be trees")
-    known = set(kind().get_params())
+    defaults = kind().get_params()
+    known = set(defaults)
     parameters: dict[str, Any] = {}
     for name, value in values.items():
         if name in known or name not in _FORMER_NAMES:
-            parameters[name] = parameter_from(value)
+            # A file writes an empty tuple as it does an empty list.
+            is_default = value == [] and defaults.get(name) == ()
+            parameters[name] = () if is_default else parameter_from(value)
             continue
         for present in known.intersection(_FORMER_NAMES[name]):
             parameters[present] = parameter_from(value)
@@ -248,9 +251,14 @@ def parameter_from(value: Any) -> Any:
     inner = value.get("parameters")
     if value.get("object") == _PAIRS and isinstance(inner, list):
         pairs = [pair for pair in inner if isinstance(pair, list) and len(pair) == 2]
-        if len(pairs) < len(inner) or any(isinstance(k, list | dict) for k, _ in pairs):
+        # A pair of names may be a key, too.
+        keys = [tuple(key) if isinstance(key, list) else key for key, _ in pairs]
+        inside = [own for k in keys for own in (k if isinstance(k, tuple) else [k])]
+        nested = any(isinstance(own, list | dict) for own in inside)
+        if len(pairs) < len(inner) or nested:
             raise ModelFileError("a parameter of the model file holds no pairs")
-        return {key: parameter_from(item) for key, item in pairs}
+        items = [parameter_from(item) for _, item in pairs]
+        return dict(zip(keys, items, strict=True))
     if value.get("object") == _MAPPING and isinstance(inner, dict):
         return {key: parameter_from(item) for key, item in inner.items()}
     kind = _PARAMETER_OBJECTS.get(str(value.get("object")))

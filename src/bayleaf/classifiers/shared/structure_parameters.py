@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from bayleaf.classifiers.shared.constraints.arc_beliefs import (
+    check_arc_prior,
+    named_arc_prior,
+)
+from bayleaf.classifiers.shared.constraints.edge_parameters import (
+    EdgeParameters,
+    check_edge_parameters,
+    edge_constraints,
+)
 from bayleaf.classifiers.shared.parameters import (
     check_choice,
     check_count,
     check_flag,
     check_threshold,
 )
-from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.cpds.smoothing import Smoothing, dirichlet_rows, resolve_smoothing
 from bayleaf.data.domain import Domain
 from bayleaf.data.random_state import random_generator
 from bayleaf.latent.structure_search import (
@@ -27,12 +35,11 @@ from bayleaf.latent.structure_search import (
     TABLE,
     TREE,
     StructureOptions,
-    named_edges,
 )
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.scores.resolve import LOCAL_SCORES, resolve_score
 from bayleaf.search.hierarchies.clustering import check_linkage
-from bayleaf.search.structure import Constraints, SearchProgress
+from bayleaf.search.structure import SearchProgress
 from bayleaf.search.tree_climbing import TREE_SEARCHES
 from bayleaf.wording import quoted
 
@@ -50,7 +57,7 @@ SETTINGS = {
 }
 
 
-class StructureParameters:
+class StructureParameters(EdgeParameters):
     """Parameters of estimators that search for a network's structure.
 
     Stands before `TableEstimator` among the bases of an estimator, whose parameters
@@ -71,8 +78,7 @@ class StructureParameters:
         merge_leaves: bool = False,
         penalty_weight: float = 1.0,
         max_parents: int | None = None,
-        required_edges: Any = (),
-        forbidden_edges: Any = (),
+        arc_prior: Any = None,
         time_limit: float | None = None,
         cache_size: int = 200_000,
         **shared: Any,
@@ -89,8 +95,7 @@ class StructureParameters:
         self.merge_leaves = merge_leaves
         self.penalty_weight = penalty_weight
         self.max_parents = max_parents
-        self.required_edges = required_edges
-        self.forbidden_edges = forbidden_edges
+        self.arc_prior = arc_prior
         self.time_limit = time_limit
         self.cache_size = cache_size
 
@@ -124,8 +129,37 @@ def check_structure(estimator: Any) -> None:
     check_threshold("time_limit", estimator.time_limit)
     check_count("cache_size", estimator.cache_size, 0)
     _check_belongings(estimator)
-    for name in ("required_edges", "forbidden_edges"):
-        check_edges(name, getattr(estimator, name))
+    check_edge_parameters(estimator)
+    check_arc_prior(estimator.arc_prior)
+
+
+def check_expectation(estimator: Any) -> None:
+    """Raise if what expectation maximisation needs of the parameters is not so.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the parameter, its value and what is allowed.
+    """
+    smoothing = resolve_smoothing(estimator.smoothing)
+    if estimator.structural is not None:
+        check_choice("structural", estimator.structural, ("edges",))
+    if estimator.missing != "em":
+        if estimator.structural is not None:
+            raise ValueError("structural='edges' needs missing='em'")
+        return
+    dirichlet_rows(smoothing)
+    if estimator.local_structure != TABLE or estimator.hierarchies is not None:
+        raise ValueError(
+            "missing='em' is defined for local_structure='table' without hierarchies; "
+            "take missing='marginalize'"
+        )
+    if estimator.abstraction is not None:
+        raise ValueError(
+            "missing='em' is defined without abstraction; leave "
+            f"abstraction={quoted(estimator.abstraction)} out, or take "
+            "missing='marginalize'"
+        )
 
 
 def structure_options(
@@ -136,20 +170,22 @@ def structure_options(
     Raises
     ------
     ValueError
-        If an edge names no variable of the domain.
+        If an edge, a tier or a belief names no variable of the domain.
     """
+    score = resolve_score(
+        estimator.local_score, penalty_weight=estimator.penalty_weight
+    )
     return StructureOptions(
         local_structure=estimator.local_structure,
         abstraction=estimator.abstraction,
-        score=resolve_score(
-            estimator.local_score, penalty_weight=estimator.penalty_weight
+        score=score,
+        constraints=edge_constraints(
+            estimator,
+            domain.names,
+            max_parents=estimator.max_parents,
+            time_limit=estimator.time_limit,
         ),
-        constraints=Constraints(
-            named_edges("required_edges", estimator.required_edges, domain.names),
-            named_edges("forbidden_edges", estimator.forbidden_edges, domain.names),
-            estimator.max_parents,
-            estimator.time_limit,
-        ),
+        arc_prior=named_arc_prior(estimator.arc_prior, domain.names, score.unit),
         smoothing=smoothing,
         linkage=estimator.linkage,
         linkage_arity=estimator.linkage_arity,
@@ -160,9 +196,7 @@ def structure_options(
         n_jobs=estimator.n_jobs,
         max_table_cells=estimator.max_table_cells,
         cache_size=int(estimator.cache_size),
-        progress=partial(_tell, resolve_score(estimator.local_score).unit)
-        if estimator.verbose > 1
-        else None,
+        progress=partial(_tell, score.unit) if estimator.verbose > 1 else None,
     )
 
 
@@ -180,18 +214,6 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
         return int(random_state)
     return int(random_generator(random_state).integers(2**31 - 1))
-
-
-def check_edges(name: str, edges: Any) -> None:
-    """Raise unless a parameter is a collection of pairs."""
-    refusal = (
-        f"{name} must be a list of (parent, child) pairs of names, got {quoted(edges)}"
-    )
-    if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
-        raise TypeError(refusal)
-    for edge in edges:
-        if not isinstance(edge, tuple | list) or len(edge) != 2:
-            raise TypeError(refusal)
 
 
 def _check_belongings(estimator: Any) -> None:

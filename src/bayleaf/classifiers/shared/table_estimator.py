@@ -53,6 +53,8 @@ class TableEstimator(
 
     # Shared parameters that a kind of estimator has no use for.
     lacks: ClassVar[tuple[str, ...]] = ()
+    # What may become of missing cells.
+    missing_rules: ClassVar[tuple[str, ...]] = MISSING_RULES
     # Unknown cells by column of the table read last, for `summary`: never changed, only
     # replaced as a whole, so that threads may predict side by side.
     _last_unknown: Mapping[Name, int] = MappingProxyType({})
@@ -135,7 +137,7 @@ class TableEstimator(
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is out of range; subclasses add their own."""
-        check_choice("missing", self.missing, MISSING_RULES)
+        check_choice("missing", self.missing, self.missing_rules)
         check_choice("unknown", self.unknown, UNKNOWN_RULES)
         check_choice("identifiers", self.identifiers, IDENTIFIER_RULES)
         check_choice("rare", self.rare, RARE_RULES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def convert(source: Path, target: Path) -> int:
+def convert(source: Path, target: Path, *, normalize: bool = False) -> int:
     """Convert a network file into the format that the other file's suffix names.
 
     Example: `bayleaf convert heart.json heart.net`
@@ -13,13 +13,17 @@ def convert(source: Path, target: Path) -> int:
     Parameters
     ----------
     source
-        Network file (json, bif, net, xdsl, xml) or model file of a classifier.
+        Network file (json, bif, net, xdsl, dsl, xml, uai), packed if .gz or .bz2
+        follows, or model file of a classifier.
     target
-        File to write: json, bif, net, xdsl, xml, dot, or pmml for naive Bayes.
+        File to write: json, bif, net, xdsl, xml, uai, dot, or pmml for classifiers;
+        .gz or .bz2 after it packs the file.
+    normalize
+        Divide each distribution of the source by its sum: for counts or percent.
     """
     from bayleaf.io.atomic import check_writable
     from bayleaf.io.conversion import convert_file
 
     check_writable(target)
-    convert_file(source, target)
+    convert_file(source, target, normalize=normalize)
     return 0

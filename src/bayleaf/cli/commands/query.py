@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import Parameter
 
@@ -16,6 +16,7 @@ from bayleaf.cli.options import Strings, print_json
 from bayleaf.wording import format_number, shown_name, visible
 
 if TYPE_CHECKING:
+    from bayleaf.inference.posteriors import Posteriors
     from bayleaf.models.bayesian_network import BayesianNetwork
 
 
@@ -30,6 +31,12 @@ def query(
     probability: str | None = None,
     joint: Strings = (),
     partial: Annotated[Strings, Parameter(name="--map")] = (),
+    do: Strings = (),
+    effect: str | None = None,
+    latent: Strings = (),
+    method: Literal["exact", "auto", "approximate"] = "exact",
+    tolerance: float = 0.005,
+    seed: int = 0,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Show how probable each state is, given evidence.
@@ -63,23 +70,54 @@ def query(
     partial
         Show the most probable states of some variables together instead, the others
         summed out; names with commas between.
+    do
+        Intervention: name=state, or name=a:0.3,b:0.7 to draw the state; arcs into the
+        variable are cut. May be repeated.
+    effect
+        Treatment and outcome, as treatment,outcome: show what setting the one does to
+        the other, by adjustment where variables are latent.
+    latent
+        Variable that is not observed, for --effect; may be repeated.
+    method
+        Whether posteriors are computed exactly or estimated from weighted samples; auto
+        estimates them where exact answers need too large a table.
+    tolerance
+        Largest standard error of an estimated probability.
+    seed
+        Seed of the samples.
     json
         Print JSON.
     """
-    from bayleaf.cli.networks import conditions_from, names_from, open_network
+    from bayleaf.cli.networks import (
+        conditions_from,
+        interventions_from,
+        names_from,
+        open_network,
+    )
+    from bayleaf.inference.interventions.adjustment_sets import ASSUMPTION
 
     several = {
         "--most-probable": most_probable,
         "--probability": probability is not None,
         "--joint": bool(joint),
         "--map": bool(partial),
+        "--effect": effect is not None,
     }
     asked = [name for name, is_asked in several.items() if is_asked]
     _check_alone(asked, with_targets=bool(target), information=information)
     if information and len(target) != 1:
         raise ValueError("--information needs exactly one --target")
+    if latent and effect is None:
+        raise ValueError("--latent is about an effect; give --effect as well")
+    if method != "exact" and (asked or information):
+        raise ValueError("--method is about single posteriors; leave it out here")
+    sampling = {"method": method, "tolerance": tolerance, "random_state": seed}
     network = open_network(model)
     with _remarks_in_a_line():
+        settings = interventions_from(network, do)
+        if settings:
+            network = network.do(settings)
+            warnings.warn(ASSUMPTION, stacklevel=1)
         evidence, expressions = conditions_from(network, given, likelihood)
         known: Any = [evidence, *expressions] if expressions else evidence
         if most_probable:
@@ -94,7 +132,10 @@ def query(
         if partial:
             names = names_from(network, partial)
             return _show_partial(network, names, known, as_json=json)
-        return _show_posteriors(network, list(target), known, as_json=json)
+        if effect is not None:
+            return _show_effect(network, effect, known, latent, as_json=json)
+        asking = _Asking(tuple(target), settings, sampling)
+        return _show_posteriors(network, known, asking, as_json=json)
 
 
 def _check_alone(
@@ -122,27 +163,67 @@ def _remarks_in_a_line() -> Iterator[None]:
         print(visible(f"bayleaf: {text}"), file=sys.stderr)
 
 
+def _show_effect(
+    network: BayesianNetwork, effect: str, known: Any, latent: Strings, *, as_json: bool
+) -> int:
+    """Print what setting a treatment does to an outcome."""
+    from bayleaf.cli.networks import two_variables
+
+    treatment, outcome = two_variables(network, effect)
+    found = network.causal_effect(
+        treatment, outcome, given=known, latent=list(latent), random_state=0
+    )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
+    return 0
+
+
+class _Asking(NamedTuple):
+    """Whose posteriors are asked for, what was set, and how to find them."""
+
+    targets: tuple[str, ...]
+    settings: Mapping[str | int, Any]
+    sampling: Mapping[str, Any]
+
+
 def _show_posteriors(
-    network: BayesianNetwork, targets: list[str], known: Any, *, as_json: bool
+    network: BayesianNetwork, known: Any, asking: _Asking, *, as_json: bool
 ) -> int:
     """Print the posterior of each target, or of what is open."""
     from bayleaf.inference.events.known import read_single
 
     evidence, *expressions = known if isinstance(known, list) else [known]
     items = read_single(network.domain, expressions).items
-    closed = {*evidence, *(item.about.name for item in items)}
+    closed = {*evidence, *asking.settings, *(item.about.name for item in items)}
     open_variables = [name for name in network.domain.names if name not in closed]
-    posteriors = network.query(known, targets or open_variables)
+    posteriors = network.query(
+        known, asking.targets or open_variables, **asking.sampling
+    )
     if as_json:
-        print_json(
-            {
-                "log_probability_of_evidence": posteriors.log_evidence,
-                "posteriors": posteriors.to_dict(),
-            }
-        )
+        print_json(_as_json(posteriors))
     else:
         print(posteriors)
     return 0
+
+
+def _as_json(posteriors: Posteriors) -> dict[str, Any]:
+    """Probabilities, and how sure estimates are."""
+    found: dict[str, Any] = {
+        "log_probability_of_evidence": posteriors.log_evidence,
+        "posteriors": posteriors.to_dict(),
+    }
+    if not posteriors.is_exact:
+        found["log_probability_of_evidence_error"] = posteriors.log_evidence_error
+        errors = posteriors.standard_errors.values()
+        found["standard_errors"] = {
+            name: dict(zip(states, each.tolist(), strict=True))
+            for (name, states), each in zip(
+                posteriors.to_dict().items(), errors, strict=True
+            )
+        }
+    return found
 
 
 def _show_probability(

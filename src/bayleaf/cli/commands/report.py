@@ -110,14 +110,14 @@ def open_model(path: Path) -> Any:
     """The classifier, regressor, density model or network in a file."""
     from bayleaf.io import ModelFileError, read_network
     from bayleaf.io.native.regression import is_regression
-    from bayleaf.loading import load, load_regressor
+    from bayleaf.loading import load_estimator, load_regressor
 
     if path.is_file() and is_regression(path):
         return load_regressor(path)
     if path.suffix.lower() != ".json":
         return read_network(path)
     try:
-        return load(path)
+        return load_estimator(path)
     except ModelFileError as error:
         try:
             return read_network(path)

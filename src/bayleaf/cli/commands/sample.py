@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter, Token
+from cyclopts import Parameter
 
-from bayleaf.cli.options import Strings
-from bayleaf.wording import quoted
-
-
-def _whole(kind: type, tokens: Sequence[Token]) -> int:
-    """A whole number; without this, what follows a decimal point is dropped."""
-    text = tokens[0].value
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{quoted(text)} is no whole number") from None
+from bayleaf.cli.options import Strings, whole_number
 
 
 def sample(
     model: Path,
     *,
-    rows: Annotated[int, Parameter(name=["--rows", "-n"], converter=_whole)] = 1000,
+    rows: Annotated[
+        int, Parameter(name=["--rows", "-n"], converter=whole_number)
+    ] = 1000,
     given: Strings = (),
     likelihood: Strings = (),
     numbers: Annotated[bool, Parameter(negative="")] = False,
-    seed: Annotated[int, Parameter(converter=_whole)] = 0,
+    seed: Annotated[int, Parameter(converter=whole_number)] = 0,
     output: Annotated[
         str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
     ] = "-",

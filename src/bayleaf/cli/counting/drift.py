@@ -54,11 +54,11 @@ def drift(
     from bayleaf.cli.progress import progress
     from bayleaf.explain.drift import drift as compared
     from bayleaf.io.atomic import check_writable
-    from bayleaf.loading import load
+    from bayleaf.loading import load_estimator
 
     if picture is not None:
         check_writable(picture)
-    fitted: Any = load(model)
+    fitted: Any = load_estimator(model)
     encoder = _Encoder(fitted.encoder_)
 
     def encode(batch: pa.RecordBatch, n_before: int) -> Any:

@@ -23,7 +23,7 @@ def export(
     """Write a classifier as a program that scores without this library.
 
     The suffix of the file says which: sql for a query of a database, onnx for a graph
-    of operators, py and js for a scorer in one file, pmml for scoring engines.
+    of operators, pmml for scoring engines.
 
     Example: `bayleaf export heart.json -o heart.sql --dialect postgres --explain 3`
 

@@ -119,16 +119,20 @@ def _plain_name(name: Any) -> Any:
 
 def value_column(values: Any, name: Name) -> ValueColumn:
     """Take one column (series, array or list), such as a target, as distinct values."""
-    series = _wrapped(values, series_only=True)
-    if isinstance(series, nw.Series):
-        column = _series_column(series.alias(str(name)))
-    elif isinstance(values, pa.Array | pa.ChunkedArray):
-        column = arrow_column(name, values)
-    else:
-        column = array_column(name, _as_array(values))
+    column = single_column(values, name)
     if isinstance(column, TimeColumn):
         raise unsupported(name, "dates or times")
     return column.distinct()
+
+
+def single_column(values: Any, name: Name) -> Column:
+    """Take one column (series, array or list) as a table's are taken."""
+    series = _wrapped(values, series_only=True)
+    if isinstance(series, nw.Series):
+        return _series_column(series.alias(str(name)))
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return arrow_column(name, values)
+    return array_column(name, _as_array(values))
 
 
 def _wrapped(native: Any, **options: bool) -> Any:

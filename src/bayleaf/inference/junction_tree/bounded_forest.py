@@ -18,6 +18,10 @@ from bayleaf.inference.junction_tree.small_product import HOPELESS
 from bayleaf.wording import name_list
 
 
+class TooWideError(ValueError):
+    """Exact inference needs a larger table than is allowed."""
+
+
 def bounded_forest(
     network: Factorisation, product: Product, limit: int
 ) -> JunctionForest:
@@ -34,7 +38,7 @@ def bounded_forest(
 
     Raises
     ------
-    ValueError
+    TooWideError
         If a clique is larger, naming its variables.
     """
     neighbours = married(product.families, len(product.cards))
@@ -58,7 +62,7 @@ def _check_sizes(
         if cells > limit:
             own = product.own_variables(clique)
             names = name_list([str(network.domain[v].name) for v in own])
-            raise ValueError(
+            raise TooWideError(
                 f"exact inference needs a table of {cells:.3g} cells over {names}, "
                 f"more than max_table_cells={limit}; raise it, or give these variables "
                 "fewer states or parents"

@@ -17,6 +17,8 @@ from bayleaf.data.codes import NARROW_STATES, Codes
 _BLOCK = 1 << 14
 
 Floats = NDArray[np.float64]
+# Drawn states by variable.
+Columns = Sequence[Any] | Mapping[int, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +49,13 @@ class Draw:
         """Prepare a table over `given` and `drawn`, rows on any scale."""
         n_joint = prod(table.shape[len(given) :])
         sums = np.cumsum(table.reshape(-1, n_joint), axis=1)
-        # Rows that nothing reaches sum to 0; what stands there is never read.
+        # Rows that nothing but samples without weight reach sum to 0.
         totals = np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
         sums /= totals
+        sums[:, -1] = 1.0
         return cls(tuple(given), tuple(drawn), table.shape, sums)
 
-    def joint_states(self, columns: list[Any], uniforms: Floats) -> NDArray[np.int64]:
+    def joint_states(self, columns: Columns, uniforms: Floats) -> NDArray[np.int64]:
         """Joint state drawn in each row: the first whose cumulative exceeds it."""
         n_joint = self.cumulative.shape[1]
         row = np.zeros(len(uniforms), dtype=np.int64)
@@ -65,7 +68,7 @@ class Draw:
         step = 1 << max(0, (n_joint - 1).bit_length() - 1)
         while step and n_joint > 1:
             ahead = np.minimum(found + (step - 1), n_joint - 1)
-            found += step * (flat[row + ahead] <= uniforms)
+            found += step * (flat.take(row + ahead) <= uniforms)
             step >>= 1
         return found
 
@@ -85,7 +88,7 @@ class Drawing(Protocol):
     def cards(self) -> tuple[int, ...]:
         """Number of states of `given`, then of `drawn`."""
 
-    def joint_states(self, columns: list[Any], uniforms: Floats) -> NDArray[np.int64]:
+    def joint_states(self, columns: Columns, uniforms: Floats) -> NDArray[np.int64]:
         """Joint state drawn in each row."""
 
 

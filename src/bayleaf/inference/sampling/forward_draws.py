@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from bayleaf.cpds.row_probabilities import distributions_of_rows
 from bayleaf.cpds.tree import TreeCPD
 from bayleaf.data.codes import Codes
 from bayleaf.inference.factorisation import Factorisation
-from bayleaf.inference.sampling.draws import Draw, Drawing
+from bayleaf.inference.sampling.draws import Columns, Draw, Drawing
 
 # Rows drawn at a time; part of what a seed means.
 _BLOCK = 1 << 14
@@ -46,7 +45,7 @@ class DistributionDraw:
     cpd: CPD
 
     def joint_states(
-        self, columns: list[Any], uniforms: NDArray[np.float64]
+        self, columns: Columns, uniforms: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """State drawn in each row: the first whose cumulative exceeds its uniform."""
         unknown = np.full(len(uniforms), self.cards[-1])

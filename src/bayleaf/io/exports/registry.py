@@ -16,7 +16,8 @@ from bayleaf.wording import name_list
 # by name. Modules are loaded when a file asks for them.
 WRITERS: dict[str, tuple[str, str]] = {
     ".sql": ("bayleaf.io.exports.sql.statement", "write_sql"),
-    ".pmml": ("bayleaf.io.formats.pmml", "write_pmml"),
+    ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
+    ".pmml": ("bayleaf.io.exports.scoring_sums", "write_pmml"),
 }
 
 

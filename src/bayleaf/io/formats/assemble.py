@@ -10,11 +10,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
-from bayleaf.io.formats.safe_names import restored_variable
+from bayleaf.io.formats.row_sums import RowSums
+from bayleaf.io.formats.safe_names import NOTE_PREFIX, restored_variable
 from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.wording import near_names
@@ -213,14 +213,23 @@ class Variables:
         return family
 
     def cards(self, family: Sequence[int]) -> tuple[int, ...]:
-        """Number of states of each member of a family."""
+        """Number of states that the file lists for each member of a family."""
         return tuple(len(self.declared[member].states) for member in family)
+
+    def kept(self, family: Sequence[int]) -> tuple[slice, ...]:
+        """Part of a family's table that is left without impossible states."""
+        return tuple(slice(self.domain.cards[member]) for member in family)
 
 
 def assembled_network(
-    variables: Variables, tables: Sequence[DeclaredTable]
+    variables: Variables, tables: Sequence[DeclaredTable], *, normalize: bool = False
 ) -> BayesianNetwork:
     """Build the network that a file declares.
+
+    Parameters
+    ----------
+    normalize : bool, default=False
+        Whether rows of any positive sum are divided by it; see `RowSums`.
 
     Raises
     ------
@@ -230,6 +239,7 @@ def assembled_network(
         or if the arcs close a cycle.
     """
     by_child: dict[int, tuple[DeclaredTable, TableCPD]] = {}
+    sums = RowSums(variables.file, normalize)
     for table in tables:
         family = variables.family(table.child, table.parents, table.line)
         if family[-1] in by_child:
@@ -238,7 +248,7 @@ def assembled_network(
                 table.line,
                 f"variable {quoted(table.child)} has a second table here; leave one",
             )
-        by_child[family[-1]] = table, _checked_cpd(variables, table, family)
+        by_child[family[-1]] = table, _checked_cpd(variables, table, family, sums)
     for node, variable in enumerate(variables.declared):
         if node not in by_child:
             raise NetworkFileError(
@@ -258,11 +268,15 @@ def assembled_network(
             by_child[cycle[-1]][0].line,
             f"the arcs {names} close a cycle; remove one of them",
         ) from None
+    sums.tell()
     return BayesianNetwork(variables.domain, dag, cpds)
 
 
 def _checked_cpd(
-    variables: Variables, table: DeclaredTable, family: tuple[int, ...]
+    variables: Variables,
+    table: DeclaredTable,
+    family: tuple[int, ...],
+    sums: RowSums,
 ) -> TableCPD:
     """The table once its size and its distributions have been checked."""
     file, cards = variables.file, variables.cards(family)
@@ -275,10 +289,18 @@ def _checked_cpd(
             f"its parents ask for {counted(prod(cards))}",
         )
     rows = table.values.reshape(-1, cards[-1])
-    _check_rows(rows, table, file, what)
+    rows = sums.distributions(rows, table.child, table.row_lines or [table.line])
+    cells, kept = rows.reshape(cards), variables.kept(family)
+    if (cells[kept[:-1]][..., variables.domain.cards[family[-1]] :] > 0).any():
+        raise NetworkFileError(
+            file,
+            table.line,
+            f"{what} gives probability to a state that a note calls impossible; remove "
+            f'the line with "{NOTE_PREFIX}impossible"',
+        )
     experience = table.experience
     if experience is None:
-        return TableCPD(family, rows.reshape(cards))
+        return TableCPD(family, cells[kept])
     fits = experience.size == len(rows) and np.isfinite(experience).all()
     if not fits or (experience < 0).any():
         raise NetworkFileError(
@@ -287,29 +309,7 @@ def _checked_cpd(
             f"the experience of variable {quoted(table.child)} should be one count of "
             f"at least 0 for each of {len(rows)} configurations of its parents",
         )
-    return TableCPD(family, rows.reshape(cards), experience.reshape(cards[:-1]))
-
-
-def _check_rows(
-    rows: NDArray[np.float64], table: DeclaredTable, file: str, what: str
-) -> None:
-    """Raise unless every row is a distribution, naming the first that is none."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = rows.sum(axis=1)
-        sums_to_one = np.abs(sums - 1.0) <= SUM_TOLERANCE
-    wrong = np.flatnonzero(~sums_to_one | (rows < 0).any(axis=1))
-    if not wrong.size:
-        return
-    first = int(wrong[0])
-    row = rows[first]
-    if not np.isfinite(row).all():
-        problem = "a number that is not finite; give probabilities from 0 to 1"
-    elif (row < 0).any():
-        problem = f"the negative probability {row.min():.6g}; give numbers from 0 to 1"
-    else:
-        problem = f"probabilities that sum to {sums[first]:.9g}; they should sum to 1"
-    line = table.line if table.row_lines is None else table.row_lines[first]
-    raise NetworkFileError(file, line, f"{what} holds {problem}")
+    return TableCPD(family, cells[kept], experience.reshape(cards[:-1])[kept[:-1]])
 
 
 def _a_cycle(parents: Sequence[Sequence[int]]) -> list[int]:

@@ -22,8 +22,8 @@ from bayleaf.io.formats.bif_tables import ProbabilityBlock, TableFiller
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
     FullTable,
-    full_tables,
     number_texts,
+    padded_tables,
 )
 from bayleaf.io.formats.lexer import Lexer, Token, split_numbers, token_patterns
 from bayleaf.io.formats.safe_names import NOTE_PREFIX, NOTES, SafeNames
@@ -42,7 +42,9 @@ _NOTE = re.compile(
 )
 
 
-def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
+def read(
+    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+) -> BayesianNetwork:
     """Read a network from a BIF file.
 
     Parameters
@@ -51,6 +53,8 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
         The file; names in it may stand in quotes, numbers may have commas between.
     max_bytes : int, default=2**28
         Larger files are refused.
+    normalize : bool, default=False
+        Whether counts and percent are divided by their sum; see `RowSums`.
 
     Raises
     ------
@@ -66,10 +70,11 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     the other order, child fastest, gives distributions, that one is taken.
     """
     file = Path(path).name
-    return parsed(decoded(read_content(path, max_bytes), file), file)
+    text = decoded(read_content(path, max_bytes), file)
+    return parsed(text, file, normalize=normalize)
 
 
-def parsed(text: str, file: str) -> BayesianNetwork:
+def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
     """The network in the text of a BIF file; `file` is named in errors.
 
     Raises
@@ -82,7 +87,7 @@ def parsed(text: str, file: str) -> BayesianNetwork:
     variables = Variables(reader.variables, file)
     filler = TableFiller(variables)
     tables = [filler.declared_table(block) for block in reader.blocks]
-    return assembled_network(variables, tables)
+    return assembled_network(variables, tables, normalize=normalize)
 
 
 def write(
@@ -104,8 +109,9 @@ def write(
     OSError
         If the file cannot be written.
     """
-    names = SafeNames.for_network(network.domain)
-    tables = full_tables(network, max_table_cells)
+    names = SafeNames.for_network(network.domain, at_least_two=True)
+    cards = [len(states) for states in names.states]
+    tables = padded_tables(network, cards, max_table_cells)
     with (
         replacing(path) as temporary,
         temporary.open("w", encoding="ascii", newline="\n") as out,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.io.formats.assemble import DeclaredTable, Variables
 from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS
+from bayleaf.io.formats.row_sums import ROUNDING, off_one
 from bayleaf.io.formats.source_file import NetworkFileError, counted, quoted
 
 
@@ -77,8 +78,12 @@ class TableFiller:
         child, parents = block.family_names(self.known)
         family = self.variables.family(child, parents, block.line)
         cards = self.variables.cards(family)
-        if block.table is not None:
-            values = _child_fastest(block.table, cards)
+        whole = block.table
+        if whole is None and not block.rows and len(block.default or ()) > cards[-1]:
+            # Some files call a whole table the default.
+            whole = np.array(block.default)
+        if whole is not None:
+            values = _child_fastest(whole, cards)
             return DeclaredTable(child, parents, values, block.line)
         values, lines = self._filled(block, family, cards)
         return DeclaredTable(child, parents, values, block.line, lines)
@@ -215,12 +220,8 @@ def _child_fastest(
         return table
     slowest = table.reshape(cards[-1], -1).T
     fastest = table.reshape(-1, cards[-1])
-    if not _sums_to_one(slowest) and _sums_to_one(fastest):
-        return fastest
-    return slowest
-
-
-def _sums_to_one(rows: NDArray[np.float64]) -> bool:
-    """Whether all rows can be distributions."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool((np.abs(rows.sum(axis=1) - 1.0) <= SUM_TOLERANCE).all())
+    # Where rounding leaves both orders possible, the better one is meant.
+    wrong, other = off_one(slowest), off_one(fastest)
+    return (
+        fastest if wrong > SUM_TOLERANCE and other < min(wrong, ROUNDING) else slowest
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.cpds.given_tables import check_distributions
+from bayleaf.data.domain import Variable
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 MAX_TABLE_CELLS = 10_000_000
@@ -48,13 +49,69 @@ def full_tables(
         or holds anything but distributions; the variable is named.
     """
     for variable, cpd in zip(network.domain, network.cpds, strict=True):
-        if (cells := prod(cpd.cards)) > max_table_cells:
-            raise ValueError(
-                f"the table of variable {variable.name!r} would have {cells:,} cells "
-                f"with its {len(cpd.cards) - 1} parents; give it fewer parents, or "
-                f"raise max_table_cells, which is {max_table_cells:,}"
-            )
+        _check_size(variable, cpd.cards, max_table_cells)
     return _expanded(network)
+
+
+def padded_tables(
+    network: BayesianNetwork,
+    n_listed: Sequence[int],
+    max_table_cells: int = MAX_TABLE_CELLS,
+) -> Iterator[FullTable]:
+    """Full tables over more states than the variables have.
+
+    Added states stand last. They never occur: their own probability is 0, and children
+    have under them what they have under the parent's last state, so that no posterior
+    of another variable changes.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        What is written.
+    n_listed : sequence of int
+        Number of states that the file lists for each variable.
+
+    Raises
+    ------
+    ValueError
+        As by `full_tables`; the added states count.
+    """
+    for variable, cpd in zip(network.domain, network.cpds, strict=True):
+        listed = [n_listed[member] for member in cpd.family]
+        _check_size(variable, listed, max_table_cells)
+    cards = network.domain.cards
+    return (
+        _padded(table, cards, n_listed)
+        for table in full_tables(network, max_table_cells)
+    )
+
+
+def _padded(
+    table: FullTable, cards: Sequence[int], n_listed: Sequence[int]
+) -> FullTable:
+    """One table with the added states of its variables."""
+    family = (*table.parents, table.child)
+    added = [(0, n_listed[member] - cards[member]) for member in family]
+    if not any(n for _, n in added):
+        return table
+    cells = table.rows.reshape([cards[member] for member in family])
+    cells = np.pad(cells, [*added[:-1], (0, 0)], mode="edge")
+    cells = np.pad(cells, [*((0, 0) for _ in added[:-1]), added[-1]])
+    counts = table.experience
+    if counts is not None and added[:-1]:
+        counts = np.pad(counts, added[:-1], mode="edge")
+    rows = cells.reshape(-1, cells.shape[-1])
+    return FullTable(table.child, table.parents, rows, counts)
+
+
+def _check_size(variable: Variable, cards: Sequence[int], limit: int) -> None:
+    """Raise ValueError if the table of a family has more cells than a limit."""
+    if (cells := prod(cards)) > limit:
+        raise ValueError(
+            f"the table of variable {variable.name!r} would have {cells:,} cells "
+            f"with its {len(cards) - 1} parents; give it fewer parents, or "
+            f"raise max_table_cells, which is {limit:,}"
+        )
 
 
 def _expanded(network: BayesianNetwork) -> Iterator[FullTable]:

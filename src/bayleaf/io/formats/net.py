@@ -24,8 +24,8 @@ from bayleaf.io.formats.assemble import (
 from bayleaf.io.formats.full_tables import (
     MAX_TABLE_CELLS,
     FullTable,
-    full_tables,
     number_texts,
+    padded_tables,
 )
 from bayleaf.io.formats.lexer import (
     Lexer,
@@ -51,7 +51,9 @@ _REFUSED = {"decision", "utility", "function", "instance", "continuous"}
 _MOST_LETTERS_OF_A_LABEL = 200
 
 
-def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
+def read(
+    path: str | Path, *, max_bytes: int = MAX_BYTES, normalize: bool = False
+) -> BayesianNetwork:
     """Read a network from a file in HUGIN's net language.
 
     Parameters
@@ -60,6 +62,8 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
         A plain network, or a class without instances in it.
     max_bytes : int, default=2**28
         Larger files are refused.
+    normalize : bool, default=False
+        Whether counts and percent are divided by their sum; see `RowSums`.
 
     Raises
     ------
@@ -74,10 +78,11 @@ def read(path: str | Path, *, max_bytes: int = MAX_BYTES) -> BayesianNetwork:
     other programs stay names, for those are closed on the left and ours on the right.
     """
     file = Path(path).name
-    return parsed(decoded(read_content(path, max_bytes), file), file)
+    text = decoded(read_content(path, max_bytes), file)
+    return parsed(text, file, normalize=normalize)
 
 
-def parsed(text: str, file: str) -> BayesianNetwork:
+def parsed(text: str, file: str, *, normalize: bool = False) -> BayesianNetwork:
     """The network in the text of a net file; `file` is named in errors.
 
     Raises
@@ -87,7 +92,8 @@ def parsed(text: str, file: str) -> BayesianNetwork:
     """
     reader = _Reader(text, file)
     reader.read_blocks()
-    return assembled_network(Variables(reader.variables, file), reader.tables)
+    variables = Variables(reader.variables, file)
+    return assembled_network(variables, reader.tables, normalize=normalize)
 
 
 def write(
@@ -109,8 +115,9 @@ def write(
     OSError
         If the file cannot be written.
     """
-    names = SafeNames.for_network(network.domain)
-    tables = full_tables(network, max_table_cells)
+    names = SafeNames.for_network(network.domain, at_least_two=True)
+    cards = [len(states) for states in names.states]
+    tables = padded_tables(network, cards, max_table_cells)
     with (
         replacing(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as out,
@@ -118,7 +125,6 @@ def write(
         out.write("net\n{\n}\n")
         for index in range(len(network.domain)):
             out.writelines(_node_lines(names, index))
-        cards = network.domain.cards
         for table in tables:
             out.writelines(_potential_lines(names, table, cards))
 

@@ -21,7 +21,9 @@ from bayleaf.data.hierarchy import ValueHierarchy
 
 # What the names of notes start with in a file.
 NOTE_PREFIX = "bayleaf_"
-NOTES = ("name", "states", "cut_points", "hierarchy")
+NOTES = ("name", "states", "cut_points", "hierarchy", "impossible")
+# Second state of a variable that has one, for programs that take none of one state.
+_IMPOSSIBLE = "impossible"
 MAX_LENGTH = 100
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
@@ -55,7 +57,8 @@ class SafeNames:
     variables : tuple of str
         Identifier of each variable; no two are alike, not even but for capitals.
     states : tuple of tuple of str
-        Identifiers of each variable's states, distinct within the variable.
+        Identifiers of each variable's states, distinct within the variable; of a
+        variable with one state perhaps a second one, which never occurs.
     """
 
     domain: Domain
@@ -63,8 +66,15 @@ class SafeNames:
     states: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def for_network(cls, domain: Domain) -> SafeNames:
+    def for_network(cls, domain: Domain, *, at_least_two: bool = False) -> SafeNames:
         """Choose identifiers for all names of a domain.
+
+        Parameters
+        ----------
+        domain : Domain
+            The variables.
+        at_least_two : bool, default=False
+            Whether a variable with one state gets a second, impossible one.
 
         Examples
         --------
@@ -80,7 +90,10 @@ class SafeNames:
             domain,
             # One reader looks variables up without regard to capitals.
             _identifiers(domain.names, "v", _VARIABLE_KEYWORDS, ignore_case=True),
-            tuple(_identifiers(v.states, "s", _STATE_KEYWORDS) for v in domain),
+            tuple(
+                _identifiers(_listed_states(v, at_least_two), "s", _STATE_KEYWORDS)
+                for v in domain
+            ),
         )
 
     def variable(self, index: int) -> str:
@@ -110,8 +123,11 @@ class SafeNames:
         notes: dict[str, str] = {}
         if variable.name != self.variables[index]:
             notes["name"] = _note(variable.name, variable)
-        if variable.states != self.states[index]:
+        n_added = len(self.states[index]) - variable.n_states
+        if variable.states != self.states[index][: variable.n_states]:
             notes["states"] = _note(list(variable.states), variable)
+        if n_added:
+            notes["impossible"] = _note(n_added, variable)
         # Ranks would be taken for numbers, so ordered categories are names alone.
         if variable.kind == "numeric" and variable.categories is None:
             notes["cut_points"] = _note(list(variable.cut_points), variable)
@@ -145,9 +161,13 @@ def restored_variable(
     name = values.get("name", identifier)
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise _unfit("name", identifier)
-    restored = values.get("states", list(states))
+    n_added = values.get("impossible", 0)
+    if type(n_added) is not int or not 0 <= n_added < max(len(states), 1):
+        raise _unfit("impossible", identifier)
+    listed = list(states)[: len(states) - n_added]
+    restored = values.get("states", listed)
     _check_values(restored, "states", identifier)
-    if len(restored) != len(states):
+    if len(restored) != len(listed):
         raise _unfit("states", identifier)
     cuts = values.get("cut_points", [])
     if not isinstance(cuts, list) or not all(
@@ -162,6 +182,12 @@ def restored_variable(
         tuple(cuts),
         None if tree is None else _hierarchy(tree, identifier),
     )
+
+
+def _listed_states(variable: Variable, at_least_two: bool) -> tuple[Hashable, ...]:
+    """The states that a file lists."""
+    lacks_one = at_least_two and variable.n_states == 1
+    return (*variable.states, _IMPOSSIBLE) if lacks_one else variable.states
 
 
 def _identifiers(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayleaf.io.bounded import read_at_most
+from bayleaf.io.bounded import opened, read_at_most
 from bayleaf.io.errors import ModelFileError
 
 # Larger files are refused before they are read.
 MAX_BYTES = 1 << 28
 _MOST_LETTERS_OF_A_NAME = 60
+# For the log, with the file's name: what nobody could see from the numbers.
+AGRUM_TURNS_PARENTS = (
+    "%s: this looks like a file of pyAgrum, whose version 3.3.1 turns the order of "
+    "parents round in this format; if it did here, tables with two parents or more are "
+    "wrong: save the network as .bif there"
+)
 
 
 class NetworkFileError(ModelFileError):
@@ -54,15 +60,8 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
     OSError
         If the file cannot be opened.
     """
-    try:
-        with Path(path).open("rb") as file:
-            content = read_at_most(file, max_bytes + 1)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
-    except IsADirectoryError as error:
-        raise IsADirectoryError(f"cannot read {path}: it is a folder") from error
-    except PermissionError as error:
-        raise PermissionError(f"cannot read {path}: permission denied") from error
+    with opened(path) as file:
+        content = read_at_most(file, max_bytes + 1)
     name = Path(path).name
     if len(content) > max_bytes:
         raise NetworkFileError(
@@ -78,8 +77,8 @@ def read_content(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
 def decoded(content: bytes, file: str) -> str:
     """The text of a file, with line ends as newlines.
 
-    Read as UTF-8, with or without a byte order mark, else as Latin-1, which older
-    programs write.
+    Read as UTF-8, with or without a byte order mark, else as the Windows code page
+    1252, of which Latin-1 is a part and which older programs write.
 
     Raises
     ------
@@ -94,5 +93,14 @@ def decoded(content: bytes, file: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = content.decode("latin-1")
+        text = windows_text(content)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def windows_text(content: bytes) -> str:
+    """Content that is no UTF-8 as text of the code page 1252, else of Latin-1."""
+    try:
+        return content.decode("cp1252")
+    except UnicodeDecodeError:
+        # Five bytes mean nothing in the code page.
+        return content.decode("latin-1")

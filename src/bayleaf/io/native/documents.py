@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.io.atomic import replacing
-from bayleaf.io.bounded import read_at_most
+from bayleaf.io.bounded import opened, read_at_most
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native import archive
 from bayleaf.io.native.archive import Array, ArrayReader
@@ -262,16 +262,9 @@ def _values_in(
 
 def _content(path: Path, max_bytes: int) -> bytes:
     """What is in a file, once its size is known to be sane."""
-    if path.is_dir():
-        raise IsADirectoryError(f"cannot read {path}: it is a folder")
-    try:
-        with path.open("rb") as stream:
-            # A pipe or device does not tell its size.
-            content = read_at_most(stream, max_bytes + 1)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"cannot read {path}: there is no such file") from error
-    except PermissionError as error:
-        raise PermissionError(f"cannot read {path}: permission denied") from error
+    with opened(path) as stream:
+        # A pipe or device does not tell its size.
+        content = read_at_most(stream, max_bytes + 1)
     if len(content) > max_bytes:
         raise ModelFileError(_too_large(f"model file {path.name}", max_bytes))
     return content

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,6 +168,14 @@ class Curves:
     curves: tuple[Floats, ...]
 
     __repr__ = brief_fields
+
+    def plus(self, more: Mapping[int, Floats]) -> Curves:
+        """These curves and others, which add up where a feature has both."""
+        total = dict(zip(self.features.tolist(), self.curves, strict=True))
+        for feature, curve in more.items():
+            total[feature] = total[feature] + curve if feature in total else curve
+        features = np.array(sorted(total), dtype=np.int64)
+        return Curves(features, tuple(total[own] for own in features.tolist()))
 
     def check_content(self) -> None:
         """Raise ValueError unless all curves hold numbers of use."""

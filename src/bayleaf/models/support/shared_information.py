@@ -40,6 +40,14 @@ def pair_arcs(told: Floats, shared: Floats) -> list[WeightedArc]:
     ]
 
 
+def turned(
+    arcs: Sequence[WeightedArc], existing: Sequence[tuple[int, int]]
+) -> list[WeightedArc]:
+    """Pairs as arcs in a direction in which some network has them."""
+    known = frozenset(existing)
+    return [(a, b, w) if (a, b) in known else (b, a, w) for a, b, w in arcs]
+
+
 def one_dependence_arcs(
     prior: Floats, parents: Floats, children: Floats, offsets: NDArray[np.int64]
 ) -> list[WeightedArc]:

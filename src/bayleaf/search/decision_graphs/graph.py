@@ -102,7 +102,7 @@ class DecisionGraph:
         self.child = shape.child
         self.root = graph_of(shape, rows)
         self._rows = rows
-        self._terms = terms
+        self._terms = terms.of(shape.child)
         # A distribution without rows scores what its parameters cost.
         empty = terms.leaves(np.zeros((1, rows.cards[shape.child])), np.ones(1))
         self._empty = float(empty[0])
@@ -225,7 +225,7 @@ class DecisionGraph:
         """Score all of a graph but the data and parameters."""
         merges = (part.n_leaves - n_distributions) * self._merge_score(part.n_leaves)
         costs = self._terms.split_scores(len(part.parents))[part.n_base].sum()
-        parents = self._terms.parents[len(part.parents)]
+        parents = self._terms.naming(sorted(part.parents))
         return float(part.n_leaves * self._terms.leaf + merges + costs + parents)
 
     def _merge_score(self, n_leaves: int) -> float:

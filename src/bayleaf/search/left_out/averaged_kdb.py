@@ -21,6 +21,7 @@ from bayleaf.cpds.nested import radices_of
 from bayleaf.cpds.random_network import FamilyBank, OwnShares, RandomNetwork
 from bayleaf.cpds.smoothing import Dirichlet, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
+from bayleaf.search.constraints import Constraints, Edge
 from bayleaf.search.left_out.cells import (
     LeftOutRows,
     cell_rule,
@@ -133,6 +134,7 @@ def count_network(
     parents: Sequence[Sequence[int]],
     maps: Maps,
     log_cards: NDArray[np.float64],
+    constraints: Constraints | None = None,
 ) -> RandomNetwork:
     """Counts of every feature with as many parents as rows and keys can tell apart.
 
@@ -146,7 +148,10 @@ def count_network(
         For each feature, the state that each of its codes stands for.
     log_cards : ndarray of shape (n_features + 1,)
         Logarithm of how many states each feature, and the class last, has in effect.
+    constraints : Constraints, optional
+        Required parents are counted however few rows tell them apart.
     """
+    required = frozenset[Edge]() if constraints is None else constraints.required_edges
     radices = radices_of(maps)
     chosen = []
     for child, its_parents in enumerate(parents):
@@ -155,7 +160,8 @@ def count_network(
         for parent in its_parents:
             n_cells *= radices[parent]
             log_cells += log_cards[parent]
-            if n_cells > MAX_CELLS or log_cells > np.log(_MANY_CELLS):
+            is_large = log_cells > np.log(_MANY_CELLS)
+            if n_cells > MAX_CELLS or (is_large and (parent, child) not in required):
                 break
             family.append(parent)
         chosen.append(tuple(family))
@@ -169,6 +175,7 @@ def sampling_tasks(
     rng: np.random.Generator,
     max_parents: int,
     max_table_cells: int,
+    constraints: Constraints | None = None,
 ) -> list[Callable[[], list[RandomNetwork]]]:
     """What draws networks, and counts every feature and its parents in each.
 
@@ -186,6 +193,8 @@ def sampling_tasks(
         Most parents of a feature.
     max_table_cells : int
         Largest family that is counted.
+    constraints : Constraints, optional
+        Arcs among the features that are required or forbidden.
     """
     codes = counts.rows()
     seeds = rng.integers(1 << 63, size=n_networks)
@@ -200,8 +209,9 @@ def sampling_tasks(
         log_cards = _log_cards(in_states, maps)
         drawn = []
         for seed in seeds[first::step]:
-            parents = noisy_parents(*measured, max_parents, np.random.default_rng(seed))
-            drawn.append(count_network(codes, parents, maps, log_cards))
+            rng = np.random.default_rng(seed)
+            parents = noisy_parents(*measured, max_parents, rng, constraints)
+            drawn.append(count_network(codes, parents, maps, log_cards, constraints))
         return drawn
 
     n_tasks = n_networks if shared else min(len(codings), n_networks)

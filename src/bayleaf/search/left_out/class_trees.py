@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -68,6 +68,7 @@ def learn_class_trees(
     left_out: LeftOutRows,
     variables: Sequence[Variable],
     n_jobs: int = 1,
+    without: Collection[int] = (),
 ) -> GrownTrees | None:
     """Grow trees on left-out scores, and keep them only if they pay.
 
@@ -81,13 +82,15 @@ def learn_class_trees(
         The features.
     n_jobs : int
         Folds that are grown side by side.
+    without : collection of int
+        Features at which no tree branches.
 
     Returns
     -------
     GrownTrees or None
         None unless rows that were held out lose less, by more than one standard error.
     """
-    task = _Task.of(scores, left_out, variables)
+    task = _Task.of(scores, left_out, variables, without)
     if left_out.codes.weights.sum() < LEAST_WEIGHT or scores.shape[1] < 2:
         return None
     n_rounds, out_of_fold = _best_number_of_rounds(task, n_jobs)
@@ -111,12 +114,17 @@ class _Task(NamedTuple):
 
     @classmethod
     def of(
-        cls, scores: Floats, left_out: LeftOutRows, variables: Sequence[Variable]
+        cls,
+        scores: Floats,
+        left_out: LeftOutRows,
+        variables: Sequence[Variable],
+        without: Collection[int],
     ) -> _Task:
         features = left_out.features
         rows = np.empty((left_out.n_rows, features.n_variables), dtype=np.uint16)
         for feature in range(features.n_variables):
-            rows[:, feature] = features.column(feature)
+            # Nothing can be gained by branching where all rows are alike.
+            rows[:, feature] = 0 if feature in without else features.column(feature)
         return cls(
             features,
             rows,

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies, columns_of
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
+from bayleaf.search.constraints import Constraints
 
 # Structures that are drawn, and parents of a feature in each.
 N_STRUCTURES, MOST_PARENTS = 4, 6
@@ -71,6 +72,7 @@ def linear_families(
     variables: Sequence[Variable],
     state_counts: Sequence[Floats],
     generator: np.random.Generator,
+    constraints: Constraints | None = None,
 ) -> LinearGaussianFamilies | None:
     """Draw structures over the numeric features and fit their families.
 
@@ -84,6 +86,8 @@ def linear_families(
         Training weight of each state of each feature.
     generator : Generator
         Source of the draws.
+    constraints : Constraints, optional
+        Arcs among the features that are required or forbidden.
 
     Returns
     -------
@@ -100,7 +104,8 @@ def linear_families(
     numbers = number_rows(codes, variables, state_counts, _LEAST_STATES)
     if numbers is None:
         return None
-    return fitted_families(numbers, _drawn_structures(numbers.rows, generator))
+    among = (constraints or Constraints()).among(numbers.features.tolist())
+    return fitted_families(numbers, _drawn_structures(numbers.rows, generator, among))
 
 
 class Numbers(NamedTuple):
@@ -232,7 +237,7 @@ class NumberRows:
 
 
 def _drawn_structures(
-    rows: NumberRows, generator: np.random.Generator
+    rows: NumberRows, generator: np.random.Generator, constraints: Constraints
 ) -> list[list[Whole]]:
     """For each structure, the parents of each column, the strongest first."""
     nobody = np.zeros(0, dtype=np.int64)
@@ -244,12 +249,15 @@ def _drawn_structures(
     found = []
     for _ in range(N_STRUCTURES):
         order = np.argsort(-(own + generator.gumbel(size=n_columns)), kind="stable")
+        if constraints.has_edges:
+            order = constraints.ordered(order)
         parents = [nobody] * n_columns
         for place, child in enumerate(order.tolist()):
             earlier = order[:place]
             strength = pairs[child, earlier] + generator.gumbel(size=place)
-            best = np.argsort(-strength, kind="stable")[:MOST_PARENTS]
-            parents[child] = earlier[best].astype(np.int64)
+            best = earlier[np.argsort(-strength, kind="stable")]
+            best = constraints.sorted_parents(child, best)
+            parents[child] = best[:MOST_PARENTS].astype(np.int64)
         found.append(parents)
     return found
 

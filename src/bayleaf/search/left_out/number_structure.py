@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.random_network import OwnShares
 from bayleaf.data.codes import Codes
-from bayleaf.graph.spanning import maximum_spanning_forest, rooted_parents
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.cells import LeftOutRows
 from bayleaf.search.left_out.linear_families import (
     Numbers,
@@ -20,7 +20,8 @@ from bayleaf.search.left_out.linear_families import (
     normal_information,
 )
 from bayleaf.search.left_out.temperature import best_temperature
-from bayleaf.search.orders.kdb import TIE_DECIMALS
+from bayleaf.search.orders.chow_liu import spanning_parents
+from bayleaf.search.orders.kdb import TIE_DECIMALS, ranked_parents
 
 # Numbers of parents that "auto" tries: a parent adds one slope, not a factor of cells.
 PARENT_GRID = (0, 1, 2, 3, 5, 8, 13, 21, 34)
@@ -48,7 +49,10 @@ class NumberRanking:
 
     @classmethod
     def from_rows(
-        cls, numbers: Numbers, theta: float | str | None = None
+        cls,
+        numbers: Numbers,
+        theta: float | str | None = None,
+        constraints: Constraints | None = None,
     ) -> NumberRanking:
         """Rank the numbers by information, each taken as normal within the classes.
 
@@ -59,20 +63,25 @@ class NumberRanking:
         theta : float or "auto", optional
             Parents that tell at most so much (nats) are left out; with "auto" those
             whose G² stays below ln N for each slope that they add.
+        constraints : Constraints, optional
+            Over the features, see `rank_parents`; they hold among the numbers.
         """
-        nobody = np.zeros(0, dtype=np.int64)
-        ranked = [nobody] * numbers.rows.n_columns
+        constraints = (constraints or Constraints()).among(numbers.features.tolist())
+        required = constraints.required_parents(numbers.rows.n_columns)
+        ranked = [np.array(parents, dtype=np.int64) for parents in required]
         information = normal_information(numbers.rows)
         if information is not None:
             own, pairs = (nats.round(TIE_DECIMALS) for nats in information)
             order = np.argsort(-own, kind="stable")
-            least = _least_nats(numbers, theta)
+            if constraints.has_edges:
+                order = constraints.ordered(order)
+            least = np.full(pairs.shape, _least_nats(numbers, theta))
+            for parent, child in constraints.required_edges:
+                least[child, parent] = -np.inf
             for place, child in enumerate(order.tolist()):
-                # Sorted by index first, so that ties go to the lower one.
-                earlier = np.sort(order[:place])
-                strength = pairs[child, earlier]
-                best = earlier[np.argsort(-strength, kind="stable")]
-                ranked[child] = best[pairs[child, best] > least].astype(np.int64)
+                best = ranked_parents(child, order[:place], pairs, constraints)
+                strong = pairs[child, best] > least[child, best]
+                ranked[child] = best[strong].astype(np.int64)
         return cls(numbers, ranked)
 
     def families(self, k: int) -> LinearGaussianFamilies:
@@ -80,7 +89,9 @@ class NumberRanking:
         return fitted_families(self.numbers, [[own[:k] for own in self.ranked]])
 
 
-def number_tree(numbers: Numbers, theta: float | None) -> LinearGaussianFamilies:
+def number_tree(
+    numbers: Numbers, theta: float | None, constraints: Constraints | None = None
+) -> LinearGaussianFamilies:
     """The families of the tree of largest information, as in TAN.
 
     Parameters
@@ -89,21 +100,23 @@ def number_tree(numbers: Numbers, theta: float | None) -> LinearGaussianFamilies
         The training rows.
     theta : float, optional
         Edges of at most so much information (nats) are left out.
+    constraints : Constraints, optional
+        Over the features; they hold among the numbers.
     """
     n_columns = numbers.rows.n_columns
-    parents: list[tuple[int, ...]] = [()] * n_columns
+    constraints = (constraints or Constraints()).among(numbers.features.tolist())
+    parents = constraints.required_parents(n_columns)
     information = normal_information(numbers.rows)
     if information is not None:
         own, pairs = (nats.round(TIE_DECIMALS) for nats in information)
-        edges = maximum_spanning_forest(pairs, above=theta)
-        order = np.argsort(-own, kind="stable").tolist()
-        parents = rooted_parents(n_columns, edges, order)
+        order = np.argsort(-own, kind="stable")
+        parents = spanning_parents(pairs, order, theta, constraints)
     structure = [np.array(own, dtype=np.int64) for own in parents]
     return fitted_families(numbers, [structure])
 
 
 def choose_families(
-    ranking: NumberRanking, codes: Codes, log_prior: Floats
+    ranking: NumberRanking, codes: Codes, log_prior: Floats, least: int = 0
 ) -> tuple[int, LinearGaussianFamilies]:
     """The number of parents by which left-out rows are predicted best, and families.
 
@@ -115,6 +128,8 @@ def choose_families(
         The training table, class last.
     log_prior : ndarray of shape (n_classes, n_rows)
         Log prior (nats) without the row.
+    least : int, default=0
+        Fewest parents that are tried.
 
     Returns
     -------
@@ -125,9 +140,9 @@ def choose_families(
     """
     own = codes.column(codes.n_variables - 1).astype(np.intp)
     weights, most = np.asarray(codes.weights), max(map(len, ranking.ranked))
-    tried = [k for k in PARENT_GRID if k < most] + [most]
+    tried = [k for k in PARENT_GRID if least <= k < most] + [most]
     best: tuple[float, int, LinearGaussianFamilies] | None = None
-    for k in [k for k in tried if k <= PARENT_GRID[-1]]:
+    for k in [k for k in tried if k <= max(PARENT_GRID[-1], least)]:
         families = ranking.families(k)
         said = left_out_numbers(families, codes)
         scores = (log_prior + said).T

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.left_out.cells import Floats, less
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 
 
-def one_dependence_log_scores(left_out: LeaveOneOut, min_count: float) -> Floats:
+def one_dependence_log_scores(
+    left_out: LeaveOneOut,
+    min_count: float,
+    constraints: Constraints | None = None,
+) -> Floats:
     """Log of the mean joint probability under all networks learned without the row.
 
     Parameters
@@ -19,6 +24,8 @@ def one_dependence_log_scores(left_out: LeaveOneOut, min_count: float) -> Floats
     min_count : float
         A super-parent whose value has less weight in the other rows is skipped; naive
         Bayes scores a row that has none left.
+    constraints : Constraints, optional
+        Arcs among the features that no network has.
 
     Returns
     -------
@@ -27,11 +34,16 @@ def one_dependence_log_scores(left_out: LeaveOneOut, min_count: float) -> Floats
     """
     class_index = left_out.rows.class_index
     features = range(class_index)
+    is_open = (constraints or Constraints()).open_arcs(class_index)
     naive = left_out.log_scores([(class_index, i) for i in features])
     total = np.full(naive.shape, -np.inf)
     n_kept = np.zeros(left_out.rows.n_rows, dtype=np.int64)
     for parent in features:
-        children = [(class_index, parent, i) for i in features if i != parent]
+        children = [
+            (class_index, parent, i) if is_open[i, parent] else (class_index, i)
+            for i in features
+            if i != parent
+        ]
         member = left_out.log_scores([(class_index, parent), *children])
         kept = _is_kept(left_out, parent, min_count)
         total[:, :, kept] = np.logaddexp(total[:, :, kept], member[:, :, kept])

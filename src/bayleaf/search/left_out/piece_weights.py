@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -105,6 +105,7 @@ def correct_pieces(
     by_curves: bool,
     by_trees: bool,
     n_jobs: int = 1,
+    unbranched: Collection[int] = (),
 ) -> PieceWeights:
     """Correct the scores of learned weights, as far as held-out rows gain by it.
 
@@ -122,9 +123,13 @@ def correct_pieces(
         Whether trees may grow, and whether features may get curves then.
     n_jobs : int
         Threads.
+    unbranched : collection of int
+        Features at which no tree branches.
     """
     if by_trees:
-        trees = learn_class_trees(weights.scores, left_out, variables, n_jobs)
+        trees = learn_class_trees(
+            weights.scores, left_out, variables, n_jobs, unbranched
+        )
         weights = weights if trees is None else weights.with_trees(trees)
     if by_curves:
         correction = learn_correction(weights.scores, left_out, variables, linear)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayleaf.counts.information import conditional_mutual_information_matrix
 from bayleaf.counts.source import CountSource
+from bayleaf.graph.arborescence import maximum_arborescence
 from bayleaf.graph.spanning import maximum_spanning_forest, rooted_parents
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.orders.kdb import TIE_DECIMALS, feature_order
 
 
 def tree_parents(
-    counts: CountSource, theta: float | None = None
+    counts: CountSource,
+    theta: float | None = None,
+    constraints: Constraints | None = None,
 ) -> list[tuple[int, ...]]:
     """Choose each feature's parent in the maximum-weight spanning tree.
 
@@ -20,18 +27,70 @@ def tree_parents(
     theta : float, optional
         Edges with I(X;Y|C) (nats) at or below this are left out; what remains is a
         forest.
+    constraints : Constraints, optional
+        Arcs among the features that are required or forbidden; at most one of the
+        required leads to a feature.
 
     Returns
     -------
     list of tuple of int
-        The parent of each feature, or none. Every tree is rooted at its feature with
-        the largest I(X;C); ties go to the lower index, among edges to the lower pair
-        (Friedman, Geiger & Goldszmidt 1997, section 4.1).
+        The parent of each feature, or none, see `spanning_parents`. The order of
+        features is by I(X;C) (Friedman, Geiger & Goldszmidt 1997, section 4.1).
     """
     n_features = counts.class_index
     if n_features < 2:
         return [()] * n_features
     weights = conditional_mutual_information_matrix(counts).round(TIE_DECIMALS)
-    edges = maximum_spanning_forest(weights, above=theta)
-    order = [int(feature) for feature in feature_order(counts)]
-    return rooted_parents(n_features, edges, order)
+    return spanning_parents(weights, feature_order(counts), theta, constraints)
+
+
+def spanning_parents(
+    weights: NDArray[np.float64],
+    order: NDArray[np.intp],
+    theta: float | None = None,
+    constraints: Constraints | None = None,
+) -> list[tuple[int, ...]]:
+    """The parents in a spanning forest of largest weight, each tree directed.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n, n)
+        Symmetric, rounded to `TIE_DECIMALS`.
+    order : ndarray of shape (n,)
+        Preferred roots, the best first.
+    theta : float, optional
+        Edges of so much weight or less are left out, unless they are required.
+    constraints : Constraints, optional
+        Arcs that are required or forbidden.
+
+    Returns
+    -------
+    list of tuple of int
+        Without constraints every tree is rooted at its first node in `order`; of equal
+        edges the lower pair is taken. With constraints it is the directed forest of
+        largest weight among those that keep to them (Edmonds 1967); among equal ones
+        that with most arcs, then that whose roots are first in `order`.
+    """
+    n_nodes = len(weights)
+    if constraints is None or not constraints.has_edges:
+        edges = maximum_spanning_forest(weights, above=theta)
+        return rooted_parents(n_nodes, edges, order.tolist())
+    required = constraints.required_parents(n_nodes)
+    is_open = constraints.open_arcs(n_nodes)
+    if theta is not None:
+        is_open &= weights > theta
+    # Weight first, then arcs, then roots: whole numbers of any size, added exactly.
+    for_arc = n_nodes * (n_nodes + 1)
+    units = np.rint(weights * 10.0**TIE_DECIMALS).astype(np.int64).astype(object)
+    worth = np.full((n_nodes + 1, n_nodes + 1), 0, dtype=object)
+    worth[1:, 1:] = units * (for_arc * (n_nodes + 1)) + for_arc
+    worth[1 + order, 0] = np.arange(n_nodes, 0, -1).astype(object)
+    never = -(n_nodes + 1) * (int(abs(worth).max()) + 1)
+    worth[1:, 1:][~is_open] = never
+    for child, parents in enumerate(required):
+        for parent in parents:
+            kept = worth[1 + child, 1 + parent]
+            worth[1 + child] = never
+            worth[1 + child, 1 + parent] = max(kept, 0)
+    found = maximum_arborescence(worth)
+    return [(parent - 1,) if parent > 0 else () for parent in found[1:]]

@@ -13,6 +13,7 @@ from bayleaf.counts.information import (
     mutual_information,
 )
 from bayleaf.counts.source import CountSource
+from bayleaf.search.constraints import Constraints
 
 # Information values that agree to this many decimals count as equal.
 TIE_DECIMALS = 12
@@ -56,17 +57,23 @@ class KDBRanking:
 
 
 def kdb_parents(
-    counts: CountSource, k: int, theta: float | str | None = None
+    counts: CountSource,
+    k: int,
+    theta: float | str | None = None,
+    constraints: Constraints | None = None,
 ) -> list[Parents]:
     """Choose each feature's parents among the features, see `rank_parents`."""
     n_features = counts.class_index
     if k == 0 or n_features < 2:
         return [()] * n_features
-    return rank_parents(counts, k, theta).parents(k)
+    return rank_parents(counts, k, theta, constraints).parents(k)
 
 
 def rank_parents(
-    counts: CountSource, k: int, theta: float | str | None = None
+    counts: CountSource,
+    k: int,
+    theta: float | str | None = None,
+    constraints: Constraints | None = None,
 ) -> KDBRanking:
     """Order the features and choose the best parents of each.
 
@@ -81,31 +88,61 @@ def rank_parents(
         replacement (Sahami 1996, the threshold of his second algorithm). With "auto"
         an arc is kept where its G² exceeds the penalty of minimum description length:
         ln N for each parameter that the arc adds to a table with the class alone.
+    constraints : Constraints, optional
+        Arcs among the features that are required or forbidden, and tiers. The order
+        is changed as far as they ask; required parents come first, whatever `theta`.
 
     Returns
     -------
     KDBRanking
         Ties go to the lower index.
     """
+    constraints = constraints or Constraints()
     order = feature_order(counts)
+    if constraints.has_edges:
+        order = constraints.ordered(order)
     n_features = len(order)
     if k == 0 or n_features < 2:
         nothing: tuple[tuple[int, ...], ...] = ((),) * n_features
         return KDBRanking(order, nothing, ((),) * n_features)
     information = conditional_mutual_information_matrix(counts).round(TIE_DECIMALS)
     ranked: list[tuple[int, ...]] = [()] * n_features
-    for place, feature in enumerate(order):
-        # Sorted by index first, so that a stable sort leaves ties to the lower one.
-        earlier = np.sort(order[:place])
-        strength = information[feature, earlier]
-        best = earlier[np.argsort(-strength, kind="stable")[:k]]
-        ranked[feature] = tuple(best.tolist())
+    for place, feature in enumerate(order.tolist()):
+        best = ranked_parents(feature, order[:place], information, constraints)
+        ranked[feature] = tuple(best[:k].tolist())
     least = _least_information(counts, theta)
+    for parent, child in constraints.required_edges:
+        least[child, parent] = -np.inf
     kept = tuple(
         tuple((information[feature, list(best)] > least[feature, list(best)]).tolist())
         for feature, best in enumerate(ranked)
     )
     return KDBRanking(order, tuple(ranked), kept)
+
+
+def ranked_parents(
+    child: int,
+    earlier: NDArray[np.intp],
+    strength: NDArray[np.float64],
+    constraints: Constraints,
+) -> NDArray[np.intp]:
+    """Variables that may be parents of one, required ones first, then by strength.
+
+    Parameters
+    ----------
+    child : int
+        The variable.
+    earlier : ndarray of shape (n_earlier,)
+        Variables that stand before it.
+    strength : ndarray of shape (n_variables, n_variables)
+        By child, then parent.
+    constraints : Constraints
+        Over the variables.
+    """
+    # Sorted by index first, so that a stable sort leaves ties to the lower one.
+    earlier = np.sort(earlier)
+    best = earlier[np.argsort(-strength[child, earlier], kind="stable")]
+    return constraints.sorted_parents(child, best)
 
 
 def _least_information(

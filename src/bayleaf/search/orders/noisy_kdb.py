@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.orders.kdb import TIE_DECIMALS
 
 
@@ -13,6 +14,7 @@ def noisy_parents(
     information: NDArray[np.float64],
     max_parents: int,
     generator: np.random.Generator,
+    constraints: Constraints | None = None,
 ) -> list[tuple[int, ...]]:
     """Draw a feature order, and the parents of each feature among the earlier ones.
 
@@ -30,20 +32,29 @@ def noisy_parents(
         Most parents of a feature.
     generator : Generator
         Source of randomness.
+    constraints : Constraints, optional
+        Arcs that are required or forbidden, and tiers: the order that is drawn is
+        changed as far as they ask, and required parents come first.
 
     Returns
     -------
     list of tuple of int
         Parents of each feature, strongest first; a feature that shares no information
-        is never a parent.
+        is a parent only where that is required.
     """
     n_features = len(relevance)
     order = np.argsort(-(relevance + generator.gumbel(size=n_features)), kind="stable")
     noisy = information + generator.gumbel(size=information.shape)
+    constraints = constraints or Constraints()
+    if constraints.has_edges:
+        order = constraints.ordered(order)
+        noisy[~constraints.open_arcs(n_features)] = -np.inf
     place = np.argsort(order)
     noisy[place[:, None] <= place] = -np.inf
+    for parent, child in constraints.required_edges:
+        noisy[child, parent] = np.inf
     strongest = np.argsort(-noisy, axis=1, kind="stable")[:, :max_parents]
-    found = np.isfinite(np.take_along_axis(noisy, strongest, axis=1))
+    found = np.take_along_axis(noisy, strongest, axis=1) > -np.inf
     return [
         tuple(parents[:n].tolist())
         for parents, n in zip(strongest, found.sum(axis=1), strict=True)

@@ -12,10 +12,11 @@ from bayleaf.counts.source import CountSource
 from bayleaf.counts.threads import run_tasks
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_score import LocalScore
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import (
     LEAST_GAIN,
-    Constraints,
     Deadline,
     ProgressCallback,
     SearchResult,
@@ -52,6 +53,7 @@ def climb_tables(
     *,
     refine: bool,
     constraints: Constraints | None = None,
+    arc_prior: ArcPrior | None = None,
     n_restarts: int = 1,
     skipped_restarts: int = 0,
     seed: int = 0,
@@ -78,6 +80,8 @@ def climb_tables(
         there is nothing to refine.
     constraints : Constraints, optional
         Edges, numbers of parents and time; no constraints by default.
+    arc_prior : ArcPrior, optional
+        What arcs add to scores.
     n_restarts : int, default=1
         Number of climbs. Number 0 starts from the required edges alone and is nothing
         but steepest ascent; the others walk on past the optimum they reach. Of these,
@@ -141,6 +145,7 @@ def climb_tables(
         constraints.forbidden_edges,
         constraints.max_parents,
         ScoreCache(cache_size),
+        arc_prior,
     )
     search = _Restarts(
         scores,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.hierarchy import ValueHierarchy
+from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.search.structure import MoveKind
 from bayleaf.search.tables.family_tables import MAX_CELLS, Counts, FamilyTables, Parents
@@ -123,6 +124,8 @@ class FamilyScores:
         Edges that may not be added.
     max_parents : int or None
     cache : ScoreCache
+    arc_prior : ArcPrior, optional
+        What arcs add to scores.
 
     Notes
     -----
@@ -142,6 +145,7 @@ class FamilyScores:
     forbidden: frozenset[tuple[int, int]]
     max_parents: int | None
     cache: ScoreCache = field(default_factory=lambda: ScoreCache(200_000))
+    arc_prior: ArcPrior | None = None
 
     def entering(self, child: int, parent: int, parents: Parents) -> Grouping:
         """The groups with which a new parent comes in."""
@@ -163,7 +167,7 @@ class FamilyScores:
         known = self.cache.get(key)
         if known is None:
             rows = self._rows_score(child, parents)
-            known = rows + self._shape_score(parents)
+            known = rows + self._shape_score(child, parents)
             self.cache.put(key, known)
         return known
 
@@ -253,7 +257,7 @@ class FamilyScores:
         for families in alike.values():
             found = self._rows_scores(child, np.stack([c for _, c in families]))
             for ((place, key, changed), _), rows in zip(families, found, strict=True):
-                scores[place] = float(rows) + self._shape_score(changed)
+                scores[place] = float(rows) + self._shape_score(child, changed)
                 self.cache.put(key, scores[place])
 
     def _rows_score(self, child: int, parents: Parents) -> float:
@@ -285,11 +289,14 @@ class FamilyScores:
         scale = np.divide(weight, seen, where=seen > 0, out=np.ones_like(seen))
         return np.asarray(stack * scale[:, None, None])
 
-    def _shape_score(self, parents: Parents) -> float:
-        """What parents and cuts score."""
+    def _shape_score(self, child: int, parents: Parents) -> float:
+        """What parents and cuts score, and what is believed of the arcs."""
         cuts = [grouping.n_cuts for grouping in parents.values()]
         named = self.score.parents_score(len(parents), self.tables.n_variables)
-        return named + self.score.cuts_score(cuts)
+        shape = named + self.score.cuts_score(cuts)
+        if self.arc_prior is not None:
+            shape += self.arc_prior.of(child, parents)
+        return shape
 
 
 def family_key(child: int, parents: Parents) -> FamilyKey:

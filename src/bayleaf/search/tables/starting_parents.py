@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayleaf.search.structure import Constraints
+from bayleaf.search.constraints import Constraints
 
 # Most parents that a variable starts with, beside those that are required.
 _MAX_PARENTS = 2

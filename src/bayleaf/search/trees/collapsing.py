@@ -71,6 +71,7 @@ def collapse_moves(
             others = n_base[:place], n_base[place + own.n_splits :]
             gain += float(sum(change[part].sum() for part in others))
             gain += float(names[n_left] - names[n_parents])
+            gain -= float(terms.arcs[list(vanishing)].sum())
         moves.append(CollapseMove(split, gain, vanishing))
     return moves
 

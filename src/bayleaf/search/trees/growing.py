@@ -123,7 +123,7 @@ class GrowingTree:
         """Score of the variable, summed up anew."""
         data = sum(leaf.term for leaf in self.leaves)
         shape = self._n_with_base @ self._costs(0)
-        names = self._terms.parents[len(self._present)]
+        names = self._terms.naming(self._present)
         return float(data + shape + names) + self._terms.leaf * len(self.leaves)
 
     def values_of(self, variable: int) -> ValueNodes:
@@ -212,13 +212,12 @@ class GrowingTree:
             self._order = self._order.copy()
         inside = self._order[leaf.first : leaf.last]
         starts = self._counts.rows.partition(inside, variable, groups)
-        n_base = leaf.n_base
         leaf.branches = [
             TreeNode(
                 leaf.first + start,
                 leaf.first + end,
                 {**leaf.context, variable: below},
-                n_base + (not values.children[below]),
+                leaf.n_base + (not values.children[below]),
                 float(shares[i]),
                 totals[i],
                 float(terms[i]),
@@ -249,7 +248,7 @@ class GrowingTree:
 
     def can_gain(self, leaf: TreeNode) -> bool:
         """Whether even splitting a leaf into two without any surprise would gain."""
-        split = float(self._terms.splits[1])
+        split = float(self._terms.splits[1] + self._terms.arcs.max(initial=0.0))
         return 2 * self._empty + self._terms.leaf + split > leaf.term
 
     def prune_upwards(self, kept: frozenset[int]) -> None:
@@ -258,13 +257,14 @@ class GrowingTree:
         Parameters
         ----------
         kept : frozenset of int
-            Variables whose splits stay, with all that is above them.
+            Variables whose splits stay, with all that is above them; those whose arcs
+            are believed in stay, too.
 
         Notes
         -----
-        Splits cost what they do with all variables that are in the tree at first.
+        Splits cost what they do with all variables in the tree.
         """
-        costs = self._costs(0)
+        costs, kept = self._costs(0), kept | self._terms.believed
         values: dict[TreeNode, float] = {}
         must_stay: set[TreeNode] = set()
         for node in reversed(list(self.root.preorder())):
@@ -350,7 +350,7 @@ class GrowingTree:
         entering += terms.parents[min(n_parents + 1, terms.n_variables)]
         entering -= terms.parents[n_parents]
         gains += np.where(is_in, now[n_base][:, None], after[n_base][:, None])
-        return np.where(is_in, gains, gains + entering)
+        return np.where(is_in, gains, gains + entering + terms.arcs)
 
     def _split_scores(self, leaf: TreeNode) -> SplitScores:
         """How much each split of a leaf changes data and parameters."""

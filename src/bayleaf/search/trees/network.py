@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import (
     LEAST_GAIN,
-    Constraints,
     Move,
     MoveKind,
     ProgressCallback,

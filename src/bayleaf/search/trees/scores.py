@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.scores.arc_prior import ArcPrior
 from bayleaf.scores.local_score import LocalScore
 from bayleaf.search.structure import LEAST_GAIN
 
@@ -28,6 +30,10 @@ class TreeTerms:
         Number of variables of the network.
     total_weight : float
         Weight of all rows.
+    arc_prior : ArcPrior, optional
+        What arcs add to scores.
+    child : int, optional
+        The variable whose tree it is; only needed where arcs add to scores.
 
     Attributes
     ----------
@@ -39,15 +45,20 @@ class TreeTerms:
         That a node is a split on one of so many variables; zero for none.
     parents : ndarray of shape (n_variables + 1,), dtype float64
         That there are so many parents.
+    arcs : ndarray of shape (n_variables,), dtype float64
+        That a variable is a parent.
     """
 
     score: LocalScore
     n_variables: int
     total_weight: float
+    arc_prior: ArcPrior | None = None
+    child: int | None = None
     least_gain: float = field(init=False)
     leaf: float = field(init=False)
     splits: Counts = field(init=False)
     parents: Counts = field(init=False)
+    arcs: Counts = field(init=False)
 
     def __post_init__(self) -> None:
         n = self.n_variables
@@ -58,6 +69,24 @@ class TreeTerms:
         object.__setattr__(self, "leaf", self.score.leaf_score())
         object.__setattr__(self, "splits", np.array(splits))
         object.__setattr__(self, "parents", np.array(parents))
+        arcs = np.zeros(n)
+        if self.arc_prior is not None and self.child is not None:
+            arcs = self.arc_prior.log_odds[self.child]
+        object.__setattr__(self, "arcs", arcs)
+
+    def of(self, child: int) -> TreeTerms:
+        """The terms of one variable's tree."""
+        return self if self.arc_prior is None else replace(self, child=child)
+
+    @property
+    def believed(self) -> frozenset[int]:
+        """Variables whose arcs score more than none."""
+        return frozenset(np.flatnonzero(self.arcs > 0.0).tolist())
+
+    def naming(self, parents: Iterable[int]) -> float:
+        """Score naming these parents."""
+        own = list(parents)
+        return float(self.parents[len(own)] + self.arcs[own].sum())
 
     def split_scores(self, n_parents: int) -> Counts:
         """Score that a node is a split, shape (n_variables + 1,).

@@ -9,7 +9,8 @@ import numpy as np
 
 from bayleaf.data.domain import Domain
 from bayleaf.data.hierarchy import ValueHierarchy
-from bayleaf.search.structure import Constraints, Deadline, ProgressCallback
+from bayleaf.search.constraints import Constraints
+from bayleaf.search.structure import Deadline, ProgressCallback
 from bayleaf.search.trees.growing import GrowingTree
 from bayleaf.search.trees.leaf_counts import RowTable
 from bayleaf.search.trees.nodes import LeafCounts
@@ -79,4 +80,5 @@ class TreeTask:
             return value_nodes(hierarchy, self.domain[parent])
 
         are_local = source is not None
-        return GrowingTree(child, counts, self.terms, values, are_local=are_local)
+        terms = self.terms.of(child)
+        return GrowingTree(child, counts, terms, values, are_local=are_local)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from bayleaf.io.exports.sql.averaged import add_averaged
 from bayleaf.io.exports.sql.blocks import add_blocks
 from bayleaf.io.exports.sql.ensembles import Ensemble
-from bayleaf.io.exports.sql.hybrids import add_hybrid
 from bayleaf.io.exports.sql.looking_up import Rows
 from bayleaf.io.exports.sql.members import one_parent, two_parents
-from bayleaf.io.exports.sql.summing_out import add_network
+from bayleaf.io.exports.sql.whole_network import add_hybrid, add_network
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.shipped import (
     ShippedAverage,

@@ -1,4 +1,4 @@
-"""Class scores of a single network: families looked up, missing cells summed out."""
+"""Class scores of a network: its families looked up, missing cells summed out."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Parameters that say which arcs a learned structure may have."""

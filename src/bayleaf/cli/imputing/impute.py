@@ -1,0 +1,127 @@
+"""``bayleaf impute``: a table with its missing cells filled in by a network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import Source, whole_number
+from bayleaf.wording import counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def impute(
+    model: Path,
+    data: Source,
+    *,
+    how: Literal["most_probable", "marginal", "mean", "sample"] = "most_probable",
+    seed: Annotated[int, Parameter(converter=whole_number)] = 0,
+    unknown: Literal["error", "missing"] = "error",
+    impossible: Literal["error", "missing"] = "error",
+    add_columns: Annotated[bool, Parameter(negative="")] = False,
+    output: Annotated[
+        str, Parameter(name=["--output", "-o"], allow_leading_hyphen=True)
+    ] = "-",
+    form: FileFormat | None = None,
+    safe_csv: bool = True,
+) -> int:
+    """Fill in the missing cells of a table, given what each row holds.
+
+    Cells that hold something, and columns that the network does not know, are written
+    as they are. The whole table is held in memory.
+
+    Example: `bayleaf impute model.json data.csv -o full.csv --how sample --seed 0`
+
+    Parameters
+    ----------
+    model
+        Network file (json, bif, net, xdsl, xml) or model file of a classifier or
+        density model.
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    how
+        The most probable completion of each row as a whole; each cell's own most
+        probable state (marginal); the same, but for numbers their expected value
+        (mean); or a draw from what is possible (sample).
+    seed
+        Seed of the draws.
+    unknown
+        Whether a value that the network does not know is refused, or says nothing
+        about its row.
+    impossible
+        Whether a row of probability zero is refused, or left as it is.
+    add_columns
+        Add variables that the table lacks as columns.
+    output
+        CSV or Parquet file to write; - for CSV on standard output.
+    safe_csv
+        Whether CSV has an apostrophe before a state that was filled in and that a
+        spreadsheet would take for a formula, such as =1+1.
+    """
+    import pyarrow as pa
+
+    from bayleaf.cli.csv_errors import called
+    from bayleaf.cli.networks import open_network
+    from bayleaf.cli.output import writing
+    from bayleaf.cli.progress import progress
+    from bayleaf.cli.tables import is_parquet, read_batches
+
+    network = open_network(model)
+    with progress() as work, writing(output) as writer:
+        work.say(f"reading {called(data)}")
+        batches = list(read_batches(data, form))
+        if not sum(batch.num_rows for batch in batches):
+            raise ValueError(f"{called(data)} has no rows")
+        table = pa.Table.from_batches(batches)
+        work.say("filling in missing cells")
+        filled = network.impute(
+            table,
+            how,
+            random_state=seed,
+            unknown=unknown,
+            impossible=impossible,
+            add_columns=add_columns,
+        )
+        n_filled = _n_missing(table) - _n_missing(filled.select(table.column_names))
+        if safe_csv and not is_parquet(output):
+            filled = _without_formulas(table, filled)
+        for batch in filled.combine_chunks().to_batches():
+            writer.write(batch)
+    print(f"bayleaf: {counted(n_filled, 'cell')} filled in", file=sys.stderr)
+    return 0
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """A column of numbered texts as the texts."""
+    import pyarrow as pa
+
+    is_numbered = pa.types.is_dictionary(column.type)
+    return column.dictionary_decode() if is_numbered else column
+
+
+def _n_missing(table: pa.Table) -> int:
+    """Number of missing cells."""
+    return sum(column.null_count for column in table.columns)
+
+
+def _without_formulas(table: pa.Table, filled: pa.Table) -> pa.Table:
+    """What was filled in with apostrophes before what would be taken for a formula."""
+    import pyarrow.compute as pc
+
+    from bayleaf.cli.arrow_arrays import changed_texts
+    from bayleaf.cli.output import without_formula
+
+    for place, name in enumerate(filled.column_names):
+        column = _plain(filled.column(place).combine_chunks())
+        safe = changed_texts(column, without_formula)
+        if name in table.column_names:
+            own = table.column(name).combine_chunks()
+            safe = pc.if_else(own.is_null(), safe, column)
+        filled = filled.set_column(place, name, safe)
+    return filled

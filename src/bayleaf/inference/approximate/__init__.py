@@ -1,0 +1,1 @@
+"""Estimates where exact answers need too large tables: weighted samples."""

@@ -1,0 +1,1 @@
+"""Missing cells of tables filled in by a network."""

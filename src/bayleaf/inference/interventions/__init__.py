@@ -1,0 +1,1 @@
+"""What setting variables would do, if the arrows of a network are causal."""

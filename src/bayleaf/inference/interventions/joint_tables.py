@@ -1,0 +1,173 @@
+"""Joint tables of few variables, for many drawn versions of a network at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.distribution import CPD
+from bayleaf.inference.factorisation import Factorisation
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """A table over some variables in one version or many.
+
+    Parameters
+    ----------
+    variables : tuple of int
+        The axes after the first.
+    values : ndarray of shape (n_versions or 1, *cards), dtype float64
+        Numbers of at least 0.
+    """
+
+    variables: tuple[int, ...]
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The order in which variables are summed out of a product of tables.
+
+    Parameters
+    ----------
+    kept : tuple of int
+        The axes of the result.
+    order : tuple of int
+        The variables to be summed out.
+    cells : int
+        Cells of the largest table on the way.
+    """
+
+    kept: tuple[int, ...]
+    order: tuple[int, ...]
+    cells: int
+
+    @classmethod
+    def planned(
+        cls,
+        scopes: Iterable[Sequence[int]],
+        kept: Sequence[int],
+        cards: Sequence[int],
+    ) -> Elimination:
+        """The greedy order by the smallest table, ties going to the lower variable."""
+        open_scopes = [frozenset(scope) for scope in scopes]
+        left = frozenset().union(*open_scopes) - set(kept)
+        order: list[int] = []
+        largest = prod(cards[v] for v in kept)
+        while left:
+            unions = {
+                v: frozenset().union(*(s for s in open_scopes if v in s)) for v in left
+            }
+            sizes = {v: prod(cards[u] for u in union) for v, union in unions.items()}
+            best = min(left, key=lambda v: (sizes[v], v))
+            largest = max(largest, sizes[best])
+            open_scopes = [s for s in open_scopes if best not in s]
+            open_scopes.append(unions[best] - {best})
+            left -= {best}
+            order.append(best)
+        return cls(tuple(kept), tuple(order), largest)
+
+    def run(self, stacks: Iterable[Stack]) -> Floats:
+        """The product summed to the kept variables, each version on a scale of its own.
+
+        Returns
+        -------
+        ndarray of shape (n_versions, *cards of kept)
+        """
+        left = list(stacks)
+        for variable in self.order:
+            touching = [s for s in left if variable in s.variables]
+            left = [s for s in left if variable not in s.variables]
+            scope = {v for s in touching for v in s.variables} - {variable}
+            axes = (*sorted(scope), variable)
+            summed = _product(touching, axes).sum(axis=-1)
+            left.append(Stack(axes[:-1], _scaled(summed)))
+        return _product(left, self.kept)
+
+
+def _product(stacks: Sequence[Stack], axes: tuple[int, ...]) -> Floats:
+    """The product of tables, with axes in an order."""
+    whole: Floats = np.ones((1,) * (len(axes) + 1))
+    for stack in stacks:
+        order = sorted(
+            range(len(stack.variables)), key=lambda i: axes.index(stack.variables[i])
+        )
+        moved = stack.values.transpose([0, *(1 + i for i in order)])
+        sizes = iter(moved.shape[1:])
+        shape = [next(sizes) if v in stack.variables else 1 for v in axes]
+        whole = whole * moved.reshape(moved.shape[0], *shape)
+    return whole
+
+
+def _scaled(values: Floats) -> Floats:
+    """Each version by its largest cell, lest products of many leave the range."""
+    highest = values.reshape(len(values), -1).max(axis=1)
+    highest[highest == 0] = 1.0
+    return np.asarray(values / highest.reshape(-1, *(1,) * (values.ndim - 1)))
+
+
+def summing_to_one(cpd: CPD) -> Floats:
+    """The full table of a distribution; those of files are off by a little."""
+    table = cpd.probabilities
+    return np.asarray(table / table.sum(axis=-1, keepdims=True))
+
+
+def cut_scope(family: Sequence[int], hard: Mapping[int, int]) -> tuple[int, ...]:
+    """The members of a family whose state is open."""
+    return tuple(v for v in family if v not in hard)
+
+
+def cut_stack(family: Sequence[int], values: Floats, hard: Mapping[int, int]) -> Stack:
+    """A table, one version or many, at the states that are known."""
+    index = tuple(hard.get(v, slice(None)) for v in family)
+    return Stack(cut_scope(family, hard), values[(slice(None), *index)])
+
+
+def joint_table(
+    network: Factorisation,
+    nodes: Iterable[int],
+    kept: Sequence[int],
+    hard: Mapping[int, int],
+    likelihoods: Mapping[int, Floats],
+    most_cells: int,
+) -> Floats | None:
+    """Joint table of some variables with evidence, on any scale.
+
+    Parameters
+    ----------
+    network : Factorisation
+        The network.
+    nodes : iterable of int
+        Variables that matter, with all of their parents.
+    kept : sequence of int
+        Axes of the result, none of them known.
+    hard : mapping from int to int
+        Known states.
+    likelihoods : mapping from int to ndarray of shape (card,)
+        Weights of the states of variables that are not known for sure.
+    most_cells : int
+        Largest table.
+
+    Returns
+    -------
+    ndarray of shape (*cards of kept) or None
+        None if it needs too large a table.
+    """
+    families = [network.dag.families[node] for node in sorted(nodes)]
+    scopes = [cut_scope(family, hard) for family in families]
+    plan = Elimination.planned(scopes, kept, network.domain.cards)
+    if plan.cells > most_cells:
+        return None
+    stacks = [
+        cut_stack(family, summing_to_one(network.cpds[family[-1]])[None], hard)
+        for family in families
+    ]
+    stacks += [Stack((v,), own[None]) for v, own in likelihoods.items()]
+    return np.asarray(plan.run(stacks)[0])

@@ -1,0 +1,81 @@
+"""A network as scripts compute with it: factors, cliques, and their links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayleaf.inference.junction_tree.decomposition import Form, Product
+from bayleaf.inference.junction_tree.tree import JunctionTree
+from bayleaf.io.exports.shipped.packing import packed
+from bayleaf.models.bayesian_network import BayesianNetwork
+
+# Cells of all cliques together: a browser still answers within a second.
+MOST_CELLS = 5_000_000
+
+
+def compiled_tree(network: BayesianNetwork) -> JunctionTree:
+    """The junction tree of a network that a page can hold.
+
+    Raises
+    ------
+    ValueError
+        If the cliques are too large for a page.
+    """
+    advice = (
+        "a page can hold networks whose cliques have at most "
+        f"{MOST_CELLS} cells together; give variables fewer states or parents, or ask "
+        "with `bayleaf query`"
+    )
+    try:
+        tree = JunctionTree.compile(network, max_table_cells=MOST_CELLS)
+    except ValueError as error:
+        raise ValueError(f"{str(error).split(';')[0]}; {advice}") from None
+    cards = tree.product.cards
+    cells = sum(tree.forest.table_cells(cards))
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"exact inference in this network needs {cells} cells in all its cliques; "
+            f"{advice}"
+        )
+    return tree
+
+
+def tree_content(tree: JunctionTree) -> dict[str, Any]:
+    """A junction tree as plain values.
+
+    Wide trees and grouped tables keep the auxiliary variables that take them apart,
+    numbered from the network's own on. A term that is the whole table of a variable
+    names it as its child.
+    """
+    return {
+        **product_content(tree.product),
+        "cliques": [list(clique) for clique in tree.cliques],
+        "links": [list(edge) for edge in tree.forest.edges],
+    }
+
+
+def product_content(product: Product) -> dict[str, Any]:
+    """The factors of a network as plain values."""
+    whole = [form is Form.WHOLE for form in product.forms]
+    return {
+        "cards": list(product.cards),
+        "terms": [
+            {
+                "family": list(term.family),
+                "table": packed(term.make()),
+                **({"child": place} if place < len(whole) and whole[place] else {}),
+            }
+            for place, term in enumerate(product.terms)
+        ],
+    }
+
+
+def compiled_network(network: BayesianNetwork) -> dict[str, Any]:
+    """The junction tree of a network as plain values.
+
+    Raises
+    ------
+    ValueError
+        If the cliques are too large for a page.
+    """
+    return tree_content(compiled_tree(network))

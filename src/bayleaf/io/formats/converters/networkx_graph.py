@@ -1,0 +1,178 @@
+"""Networks as networkx graphs, and back.
+
+networkx is no requirement of this package; it is imported when asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayleaf.cpds.table import TableCPD
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.io.formats.converters.peers import peer
+from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.network_parts import Name
+from bayleaf.models.structures.network_structure import NetworkStructure
+
+
+def to_networkx(
+    network: BayesianNetwork, *, max_table_cells: int = MAX_TABLE_CELLS
+) -> Any:
+    """Make a networkx graph that holds all of a network.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        Trees and value maps become their full tables.
+    max_table_cells : int, default=10_000_000
+        Largest table to make.
+
+    Returns
+    -------
+    networkx.DiGraph
+        Its nodes are the variables' names. Each has the attributes "states" (tuple),
+        "parents" (tuple of names in the order of the table's axes) and "cpd" (float64
+        array with an axis a parent, then one for the child); where they say something
+        also "kind", "cut_points", "hierarchy" and "experience".
+
+    Raises
+    ------
+    ImportError
+        If networkx is not installed.
+    ValueError
+        If a table would be larger than `max_table_cells`; the variable is named.
+    """
+    graph = _networkx().DiGraph()
+    domain = network.domain
+    cards = domain.cards
+    for variable, table in zip(domain, full_tables(network, max_table_cells)):
+        shape = tuple(cards[member] for member in (*table.parents, table.child))
+        attributes: dict[str, Any] = {
+            "states": variable.states,
+            "parents": tuple(domain.names[parent] for parent in table.parents),
+            "cpd": table.rows.reshape(shape),
+        }
+        # Ranks would be taken for numbers, so ordered categories are names alone.
+        if variable.kind == "numeric" and variable.categories is None:
+            attributes |= {"kind": "numeric", "cut_points": variable.cut_points}
+        if variable.hierarchy is not None:
+            attributes["hierarchy"] = variable.hierarchy
+        if table.experience is not None:
+            attributes["experience"] = table.experience
+        graph.add_node(variable.name, **attributes)
+    graph.add_edges_from(network.edges)
+    return graph
+
+
+def structure_to_networkx(structure: NetworkStructure) -> Any:
+    """Make a networkx graph of the names and arcs of a structure.
+
+    Raises
+    ------
+    ImportError
+        If networkx is not installed.
+    """
+    graph = _networkx().DiGraph()
+    graph.add_nodes_from(structure.names)
+    graph.add_edges_from(structure.edges)
+    return graph
+
+
+def from_networkx(graph: Any) -> BayesianNetwork:
+    """Make a network from a networkx graph.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        Nodes with the attributes that `to_networkx` gives. "parents" may be left out
+        where a node has one parent at most.
+
+    Raises
+    ------
+    ImportError
+        If networkx is not installed.
+    TypeError
+        If the graph is no DiGraph, or a node is called by something that is neither
+        text nor a whole number.
+    ValueError
+        If a node lacks an attribute, its parents are not those that the arcs say, its
+        table holds no distributions of the right shape, or the arcs close a cycle;
+        the node is named.
+    """
+    networkx = _networkx()
+    if not isinstance(graph, networkx.DiGraph) or graph.is_multigraph():
+        raise TypeError(
+            f"a network is made from a networkx.DiGraph, but a {type(graph).__name__} "
+            "was given"
+        )
+    variables = [_variable(name, values) for name, values in graph.nodes.items()]
+    network = BayesianNetwork.from_tables(
+        states={variable.name: variable.states for variable in variables},
+        parents={name: _parents(graph, name) for name in graph},
+        tables={name: _attribute(graph, name, "cpd") for name in graph},
+    )
+    cpds = [
+        TableCPD(cpd.family, cpd.probabilities, _experience(graph.nodes[name]))
+        for name, cpd in zip(graph, network.cpds, strict=True)
+    ]
+    return replace(network, domain=Domain(tuple(variables)), cpds=tuple(cpds))
+
+
+def _networkx() -> Any:
+    """The module networkx."""
+    return peer("networkx", "networkx", "graphs")
+
+
+def _variable(name: Any, values: dict[str, Any]) -> Variable:
+    """The variable that a node stands for."""
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise TypeError(
+            f"node {name!r} is of the type {type(name).__name__}, but variables are "
+            "called by text or whole numbers; relabel the node"
+        )
+    if "states" not in values:
+        raise _lacking(name, "states")
+    return Variable(
+        name,
+        tuple(values["states"]),
+        values.get("kind", "nominal"),
+        tuple(values.get("cut_points", ())),
+        values.get("hierarchy"),
+    )
+
+
+def _parents(graph: Any, name: Name) -> tuple[Name, ...]:
+    """Parents of a node in the order of its table's axes."""
+    above = tuple(graph.predecessors(name))
+    if len(above) > 1 or "parents" in graph.nodes[name]:
+        listed = tuple(_attribute(graph, name, "parents"))
+        if len(listed) != len(above) or set(listed) != set(above):
+            raise ValueError(
+                f'the attribute "parents" of node {name!r} lists {list(listed)}, but '
+                f"its arcs come from {list(above)}; make them agree"
+            )
+        return listed
+    return above
+
+
+def _attribute(graph: Any, name: Name, attribute: str) -> Any:
+    """An attribute that a node must have."""
+    values = graph.nodes[name]
+    if attribute not in values:
+        raise _lacking(name, attribute)
+    return values[attribute]
+
+
+def _lacking(name: Name, attribute: str) -> ValueError:
+    """The error for a node without an attribute."""
+    return ValueError(f'node {name!r} lacks the attribute "{attribute}"; set it')
+
+
+def _experience(values: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """Experience counts of a node, if it has any."""
+    counts = values.get("experience")
+    return None if counts is None else np.asarray(counts, dtype=np.float64)

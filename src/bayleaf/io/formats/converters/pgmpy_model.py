@@ -1,0 +1,124 @@
+"""Networks as pgmpy's models, and back.
+
+pgmpy is no requirement of this package; it is imported when asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayleaf.io.formats.converters.peers import peer
+from bayleaf.io.formats.full_tables import MAX_TABLE_CELLS, full_tables
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.wording import quoted
+
+
+def to_pgmpy(
+    network: BayesianNetwork, *, max_table_cells: int = MAX_TABLE_CELLS
+) -> Any:
+    """Make a model of pgmpy.
+
+    Parameters
+    ----------
+    network : BayesianNetwork
+        Trees and value maps become their full tables; cut points and experience, for
+        which pgmpy has no place, are left out.
+    max_table_cells : int, default=10_000_000
+        Largest table to make.
+
+    Returns
+    -------
+    pgmpy.models.DiscreteBayesianNetwork
+        Its nodes are the variables' names, in their order, its state names the states.
+
+    Raises
+    ------
+    ImportError
+        If pgmpy is not installed.
+    ValueError
+        If a table would be larger than `max_table_cells`; the variable is named.
+    """
+    factors = _pgmpy("pgmpy.factors.discrete")
+    model = _pgmpy("pgmpy.models").DiscreteBayesianNetwork()
+    domain = network.domain
+    names, cards = domain.names, domain.cards
+    model.add_nodes_from(names)
+    model.add_edges_from(network.edges)
+    for table in full_tables(network, max_table_cells):
+        family = (*table.parents, table.child)
+        above = [names[parent] for parent in table.parents]
+        model.add_cpds(
+            factors.TabularCPD(
+                names[table.child],
+                cards[table.child],
+                np.ascontiguousarray(table.rows.T),
+                evidence=above or None,
+                evidence_card=[cards[parent] for parent in table.parents] or None,
+                state_names={names[node]: list(domain[node].states) for node in family},
+            )
+        )
+    return model
+
+
+def from_pgmpy(model: Any) -> BayesianNetwork:
+    """Make a network from a model of pgmpy.
+
+    Parameters
+    ----------
+    model : pgmpy.models.DiscreteBayesianNetwork
+        With a table for every node.
+
+    Raises
+    ------
+    ImportError
+        If pgmpy is not installed.
+    TypeError
+        If it is no such model, or a node is called by something that is neither text
+        nor a whole number.
+    ValueError
+        If a node has no table, or the tables do not fit each other; the node is named.
+    """
+    kind = _pgmpy("pgmpy.models").DiscreteBayesianNetwork
+    if not isinstance(model, kind):
+        raise TypeError(
+            "a network is made from a pgmpy.models.DiscreteBayesianNetwork, but a "
+            f"{type(model).__name__} was given"
+        )
+    states, parents, tables = {}, {}, {}
+    for node in model.nodes:
+        cpd = model.get_cpds(node)
+        if cpd is None:
+            raise ValueError(
+                f"node {quoted(node)} has no table; fit the model or add its TabularCPD"
+            )
+        above = list(cpd.variables[1:])
+        states[node] = cpd.state_names[node]
+        parents[node] = above
+        # pgmpy's first axis is the child's; its parents keep their order.
+        tables[node] = np.moveaxis(np.asarray(cpd.values, dtype=np.float64), 0, -1)
+        for parent in above:
+            known = model.get_cpds(parent)
+            if known is not None and list(known.state_names[parent]) != list(
+                cpd.state_names[parent]
+            ):
+                tables[node] = _in_order(tables[node], cpd, known, parent)
+    return BayesianNetwork.from_tables(states=states, parents=parents, tables=tables)
+
+
+def _in_order(table: Any, cpd: Any, known: Any, parent: Any) -> Any:
+    """A table with a parent's states in the order that the parent itself gives them."""
+    own, wanted = list(cpd.state_names[parent]), list(known.state_names[parent])
+    if sorted(map(repr, own)) != sorted(map(repr, wanted)):
+        raise ValueError(
+            f"the table of node {quoted(cpd.variable)} has the states {own} for its "
+            f"parent {quoted(parent)}, whose own table has {wanted}; make them agree"
+        )
+    axis = list(cpd.variables[1:]).index(parent)
+    return np.take(table, [own.index(state) for state in wanted], axis=axis)
+
+
+def _pgmpy(module: str) -> Any:
+    """A module of pgmpy."""
+    return peer(module, "pgmpy", "models")

@@ -1,0 +1,1 @@
+"""Formats that are XML, and how XML is read without harm."""

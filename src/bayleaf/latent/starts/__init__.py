@@ -1,0 +1,1 @@
+"""Where expectation maximisation starts."""

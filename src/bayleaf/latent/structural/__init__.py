@@ -1,0 +1,1 @@
+"""Structures learned by expectation maximisation."""

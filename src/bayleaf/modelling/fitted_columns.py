@@ -1,0 +1,298 @@
+"""A table as the codes of a network's variables, whose states may be given or not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.data.cuts.discretizers import resolve_discretizer
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.encoder.cells import missing_error
+from bayleaf.data.encoder.learning import learn_encoder
+from bayleaf.data.interval_numbers import IntervalNumbers
+from bayleaf.data.reading.rules import EncoderRules
+from bayleaf.data.tables.cells import unsupported
+from bayleaf.data.tables.columns import (
+    Column,
+    Matrix,
+    NumberColumn,
+    TimeColumn,
+    ValueColumn,
+    select_rows,
+)
+from bayleaf.data.tables.frames import column_names, single_column, take_apart
+from bayleaf.inference.rows import (
+    Unknown,
+    column_codes,
+    has_text,
+    read_weights,
+    renamed_column,
+)
+from bayleaf.models.network_parts import Name
+from bayleaf.wording import counted, name_list, near_names, quoted
+
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How columns become variables.
+
+    Parameters
+    ----------
+    missing : {"marginalize", "em", "state", "error"}
+        What becomes of missing cells.
+    unknown : {"error", "missing"}
+        What becomes of values that are none of the given states.
+    discretizer : str or discretiser
+        Finds cut points where they are not given.
+    categorical_features : collection of names, optional
+        Columns of numbers that are nominal.
+    """
+
+    missing: str
+    unknown: Unknown
+    discretizer: Any = "equal_frequency"
+    categorical_features: Collection[Name] | None = None
+
+    def rules(self, names: Collection[Name]) -> EncoderRules:
+        """How the columns of some variables without given states are read."""
+        declared = self.categorical_features
+        nominal = None
+        if declared is not None:
+            nominal = tuple(name for name in declared if name in names)
+        missing: Any = "marginalize" if self.missing == "em" else self.missing
+        return EncoderRules(nominal, missing=missing, identifiers="keep", dates="error")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedColumns:
+    """What the columns of a table mean, and their rows.
+
+    Parameters
+    ----------
+    domain : Domain
+        The variables in order.
+    codes : Codes
+        Rows of positive weight; latent variables are missing in all.
+    notes : tuple of str
+        What a reader should know of the columns.
+    """
+
+    domain: Domain
+    codes: Codes
+    notes: tuple[str, ...]
+
+
+def fit_columns(
+    names: Sequence[Name],
+    given: Sequence[Variable | None],
+    latent: Collection[Name],
+    table: Any,
+    sample_weight: Any,
+    reading: Reading,
+) -> FittedColumns:
+    """Read a table over variables by name.
+
+    Parameters
+    ----------
+    names : sequence of str or int
+        The variables.
+    given : sequence of Variable or None
+        What is known of each; the others are learned from their columns.
+    latent : collection of names
+        Variables without a column, all of them given.
+    table : data frame, mapping, array, list of rows, or Codes
+        The rows.
+    sample_weight : array-like of shape (n_rows,) or None
+        Their weights.
+    reading : Reading
+        How columns are read.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a variable has no column, a column or a value cannot be used, or weights do
+        not fit.
+    """
+    if isinstance(table, Codes):
+        return _of_codes(given, table, sample_weight)
+    observed = [name for name in names if name not in latent]
+    columns, notes = _columns(observed, latent, table)
+    columns, weights = _weighted(columns, sample_weight)
+    variables = dict(zip(names, given, strict=True))
+    unread = [c for c in columns if variables[c.name] is None]
+    codes: dict[Name, NDArray[Any]] = {}
+    if unread:
+        rules = reading.rules([column.name for column in unread])
+        found = resolve_discretizer(reading.discretizer)
+        encoder, read = learn_encoder(unread, None, weights, found, rules)
+        for place, variable in enumerate(encoder.domain):
+            variables[variable.name] = variable
+            codes[variable.name] = read.column(place)
+        notes += [f"column {quoted(n)}: {text}" for n, text in encoder.notes.items()]
+    for column in columns:
+        known = variables[column.name]
+        if column.name not in codes and known is not None:
+            codes[column.name] = _given_codes(known, column, reading)
+            variables[column.name] = _with_numbers(known, column, weights)
+    domain = Domain(tuple(v for v in variables.values() if v is not None))
+    n_rows = len(weights)
+    stacked = [
+        codes.get(variable.name, np.full(n_rows, variable.n_states, dtype=np.intp))
+        for variable in domain
+    ]
+    own_weights = None if sample_weight is None else weights
+    encoded = Codes.from_columns(stacked, domain.cards, own_weights)
+    return FittedColumns(domain, encoded, tuple(notes))
+
+
+def _of_codes(
+    given: Sequence[Variable | None], codes: Codes, sample_weight: Any
+) -> FittedColumns:
+    """Rows that are codes already."""
+    known = [variable for variable in given if variable is not None]
+    if len(known) < len(given) or codes.cards != tuple(v.n_states for v in known):
+        raise ValueError(
+            "codes need variables whose states are given, as many each as the codes "
+            "have; pass a data frame, or states="
+        )
+    if sample_weight is not None:
+        weights = read_weights(sample_weight, codes.n_rows, "sample_weight")
+        codes = replace(codes, weights=weights, unit_weights=False)
+    codes = codes.rows(codes.weights > 0)
+    if not codes.n_rows:
+        raise _no_rows()
+    return FittedColumns(Domain(tuple(known)), codes, ())
+
+
+def _columns(
+    observed: Sequence[Name], latent: Collection[Name], table: Any
+) -> tuple[list[Column], list[str]]:
+    """The column of each observed variable, called like it, and what is ignored."""
+    found = _all_columns(observed, table)
+    texts = {str(name): name for name in observed}
+    own: dict[Name, Column] = {}
+    ignored = []
+    for column in found:
+        name = texts.get(str(column.name))
+        if str(column.name) in set(map(str, latent)):
+            raise ValueError(
+                f"variable {quoted(column.name)} has a column, so it is not latent; "
+                "take it out of latent=, or drop the column"
+            )
+        if name is None:
+            ignored.append(column.name)
+        elif name in own:
+            raise ValueError(
+                f"two columns are called {quoted(str(name))}; drop one of them"
+            )
+        else:
+            own[name] = _called(column, name)
+    absent = [name for name in observed if name not in own]
+    if absent:
+        near = near_names(str(absent[0]), map(str, ignored)) + "; " if ignored else ""
+        raise ValueError(
+            f"variable {quoted(absent[0])} has no column in the table; "
+            f"{near}if it is never observed, name it in latent= with missing='em'"
+        )
+    notes = []
+    if ignored:
+        what = counted(len(ignored), "column")
+        notes.append(f"ignored {what} of the table: {name_list(ignored)}")
+    return [own[name] for name in observed], notes
+
+
+def _all_columns(observed: Sequence[Name], table: Any) -> list[Column]:
+    """All columns of a table; those of an array are called like the variables."""
+    if isinstance(table, Mapping):
+        columns = [single_column(cells, name) for name, cells in table.items()]
+        lengths = {column.n_rows for column in columns}
+        if len(lengths) > 1:
+            raise ValueError(
+                "the columns of the table have different lengths "
+                f"({name_list(sorted(lengths))}); give every column as many cells"
+            )
+        return columns
+    parts = take_apart(table)
+    whole = parts.columns() if isinstance(parts, Matrix) else parts
+    if column_names(table) is not None:
+        return list(whole)
+    if len(whole) != len(observed):
+        raise ValueError(
+            f"a table of {len(whole)} columns without names cannot be matched with "
+            f"{counted(len(observed), 'variable')}; give one column each, in order, or "
+            "a data frame"
+        )
+    return [_called(c, name) for c, name in zip(whole, observed, strict=True)]
+
+
+def _called(column: Column, name: Name) -> Column:
+    """A column under a variable's name; a column of dates is refused."""
+    if isinstance(column, TimeColumn):
+        raise unsupported(column.name, "dates or times")
+    return column if column.name == name else renamed_column(column, name)
+
+
+def _weighted(
+    columns: list[Column], sample_weight: Any
+) -> tuple[list[Column], Weights]:
+    """The rows that count, and their weights."""
+    n_rows = columns[0].n_rows if columns else 0
+    if not n_rows:
+        raise _no_rows()
+    if sample_weight is None:
+        return columns, np.broadcast_to(np.float64(1.0), (n_rows,))
+    weights = read_weights(sample_weight, n_rows, "sample_weight")
+    kept = weights > 0
+    if not kept.any():
+        raise _no_rows()
+    if not kept.all():
+        selected = select_rows(columns, kept)
+        assert not isinstance(selected, Matrix)
+        columns, weights = selected, weights[kept]
+    return columns, weights
+
+
+def _no_rows() -> ValueError:
+    """The error for a table from which nothing can be learned."""
+    return ValueError("there are no rows with a positive weight to learn from")
+
+
+def _given_codes(variable: Variable, column: Column, reading: Reading) -> NDArray[Any]:
+    """Codes of a column over states that are given."""
+    assert not isinstance(column, TimeColumn)
+    codes = column_codes(variable, column, reading.unknown)
+    missing = codes == variable.n_known_states
+    if reading.missing == "error" and missing.any():
+        raise missing_error(variable.name, missing)
+    has_state = variable.has_missing_state
+    if reading.missing == "state" and not has_state and missing.any():
+        raise ValueError(
+            f"column {quoted(variable.name)} has missing cells, but the states of the "
+            "variable are given without one for them; put None last among its states"
+        )
+    return codes
+
+
+def _with_numbers(variable: Variable, column: Column, weights: Weights) -> Variable:
+    """A variable with the numbers in its intervals, where these were not known."""
+    is_cut = variable.kind == "numeric" and variable.categories is None
+    assert not isinstance(column, TimeColumn)
+    if not is_cut or variable.numbers is not None or has_text(column):
+        return variable
+    if isinstance(column, NumberColumn):
+        values = column.floats()
+    else:
+        assert isinstance(column, ValueColumn)
+        every: list[Any] = [
+            v if isinstance(v, int | float) else np.nan for v in column.values
+        ]
+        values = np.array([*every, np.nan], dtype=np.float64)[column.indices]
+    numbers = IntervalNumbers.of_column(values, weights, variable.cut_points)
+    return replace(variable, numbers=numbers)

@@ -1,0 +1,1 @@
+"""Graphs over named variables, with or without tables."""
