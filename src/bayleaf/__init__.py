@@ -51,6 +51,7 @@ _PUBLIC = {
     "to_onnx": "bayleaf.io.exports.operators.classifier",
     "predict_to_folder": "bayleaf.predictions.folder",
     "read_network": "bayleaf.io.registry",
+    "to_sql": "bayleaf.io.exports.sql.statement",
     "write_network": "bayleaf.io.registry",
 }
 

@@ -35,6 +35,14 @@ def test_a_suffix_of_no_program_is_refused(
     assert "a.xlsx has no suffix of a program" in done.err
 
 
+def test_an_option_of_other_programs_is_refused(
+    run: Run, naive: Path, tmp_path: Path
+) -> None:
+    done = run("export", naive, "-o", tmp_path / "a.pmml", "--dialect", "sqlite")
+    assert done.code == 2
+    assert "dialect is no option of .pmml files" in done.err
+
+
 def test_what_is_no_model_file_is_refused(run: Run, heart: Path) -> None:
     done = run("export", heart, "-o", heart.with_suffix(".pmml"))
     assert done.code == 2

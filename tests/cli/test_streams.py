@@ -42,7 +42,7 @@ def commands(files: Files) -> dict[str, list[str]]:
         "query": ["query", model],
         "sample": ["sample", model, "-n", "100000"],
         "convert": ["convert", model, f"{out}/m.bif"],
-        "export": ["export", model, "-o", f"{out}/m.pmml"],
+        "export": ["export", model, "-o", f"{out}/m.sql"],
         "report": ["report", model, table, "--folds", "2", "-o", f"{out}/r.html"],
         "reproduce": ["reproduce", "sahami1996", "--quick", "--output", f"{out}/p"],
         "counts": ["counts", table, "--like", model, "-o", f"{out}/c.counts"],

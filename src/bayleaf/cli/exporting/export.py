@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from bayleaf.cli.options import Strings
+
 
 def export(
-    model: Path, *, output: Annotated[Path, Parameter(name=["--output", "-o"])]
+    model: Path,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    dialect: str | None = None,
+    table: str | None = None,
+    explain: int | None = None,
+    id_columns: Annotated[Strings, Parameter(name=["--id"])] = (),
+    form: Literal["auto", "case", "values"] | None = None,
 ) -> int:
     """Write a classifier as a program that scores without this library.
 
-    The suffix of the file says which: onnx for a graph of operators, pmml for scoring
-    engines.
+    The suffix of the file says which: sql for a query of a database, onnx for a graph
+    of operators, pmml for scoring engines.
 
-    Example: `bayleaf export heart.json -o heart.onnx`
+    Example: `bayleaf export heart.json -o heart.sql --dialect postgres --explain 3`
 
     Parameters
     ----------
@@ -24,13 +33,32 @@ def export(
         Model file.
     output
         File to write; its suffix names the program.
+    dialect
+        Of a query: duckdb (the default), postgres, sqlite, spark, bigquery, snowflake
+        or mysql.
+    table
+        Of a query: the table that it scores.
+    explain
+        Of a query: how many of the largest contributions it tells for each row.
+    id_columns
+        Of a query: a column of the table that it hands on; may be repeated.
+    form
+        Of a query: conditions (case), tables of numbers that are joined (values), or
+        by size (auto, the default).
     """
     from bayleaf.io.atomic import check_writable
     from bayleaf.io.exports.registry import export_model
 
     check_writable(output)
+    options = {
+        "dialect": dialect,
+        "table": table,
+        "explain": explain,
+        "id_columns": id_columns or None,
+        "form": form,
+    }
     try:
-        export_model(model, output)
+        export_model(model, output, **options)
     except ImportError as error:
         raise ValueError(str(error)) from None
     return 0

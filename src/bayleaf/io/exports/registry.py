@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -9,16 +10,18 @@ from typing import Any
 
 from bayleaf.io.native.model_file import SavedModel, read_model
 from bayleaf.models.predictor import Predictor
+from bayleaf.wording import name_list
 
-# Module and function of each suffix: the function takes a predictor and a path. Modules
-# are loaded when a file asks for them.
+# Module and function of each suffix: the function takes a predictor, a path and options
+# by name. Modules are loaded when a file asks for them.
 WRITERS: dict[str, tuple[str, str]] = {
+    ".sql": ("bayleaf.io.exports.sql.statement", "write_sql"),
     ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
     ".pmml": ("bayleaf.io.exports.scoring_sums", "write_pmml"),
 }
 
 
-def export_model(model: Any, path: str | Path) -> None:
+def export_model(model: Any, path: str | Path, **options: Any) -> None:
     """Write a classifier as a program of the system that the file's suffix names.
 
     Parameters
@@ -27,18 +30,23 @@ def export_model(model: Any, path: str | Path) -> None:
         The classifier, or the model file of one.
     path : str or Path
         Where to; an older file is replaced only when all is written.
+    **options
+        What the writer of that suffix takes beside; those that are None are left out.
 
     Raises
     ------
     ValueError
-        If the suffix is none of a known program, or it cannot hold the model.
+        If the suffix is none of a known program, an option does not belong to it, or
+        the program cannot hold the model.
     TypeError
         If `model` is no classifier.
     OSError
         If a file cannot be read or written.
     """
     write = _writer(path)
-    write(predictor_of(model), path)
+    given = {name: value for name, value in options.items() if value is not None}
+    _check_options(write, given, Path(path).suffix)
+    write(predictor_of(model), path, **given)
 
 
 def predictor_of(model: Any) -> Predictor:
@@ -85,3 +93,16 @@ def _writer(path: str | Path) -> Callable[..., None]:
     module, function = WRITERS[suffix]
     found: Callable[..., None] = getattr(import_module(module), function)
     return found
+
+
+def _check_options(
+    write: Callable[..., None], options: dict[str, Any], suffix: str
+) -> None:
+    """Raise ValueError unless a writer takes all the options."""
+    known = list(inspect.signature(write).parameters)[2:]
+    for name in options:
+        if name not in known:
+            takes = f"these take {name_list(known)}" if known else "these take none"
+            raise ValueError(
+                f"{name} is no option of {suffix} files; {takes}, so leave it out"
+            )
