@@ -16,6 +16,7 @@ from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -26,7 +27,6 @@ from bayleaf.report.columns import (
     quality_notes,
     reading_values,
 )
-from bayleaf.report.privacy import Privacy
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 

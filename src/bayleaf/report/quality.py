@@ -18,8 +18,8 @@ from bayleaf.evaluation.operating_points import (
     implied_threshold,
     operating_points,
 )
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.predictor import Predictor
-from bayleaf.report.privacy import Privacy
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
