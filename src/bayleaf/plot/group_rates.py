@@ -80,10 +80,11 @@ def group_rates(
     ax.set_xlim(-0.02, 1.02)
     told = [rate.replace("_", " ") for rate in rates]
     # Below the axes, where it hides no interval.
-    below = -0.55 / (_GROUP * n_groups)
+    below = -0.42 / (_GROUP * n_groups)
     style.legend(
         ax, lines, told, loc="upper center", bbox_to_anchor=(0.5, below), ncols=2
     )
+    style.label_axes(ax, "share of rows")
     style.title(ax, f"{label} by {', '.join(grouping.columns)}")
     style.plain_frame(ax)
     ax.grid(axis="x", color=style.FAINT, linewidth=0.4, alpha=0.5)

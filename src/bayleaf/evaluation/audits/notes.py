@@ -52,8 +52,9 @@ def audit_notes(found: Audit) -> list[str]:
         base = Privacy(min_count=found.min_count).base
         notes.append(
             f"Numbers of rows are rounded to multiples of {base} and probabilities put "
-            "into intervals; all figures are computed from these alone, and "
-            "intervals know nothing of the rounding. Groups of fewer rows are left out, and so are numbers of the model."
+            "into intervals; all figures are computed from these alone, and credible "
+            "intervals know nothing of the rounding. Groups of fewer rows are left "
+            "out, and so are numbers of the model."
         )
     return notes
 

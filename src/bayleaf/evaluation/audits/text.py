@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import itertools
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -19,6 +20,9 @@ from bayleaf.wording import counted, name_list, plain, visible
 
 if TYPE_CHECKING:
     from bayleaf.evaluation.audits.audited import Audit
+
+# Longer names are cut, shorter ones leave room.
+_NAME, _LEAST_NAME = 40, 10
 
 
 def audit_text(found: Audit, width: int) -> str:
@@ -38,8 +42,9 @@ def audit_text(found: Audit, width: int) -> str:
     for table in audit_tables(found):
         # Above the table, as its own title would be no wider than its columns.
         _print(console, table.title)
-        console.print(_terminal_table(table))
-        console.print()
+        for part in _in_width(table, width):
+            console.print(_terminal_table(part))
+            console.print()
     for routes in found.routes:
         for line in routes_lines(routes):
             _print(console, line)
@@ -105,6 +110,30 @@ def changed_lines(found: Audit) -> Iterator[str]:
         )
 
 
+def _in_width(table: FigureTable, width: int) -> Iterator[FigureTable]:
+    """Tables of as many columns as fit side by side, the names repeated."""
+    lines = [[plain(cell, _NAME) for cell in row] for row in (table.heads, *table.rows)]
+    first, *others = (max(map(len, column)) + 1 for column in zip(*lines, strict=True))
+    room = width + 1 - max(first, _LEAST_NAME + 1)
+    for n_parts in range(1, len(others) + 1):
+        ends = [len(others) * part // n_parts for part in range(n_parts + 1)]
+        parts = [range(a, b) for a, b in itertools.pairwise(ends)]
+        if all(sum(others[place] for place in part) <= room for part in parts):
+            break
+    for part in parts:
+        yield _columns_of(table, [place + 1 for place in part])
+
+
+def _columns_of(table: FigureTable, places: Sequence[int]) -> FigureTable:
+    """The first column of a table and some others."""
+    kept = [0, *places]
+    return FigureTable(
+        table.title,
+        tuple(table.heads[place] for place in kept),
+        tuple(tuple(row[place] for place in kept) for row in table.rows),
+    )
+
+
 def _terminal_table(table: FigureTable) -> Table:
     """A table with a line below its head only."""
     drawn = Table(
@@ -114,12 +143,12 @@ def _terminal_table(table: FigureTable) -> Table:
         pad_edge=False,
     )
     first, *others = table.heads
-    drawn.add_column(Text(visible(first)), overflow="fold", min_width=10)
+    drawn.add_column(Text(visible(first)), overflow="fold", min_width=_LEAST_NAME)
     for head in others:
         drawn.add_column(Text(visible(head)), justify="right", overflow="fold")
     for row in table.rows:
         # As text, since brackets in a plain string would be taken for markup.
-        drawn.add_row(*(Text(plain(cell, 60)) for cell in row))
+        drawn.add_row(*(Text(plain(cell, _NAME)) for cell in row))
     return drawn
 
 
