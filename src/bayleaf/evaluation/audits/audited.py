@@ -1,44 +1,21 @@
-"""What an audit found, as text, tables and plain values."""
+"""An audit as text, tables and plain values."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayleaf.evaluation.audits.parity import ModelParity
-from bayleaf.evaluation.audits.routes import Routes
-from bayleaf.evaluation.groups.estimates import Estimate
-from bayleaf.evaluation.groups.figures import GroupFigures
-from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
+from bayleaf.evaluation.audits.audit_figures import AuditFigures
+from bayleaf.evaluation.audits.html import audit_html, audit_page
+from bayleaf.evaluation.audits.notes import audit_notes
+from bayleaf.evaluation.audits.text import audit_text
+from bayleaf.io.atomic import replacing
 from bayleaf.wording import brief, counted, name_list
 
 
 @dataclass(frozen=True)
-class ChangedCell:
-    """What other values of a group variable's cell would change, all else as it is.
-
-    Parameters
-    ----------
-    column : str
-        The group variable.
-    predictions : Estimate
-        Share of rows that some other value gives another predicted class.
-    probabilities : Estimate
-        Mean over rows of the largest change of a class's probability.
-    """
-
-    column: str
-    predictions: Estimate
-    probabilities: Estimate
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class Audit:
+class Audit(AuditFigures):
     """A classifier's predictions by group, and how groups reach them.
 
     Parameters
@@ -61,26 +38,12 @@ class Audit:
         By each column, then by all of them together where there are several.
     parity : tuple of ModelParity
         Probabilities of the classes by group under the model; empty where numbers are
-        withheld or the model has no joint distribution.
+        withheld. A model without a joint distribution has none by several columns.
     routes : tuple of Routes
         How each column reaches the predictions.
     changed : tuple of ChangedCell
         For each column that is a feature; empty where numbers are withheld.
     """
-
-    model: str
-    target: str
-    classes: tuple[str, ...]
-    positive: tuple[str, ...]
-    basis: str
-    basis_told: str
-    level: float
-    min_count: int
-    overall: GroupFigures
-    groupings: tuple[GroupedFigures, ...]
-    parity: tuple[ModelParity, ...]
-    routes: tuple[Routes, ...]
-    changed: tuple[ChangedCell, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values, ready for JSON."""
@@ -104,8 +67,6 @@ class Audit:
     @property
     def notes(self) -> list[str]:
         """Sentences that follow from the figures."""
-        from bayleaf.evaluation.audits.notes import audit_notes
-
         return audit_notes(self)
 
     def to_text(self, width: int = 80) -> str:
@@ -116,8 +77,6 @@ class Audit:
         width : int, default=80
             Characters of a line.
         """
-        from bayleaf.evaluation.audits.text import audit_text
-
         return audit_text(self, width)
 
     def to_html(self, path: str | Path | None = None) -> str:
@@ -128,9 +87,6 @@ class Audit:
         OSError
             If the file cannot be written; an older file is then left as it was.
         """
-        from bayleaf.evaluation.audits.html import audit_page
-        from bayleaf.io.atomic import replacing
-
         page = audit_page(self)
         if path is not None:
             with replacing(path) as part:
@@ -148,6 +104,4 @@ class Audit:
         )
 
     def _repr_html_(self) -> str:
-        from bayleaf.evaluation.audits.html import audit_html
-
         return audit_html(self)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
 
-from bayleaf.evaluation.audits.notes import MEANINGS
+from bayleaf.evaluation.audits.audit_figures import AuditFigures
+from bayleaf.evaluation.audits.notes import MEANINGS, audit_notes
 from bayleaf.evaluation.audits.tables import audit_tables
 from bayleaf.evaluation.audits.text import changed_lines, headline, routes_lines
 from bayleaf.evaluation.groups.estimates import Estimate
@@ -14,9 +14,6 @@ from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.pictures.intervals import Interval, intervals_svg
 from bayleaf.pictures.notebook import picture_html, table_html
 from bayleaf.wording import plain
-
-if TYPE_CHECKING:
-    from bayleaf.evaluation.audits.audited import Audit
 
 _DRAWN = {
     "base rate": "base_rate",
@@ -35,9 +32,9 @@ _PAGE_STYLE = (
 )
 
 
-def audit_html(found: Audit) -> str:
+def audit_html(found: AuditFigures) -> str:
     """Tables, paths and sentences without scripts or references, all names escaped."""
-    parts = [_paragraphs([*headline(found), *found.notes])]
+    parts = [_paragraphs([*headline(found), *audit_notes(found)])]
     for grouping in found.groupings:
         parts += [_picture(grouping, place) for place in range(len(found.positive))]
     parts += [table_html(*table) for table in audit_tables(found)]
@@ -51,7 +48,7 @@ def audit_html(found: Audit) -> str:
     return picture_html(*parts)
 
 
-def audit_page(found: Audit) -> str:
+def audit_page(found: AuditFigures) -> str:
     """The same as a page of its own."""
     title = escape(plain(f"Audit of {found.model}, {found.target}"))
     return (

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from bayleaf.evaluation.audits.audit_figures import AuditFigures
 from bayleaf.evaluation.groups.estimates import Estimate
 from bayleaf.evaluation.groups.figures import Contrast, GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.wording import name_list, plain, shown_name
-
-if TYPE_CHECKING:
-    from bayleaf.evaluation.audits.audited import Audit
 
 MEANINGS = {
     "base rate": "share of rows whose class it is",
@@ -31,12 +27,12 @@ MEANINGS = {
 }
 
 
-def audit_notes(found: Audit) -> list[str]:
+def audit_notes(found: AuditFigures) -> list[str]:
     """What the figures say, in sentences.
 
     Parameters
     ----------
-    found : Audit
+    found : AuditFigures
         Whose figures are told.
     """
     notes = []

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from bayleaf.evaluation.audits.audit_figures import AuditFigures
 from bayleaf.evaluation.audits.parity import ModelParity
 from bayleaf.evaluation.groups.estimates import Estimate
 from bayleaf.evaluation.groups.figures import GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.wording import shown_name
-
-if TYPE_CHECKING:
-    from bayleaf.evaluation.audits.audited import Audit
 
 # Classes that a table of the model's own probabilities has columns for.
 _MOST_CLASSES = 6
@@ -36,7 +34,7 @@ class FigureTable(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
-def audit_tables(found: Audit) -> Iterator[FigureTable]:
+def audit_tables(found: AuditFigures) -> Iterator[FigureTable]:
     """The tables by groups of rows, then those of the model itself."""
     for grouping in found.groupings:
         yield from _grouping_tables(found, grouping)
@@ -44,7 +42,9 @@ def audit_tables(found: Audit) -> Iterator[FigureTable]:
         yield _parity_table(parity, found.positive)
 
 
-def _grouping_tables(found: Audit, grouping: GroupedFigures) -> Iterator[FigureTable]:
+def _grouping_tables(
+    found: AuditFigures, grouping: GroupedFigures
+) -> Iterator[FigureTable]:
     """Rates of each class, scores, and differences to the reference."""
     by = f"by {_joined(grouping.columns)}"
     groups = (*grouping.groups, found.overall)

@@ -6,31 +6,28 @@ import io
 import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bayleaf.evaluation.audits.notes import MEANINGS
+from bayleaf.evaluation.audits.audit_figures import AuditFigures
+from bayleaf.evaluation.audits.notes import MEANINGS, audit_notes
 from bayleaf.evaluation.audits.routes import Routes
 from bayleaf.evaluation.audits.tables import FigureTable, audit_tables
 from bayleaf.wording import counted, name_list, plain, visible
-
-if TYPE_CHECKING:
-    from bayleaf.evaluation.audits.audited import Audit
 
 # Longer names are cut, shorter ones leave room.
 _NAME, _LEAST_NAME = 40, 10
 
 
-def audit_text(found: Audit, width: int) -> str:
+def audit_text(found: AuditFigures, width: int) -> str:
     """Tables, paths and sentences, one below the other.
 
     Parameters
     ----------
-    found : Audit
+    found : AuditFigures
         What to show.
     width : int
         Characters of a line.
@@ -49,7 +46,7 @@ def audit_text(found: Audit, width: int) -> str:
         for line in routes_lines(routes):
             _print(console, line)
         console.print()
-    for line in [*changed_lines(found), *found.notes]:
+    for line in [*changed_lines(found), *audit_notes(found)]:
         _print(console, line)
     console.print()
     for name, meaning in MEANINGS.items():
@@ -60,7 +57,7 @@ def audit_text(found: Audit, width: int) -> str:
     return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
 
 
-def headline(found: Audit) -> list[str]:
+def headline(found: AuditFigures) -> list[str]:
     """What was audited, and on which rows."""
     rows = counted(found.overall.n_rows, "row")
     about = "about " if found.min_count > 1 else ""
@@ -98,7 +95,7 @@ def routes_lines(routes: Routes) -> Iterator[str]:
             )
 
 
-def changed_lines(found: Audit) -> Iterator[str]:
+def changed_lines(found: AuditFigures) -> Iterator[str]:
     """What another value of a group variable's cell would change."""
     for changed in found.changed:
         share, most = changed.predictions, changed.probabilities
