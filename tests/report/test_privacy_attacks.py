@@ -2,8 +2,8 @@
 
 The tables have a class, a feature and the prediction; published are the numbers of rows
 by feature, by class and feature (of which a report tells the information) and by class
-and prediction; of an audit, by group, class and prediction, for two groups and both
-together, and whether a group is shown. One attacker knows the number of rows and takes
+and prediction; of an audit, by two groups together, class and prediction, and whether
+a group is shown. One attacker knows the number of rows and takes
 for granted nothing but how rounding works; others do not know it, but take for granted
 that no sum of neighbours is off by a whole base, or by two, which is mostly so.
 
@@ -143,8 +143,8 @@ def small_counts_of_a_page(seed: int) -> list[int]:
 def small_counts_of_an_audit(seed: int) -> list[int]:
     """Small counts recovered from an audit by two columns and by both together.
 
-    A group that is not shown, though its number of rows follows from those that are,
-    has fewer than the base.
+    Its rows are rounded once, by both. A group that is not shown, though its number of
+    rows follows from those that are, has fewer than the base.
     """
     rng = np.random.default_rng(seed)
     privacy = Privacy(min_count=int(rng.integers(2, 7)))
@@ -155,32 +155,28 @@ def small_counts_of_an_audit(seed: int) -> list[int]:
     )
     privacy = privacy.of_table(list(rows))
     joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
-    first, second = (Groups((name,), (), rows[0]) for name in ("a", "b"))
-    partitions: list[Partition] = []
-    groups, bounds = [], []
-    for name, kept in (
-        (BY_CLASS, ()),
-        (group_partition(first), (1,)),
-        (group_partition(second), (2,)),
-        (group_partition(first.crossed(second)), (1, 2)),
-    ):
-        cell_of, n_cells = margin(cards, (*kept, 0, 3))
-        counts = np.bincount(cell_of, joint, n_cells).astype(int)
-        published = privacy.published(counts, name)
-        partitions.append((cell_of, published))
-        groups += [cell_of == cell for cell in range(n_cells)]
-        n_rows_of, told = counts.reshape(-1, 4).sum(axis=1), published.reshape(-1, 4)
-        hidden = privacy.unnamed(n_rows_of, told.sum(axis=1))
-        for group in range(len(hidden)) if kept else ():
-            cells = cell_of // 4 == group
+    cell_of, n_cells = margin(cards, (1, 2, 0, 3))
+    counts = np.bincount(cell_of, joint, n_cells).astype(int)
+    name = group_partition(Groups(("a", "b"), (), rows[1]))
+    published = privacy.published(counts, name)
+    groups = [cell_of == cell for cell in range(n_cells)]
+    bounds = []
+    for kept in ((0, 3), (1,), (2,), (1, 2), (1, 0, 3), (2, 0, 3)):
+        group_of, n_groups = margin(cards, kept)
+        told = np.bincount(group_of, published[cell_of], n_groups).astype(int)
+        hidden = privacy.unnamed(np.bincount(group_of, joint, n_groups), told)
+        for group in range(n_groups):
+            cells = group_of == group
             groups.append(cells)
+            if 0 in kept:
+                continue
             if not hidden[group]:
                 bounds.append((cells, privacy.base, n_rows))
-            elif told[group].sum() > privacy.base:
+            elif told[group] > privacy.base:
                 bounds.append((cells, 1, privacy.base - 1))
     found = []
     for known in attackers(n_rows, privacy.base):
-        attack = Attack(known[0], partitions, known[1])
+        attack = Attack(known[0], [(cell_of, published)], known[1])
         for bound in bounds:
             attack.know_between(*bound)
         found += recovered(attack, joint, groups, privacy.min_count)

@@ -19,6 +19,7 @@ from bayleaf.evaluation.audits.group_columns import (
     Bins,
     GroupColumn,
     crossed,
+    decoded,
     group_columns,
 )
 from bayleaf.evaluation.audits.parity import ModelParity, model_parity
@@ -37,13 +38,14 @@ from bayleaf.evaluation.groups.estimates import (
 )
 from bayleaf.evaluation.groups.figures import Task
 from bayleaf.evaluation.groups.grouped_figures import (
-    grouped_figures,
+    figures_of_kept,
+    kept_rows,
     overall_figures,
     task_of,
 )
 from bayleaf.evaluation.groups.labels import Groups
 from bayleaf.evaluation.operating_points import LossMatrix
-from bayleaf.evaluation.privacy import BY_CLASS, Privacy
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.rounded_rows import PredictedRows
 from bayleaf.evaluation.table_rows import labels_of, model_columns
 from bayleaf.models.predictor import Predictor
@@ -153,13 +155,11 @@ def audit(
         loss=case.predictor.loss,
         level=level,
     )
-    groupings = [column.groups for column in columns]
-    if len(columns) > 1:
-        groupings.append(crossed(columns, case.frame.columns))
-    given = _references(groupings, reference)
+    together = crossed(columns, case.frame.columns)
+    given = _references(columns, together, reference)
     with displayed(verbose):
         proba, told = case.probabilities(n_folds, random_state)
-    return case.audited(columns, groupings, given, task, proba, told)
+    return case.audited(columns, together, given, task, proba, told)
 
 
 class _Case:
@@ -246,16 +246,21 @@ class _Case:
     def audited(
         self,
         columns: Sequence[GroupColumn],
-        groupings: Sequence[Groups],
+        together: Groups,
         references: Sequence[Any],
         task: Task,
         proba: Floats,
         told: tuple[str, str],
     ) -> Audit:
         """All figures."""
-        nowhere = np.zeros_like(self.truth)
-        chosen = self.predictor.choose(proba)
-        rows = PredictedRows(self.truth, chosen, proba, nowhere)
+        rows = PredictedRows(
+            self.truth, self.predictor.choose(proba), proba, together.codes
+        )
+        # Rounded once: all groups are then sums of the same rows.
+        kept, asked = kept_rows(rows, together, task, self.privacy)
+        groupings = [(c.groups, decoded(kept.groups, together, c)) for c in columns]
+        if len(columns) > 1:
+            groupings.append((together, kept.groups))
         withheld = self.privacy.withholds
         return Audit(
             model=type(self.estimator).__name__,
@@ -266,16 +271,14 @@ class _Case:
             basis_told=told[1],
             level=task.level,
             min_count=self.privacy.min_count,
-            overall=overall_figures(rows, task, self.privacy, BY_CLASS),
+            overall=overall_figures(kept, asked),
             groupings=tuple(
-                grouped_figures(
-                    rows._replace(groups=groups.codes),
-                    groups,
-                    task,
-                    self.privacy,
-                    reference,
+                figures_of_kept(
+                    kept._replace(groups=codes), groups, asked, self.privacy, reference
                 )
-                for groups, reference in zip(groupings, references, strict=True)
+                for (groups, codes), reference in zip(
+                    groupings, references, strict=True
+                )
             ),
             parity=() if withheld else tuple(self._parity(columns, task)),
             routes=tuple(self._routes(column) for column in columns),
@@ -331,20 +334,21 @@ class _Case:
 
 
 def _references(
-    groupings: Sequence[Groups], reference: Mapping[str, Any] | None
+    columns: Sequence[GroupColumn],
+    together: Groups,
+    reference: Mapping[str, Any] | None,
 ) -> list[Any]:
     """The group that each grouping is compared with; None for that of most rows."""
     given = dict(reference or {})
-    known = {groups.columns[0] for groups in groupings if len(groups.columns) == 1}
+    known = [column.name for column in columns]
     strange = [name for name in given if name not in known]
     if strange:
         raise ValueError(
             f"a reference is given for {quoted(strange[0])}, which makes no groups; "
             "name it in by"
         )
+    sets = [(name,) for name in known]
     return [
-        tuple(given[name] for name in groups.columns)
-        if all(name in given for name in groups.columns)
-        else None
-        for groups in groupings
+        tuple(given[name] for name in own) if all(n in given for n in own) else None
+        for own in ([*sets, together.columns] if len(known) > 1 else sets)
     ]

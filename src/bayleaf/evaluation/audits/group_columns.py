@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable
@@ -129,6 +131,18 @@ def crossed(columns: Sequence[GroupColumn], order: Sequence[str]) -> Groups:
                 "bins"
             )
     return groups
+
+
+def decoded(
+    codes: NDArray[np.intp], together: Groups, column: GroupColumn
+) -> NDArray[np.intp]:
+    """Groups of one column from codes of groups by all of them."""
+    place = together.columns.index(column.groups.columns[0])
+    later = [
+        len({label[i] for label in together.labels})
+        for i in range(place + 1, len(together.columns))
+    ]
+    return codes // math.prod(later) % len(column.groups.labels)
 
 
 def _group_column(

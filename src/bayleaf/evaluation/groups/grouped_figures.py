@@ -213,7 +213,28 @@ def grouped_figures(
     ValueError
         If the reference is no group that is shown.
     """
-    kept, task = _kept(rows, task, privacy, group_partition(groups))
+    kept, task = kept_rows(rows, groups, task, privacy)
+    return figures_of_kept(kept, groups, task, privacy, reference)
+
+
+def figures_of_kept(
+    kept: PredictedRows,
+    groups: Groups,
+    task: Task,
+    privacy: Privacy,
+    reference: Any = None,
+) -> GroupedFigures:
+    """Figures of groups from rows that may be told of.
+
+    Parameters
+    ----------
+    kept : PredictedRows
+        What `kept_rows` gave; their groups are those of `groups`.
+    groups : Groups
+        With the codes of the rows of the table, whose numbers decide on what is shown.
+    task, privacy, reference
+        As for `grouped_figures`.
+    """
     n_shown = np.bincount(kept.groups, minlength=len(groups.labels))
     shown = (n_shown > 0) & ~privacy.unnamed(groups.n_rows, n_shown)
     found = [
@@ -231,29 +252,27 @@ def grouped_figures(
     )
 
 
-def overall_figures(
-    rows: PredictedRows, task: Task, privacy: Privacy, partition: str
-) -> GroupFigures:
-    """Figures of all rows together."""
-    together = rows._replace(groups=np.zeros_like(rows.groups))
-    kept, task = _kept(together, task, privacy, partition)
+def overall_figures(kept: PredictedRows, task: Task) -> GroupFigures:
+    """Figures of all rows together, from rows that may be told of."""
     return GroupRows.of((), kept, task).figures(task, None)
 
 
 def group_partition(groups: Groups) -> str:
     """Name of the partition of a table by groups and what refines them.
 
-    Groups by several columns refine those by the first of them.
+    Groups by several columns have the totals of those by the first of them alone.
     """
     return f"group {groups.columns[0]}"
 
 
-def _kept(
-    rows: PredictedRows, task: Task, privacy: Privacy, partition: str
+def kept_rows(
+    rows: PredictedRows, groups: Groups, task: Task, privacy: Privacy
 ) -> tuple[PredictedRows, Task]:
-    """Rows that may be told of, and what can be asked of them."""
+    """Rows that may be told of, with their groups, and what can be asked of them."""
+    rows = rows._replace(groups=groups.codes)
     if not privacy.withholds:
         return rows, task
+    partition = group_partition(groups)
     likeliest = rows.proba.argmax(axis=1)
     if len(task.names) > 2:
         kept = rounded_rows(rows, likeliest, None, privacy, partition)
