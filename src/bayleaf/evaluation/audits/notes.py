@@ -48,9 +48,10 @@ def audit_notes(found: AuditFigures) -> list[str]:
         base = Privacy(min_count=found.min_count).base
         notes.append(
             f"Numbers of rows are rounded to multiples of {base} and probabilities put "
-            "into intervals; all figures are computed from these alone, and credible "
-            "intervals know nothing of the rounding. Groups of fewer rows are left "
-            "out, and so are numbers of the model."
+            "into intervals; all figures are computed from these alone. Each number of "
+            f"rows behind a figure may be off by some {base}, of which credible "
+            "intervals know nothing. Groups of fewer rows are left out, and so are "
+            "numbers of the model."
         )
     return notes
 
