@@ -111,12 +111,13 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("exports",),
         (REST,),
     ],
+    "evaluation": [(REST,), ("groups",), ("audits",)],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "imputing", "exporting"),
+        ("commands", "counting", "imputing", "exporting", "auditing"),
         ("app",),
     ],
 }

@@ -16,6 +16,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.masked_states import masked_domain
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
+from bayleaf.evaluation.privacy import BY_CLASS, Privacy
+from bayleaf.evaluation.table_rows import labels_of, model_columns
 from bayleaf.explain import importance
 from bayleaf.progress import displayed
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
@@ -27,14 +29,13 @@ from bayleaf.report.columns import (
     quality_notes,
     reading_values,
 )
-from bayleaf.report.density import model_columns, summarize_density
+from bayleaf.report.density import summarize_density
 from bayleaf.report.importance import (
     HELD_OUT,
     fresh_importance,
     importance_values,
     published_information,
 )
-from bayleaf.report.privacy import BY_CLASS, Privacy
 from bayleaf.report.published_predictions import published_predictions
 from bayleaf.report.quality import (
     Predictions,
@@ -201,7 +202,7 @@ class _Case:
         columns = self.predictor.encoder.column_names
         self.X, read = model_columns(frame.drop(self.target), model, columns)
         self.left_out = [name for name in names if name not in {*read, self.target}]
-        self.labels, self.truth = _labels_of(
+        self.labels, self.truth = labels_of(
             frame.get_column(self.target), self.predictor.classes
         )
         encoded = model._encode(self.X)
@@ -363,22 +364,3 @@ class _Case:
         if not self.privacy.shows_rows or found is None:
             return None
         return row_values(self.model, self.predictor, self.codes, found, self.names)
-
-
-def _labels_of(
-    column: Any, classes: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The labels of a column as the classifier knows them, and their positions."""
-    known = {label: place for place, label in enumerate(classes.tolist())}
-    spelled = {name: place for place, name in enumerate(class_names(list(known)))}
-    places = []
-    for row, label in enumerate(column.to_list(), start=1):
-        place = known.get(label, spelled.get(class_names([label])[0]))
-        if place is None:
-            raise ValueError(
-                f"the target column holds {label!r} in row {row}, which is none of the "
-                f"model's classes {name_list(list(spelled))}; correct or remove the row"
-            )
-        places.append(place)
-    truth = np.array(places, dtype=np.intp)
-    return classes[truth], truth
