@@ -19,6 +19,7 @@ from bayleaf.evaluation.operating_points import (
     operating_points,
 )
 from bayleaf.models.predictor import Predictor
+from bayleaf.report.intervals import class_intervals
 from bayleaf.report.privacy import Privacy
 
 Floats = NDArray[np.float64]
@@ -100,9 +101,9 @@ def cross_validated(
     proba[np.ix_(found.held_out.rows, occurring)] = found.held_out.proba
     chosen = model._predictor().choose(proba)
     told = (
-        f"{n_folds}-fold cross-validation on the rows of this table: {n_folds} fresh "
-        f"models of the same kind and settings, each scored on its held-out rows. "
-        "The model on this page was fitted to all rows and is not scored on them."
+        f"{n_folds}-fold cross-validation on the rows of this table (seed "
+        f"{random_state}): {n_folds} fresh models of the same kind and settings, each "
+        "scored on its held-out rows. The model on this page was fitted to all rows and is not scored on them."
     )
     return Predictions(CROSS_VALIDATION, told, truth, chosen, proba, found)
 
@@ -155,6 +156,7 @@ def quality_values(
         "basis_told": found.told,
         "n_rows": len(found.truth),
         "scores": _scores(found, loss, ranks),
+        "intervals": class_intervals(found.truth, found.chosen, found.proba),
         "folds": _fold_values(found),
         "baseline": _baseline(found, n_classes),
         "confusion": {

@@ -19,6 +19,7 @@ from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.explain import importance
 from bayleaf.progress import displayed
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+from bayleaf.report.card.facts import card_facts
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.columns import (
     column_parts,
@@ -43,13 +44,11 @@ from bayleaf.report.quality import (
     scored_as_held_out,
 )
 from bayleaf.report.regression import summarize_regression
+from bayleaf.report.schema import SCHEMA
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
-
-# Changes whenever a key changes its name or meaning.
-SCHEMA = "bayleaf-report/2"
 
 
 def summarize(
@@ -159,7 +158,8 @@ def summarize(
                 n_folds=n_folds,
                 random_state=random_state,
             )
-    return {"schema": SCHEMA, **values, "privacy": _privacy_values(privacy)}
+    facts = card_facts(model, values["columns"], privacy)
+    return {"schema": SCHEMA, **values, **facts, "privacy": _privacy_values(privacy)}
 
 
 def _privacy_values(privacy: Privacy) -> Values:
