@@ -112,6 +112,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("exports",),
         (REST,),
     ],
+    "evaluation": [(REST,), ("groups",), ("audits",)],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
     "cli": [

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from bayleaf.counts.rounding import LEAST_BASE, RoundedCounts
-from bayleaf.report.privacy import BY_CLASS, Privacy, column_partition
+from bayleaf.evaluation.privacy import BY_CLASS, Privacy, column_partition
 
 sys.path.append(str(Path(__file__).parents[1]))
 from oracles.disclosure import Attack, Partition, recovered

@@ -16,6 +16,7 @@ from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -27,7 +28,6 @@ from bayleaf.report.columns import (
     reading_values,
 )
 from bayleaf.report.intervals import mean_interval
-from bayleaf.report.privacy import Privacy
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import name_list, near_names
 
@@ -241,10 +241,10 @@ def _cross_validated(
         figures = {"sd": None, **_published_figures(logs, privacy)}
     return {
         "basis": "cross_validation",
-        "basis_told": f"{n_folds}-fold cross-validation on the rows of this table (seed "
-        f"{random_state}): {n_folds} fresh models of the same settings, each scored on "
-        "rows that it had not seen. The model on this page learned from all rows and is not scored on "
-        "them.",
+        "basis_told": f"{n_folds}-fold cross-validation on the rows of this table "
+        f"(seed {random_state}): {n_folds} fresh models of the same settings, each "
+        "scored on rows that it had not seen. The model on this page learned from all "
+        "rows and is not scored on them.",
         **figures,
     }
 

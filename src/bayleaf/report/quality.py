@@ -18,9 +18,9 @@ from bayleaf.evaluation.operating_points import (
     implied_threshold,
     operating_points,
 )
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.predictor import Predictor
 from bayleaf.report.intervals import class_intervals
-from bayleaf.report.privacy import Privacy
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -103,7 +103,8 @@ def cross_validated(
     told = (
         f"{n_folds}-fold cross-validation on the rows of this table (seed "
         f"{random_state}): {n_folds} fresh models of the same kind and settings, each "
-        "scored on its held-out rows. The model on this page was fitted to all rows and is not scored on them."
+        "scored on its held-out rows. The model on this page was fitted to all rows "
+        "and is not scored on them."
     )
     return Predictions(CROSS_VALIDATION, told, truth, chosen, proba, found)
 

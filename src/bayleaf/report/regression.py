@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.regression import row_facts, scores_of_rows
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
@@ -25,7 +26,6 @@ from bayleaf.report.columns import (
 )
 from bayleaf.report.density import model_columns
 from bayleaf.report.intervals import number_intervals
-from bayleaf.report.privacy import Privacy
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import near_names
 

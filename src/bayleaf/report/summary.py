@@ -16,6 +16,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.masked_states import masked_domain
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
+from bayleaf.evaluation.privacy import BY_CLASS, Privacy
 from bayleaf.explain import importance
 from bayleaf.progress import displayed
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
@@ -35,7 +36,6 @@ from bayleaf.report.importance import (
     importance_values,
     published_information,
 )
-from bayleaf.report.privacy import BY_CLASS, Privacy
 from bayleaf.report.published_predictions import published_predictions
 from bayleaf.report.quality import (
     Predictions,

@@ -11,8 +11,8 @@ Values = dict[str, Any]
 
 _COLUMNS = 60
 MISSING_TOLD = {
-    "marginalize": "Missing cells are left out of counts, and summed out of predictions.",
-    "em": "Missing cells are filled in by expected counts, and summed out of answers.",
+    "marginalize": "Missing cells are left out of counts and summed out of predictions.",
+    "em": "Missing cells count by expectation, and are summed out of answers.",
     "state": "Missing cells count as a value of their own.",
     "error": "Rows with missing cells are refused.",
 }

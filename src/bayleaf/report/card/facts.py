@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bayleaf.data.domain import Variable
-from bayleaf.report.privacy import Privacy
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.wording import plain
 
 Values = dict[str, Any]

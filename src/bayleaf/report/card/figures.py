@@ -93,7 +93,8 @@ def _told(intervals: Values, folds: Values | None) -> list[Text]:
     if intervals:
         told.append(
             said(
-                "Intervals cover the choice of held-out rows, not that of training rows."
+                "Intervals are for the choice of held-out rows, not for that of training "
+                "rows."
             )
         )
     if folds:

@@ -87,7 +87,7 @@ def _code(name: Name) -> str:
 
 
 def _span(text: str) -> str:
-    """A code span, which ends at the next run of as many backticks; none for nothing."""
+    """A code span, which ends at the next run of as many backticks."""
     if not text:
         return ""
     if not text.strip():

@@ -1,0 +1,1 @@
+"""Audits of a classifier by groups: figures, and how groups reach predictions."""
