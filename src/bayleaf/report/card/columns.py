@@ -11,7 +11,7 @@ Values = dict[str, Any]
 
 _COLUMNS = 60
 MISSING_TOLD = {
-    "marginalize": "Missing cells are left out of counts and summed out of predictions.",
+    "marginalize": "Missing cells are not counted, and are summed out of predictions.",
     "em": "Missing cells count by expectation, and are summed out of answers.",
     "state": "Missing cells count as a value of their own.",
     "error": "Rows with missing cells are refused.",
@@ -33,7 +33,7 @@ def columns_part(summary: Values) -> Part:
     columns, n_rows = summary["columns"], summary["data"]["n_rows"]
     rows = tuple(_row(column, n_rows) for column in columns[:_COLUMNS])
     table = Table(
-        "Columns as the model reads them, and their cells in this table",
+        said("Columns as the model reads them, and their cells in this table"),
         ("column", "read as", "values", "cut points", "missing", "unknown"),
         rows,
         max(0, len(columns) - _COLUMNS),
@@ -43,8 +43,8 @@ def columns_part(summary: Values) -> Part:
     told = []
     if rules is not None:
         told = [
-            said(MISSING_TOLD[rules["missing"]]),
-            said(UNKNOWN_TOLD[rules["unknown"]]),
+            said(MISSING_TOLD[rules["missing_cells"]]),
+            said(UNKNOWN_TOLD[rules["unknown_values"]]),
         ]
     n_sharing = sum(column["has_other"] for column in columns)
     if n_sharing:

@@ -136,7 +136,7 @@ def _model_part(summary: Values) -> Part:
             else (said(Name(one["name"])), said("given, not shown"))
             for one in settings
         ]
-        caption = "Settings other than the defaults"
+        caption = said("Settings other than the defaults")
         tables.append(Table(caption, ("setting", "value"), tuple(rows), n_words=2))
     elif settings is not None:
         facts.append(("Settings", said("the defaults")))

@@ -36,8 +36,8 @@ def card_facts(model: Any, columns: list[Values], privacy: Privacy) -> Values:
     for column in columns:
         column.update(_column_facts(variables[column["name"]], privacy))
     rules = encoder and {
-        "missing": getattr(model, "missing", encoder.rules.missing),
-        "unknown": encoder.rules.unknown,
+        "missing_cells": getattr(model, "missing", encoder.rules.missing),
+        "unknown_values": encoder.rules.unknown,
     }
     return {
         "version": importlib.metadata.version("bayleaf"),

@@ -54,9 +54,8 @@ def figures_part(summary: Values) -> Part:
         cells.append(_figure(name, without[name]) if name in without else "")
         rows.append((said(title), *map(said, cells)))
     heads = ("figure", "value", "95 % interval", "without any feature")
-    caption = (
-        f"Figures on {'about ' * _rounded(summary)}{quality['n_rows']} held-out rows"
-    )
+    about = "about " * _rounded(summary)
+    caption = said(f"Figures on {about}{quality['n_rows']} held-out rows")
     told = [said(quality["basis_told"]), *_told(intervals, quality.get("folds"))]
     return Part("Figures", (), tuple(told), (Table(caption, heads, tuple(rows)),))
 
@@ -93,8 +92,8 @@ def _told(intervals: Values, folds: Values | None) -> list[Text]:
     if intervals:
         told.append(
             said(
-                "Intervals are for the choice of held-out rows, not for that of training "
-                "rows."
+                "Intervals are for the choice of held-out rows, not for that of "
+                "training rows."
             )
         )
     if folds:

@@ -42,7 +42,7 @@ def _of_missing_cells(summary: Values) -> Iterator[Text]:
     n_cells = n_rows * len(columns)
     n_missing = sum(column["missing"] for column in columns)
     n_unknown = sum(column["unknown"] for column in columns)
-    rule = (summary["rules"] or {}).get("missing", "marginalize")
+    rule = (summary["rules"] or {}).get("missing_cells", "marginalize")
     rounded = summary["privacy"]["min_count"] > 1
     about = "About " * rounded
     if rule == "error":

@@ -47,7 +47,7 @@ def _blocks(part: Part) -> Iterator[str]:
     if part.facts:
         yield "\n".join(f"- **{title}:** {_line(text)}" for title, text in part.facts)
     for table in part.tables:
-        yield f"{_line((table.caption,))}:"
+        yield f"{_line(table.caption)}:"
         yield _table(table)
         if table.n_left_out:
             yield f"And {table.n_left_out} more."

@@ -35,7 +35,7 @@ class Table:
 
     Parameters
     ----------
-    caption : str
+    caption : Text
         What it shows.
     heads : tuple of str
         Titles of the columns.
@@ -47,11 +47,17 @@ class Table:
         Columns of words, which come first; others are of numbers.
     """
 
-    caption: str
+    caption: Text
     heads: tuple[str, ...]
     rows: tuple[tuple[Text, ...], ...]
     n_left_out: int = 0
     n_words: int = 1
+
+    @property
+    def label(self) -> str:
+        """The caption as plain text."""
+        pieces = (p if isinstance(p, str) else p.text for p in self.caption)
+        return "".join(pieces)
 
 
 @dataclass(frozen=True)
