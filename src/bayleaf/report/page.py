@@ -140,8 +140,8 @@ def write_report(
         If the file cannot be written.
     """
     _environment()
-    if card is not None and about is None:
-        about = About()
+    if card is not None or about is not None:
+        about = (about or About()).dated()
     with contextlib.ExitStack() as files:
         part = files.enter_context(replacing(path))
         beside = None if card is None else files.enter_context(replacing(card))

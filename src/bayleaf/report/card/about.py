@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 # Seconds since 1970, by which builds that are to be reproducible tell their time.
@@ -52,9 +52,8 @@ class About:
             return None
         return self.source.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
-    @property
-    def date(self) -> str:
-        """Date of the card.
+    def dated(self) -> About:
+        """The same with the date of the card.
 
         Raises
         ------
@@ -62,13 +61,13 @@ class About:
             If `SOURCE_DATE_EPOCH` is no number of seconds.
         """
         if self.written is not None:
-            return self.written
+            return self
         seconds = os.environ.get(EPOCH)
-        if not seconds:
-            return datetime.now(UTC).date().isoformat()
         try:
-            return datetime.fromtimestamp(int(seconds), UTC).date().isoformat()
+            now = datetime.fromtimestamp(int(seconds), UTC) if seconds else None
         except (ValueError, OverflowError, OSError):
             raise ValueError(
                 f"{EPOCH} should be a number of seconds since 1970, got {seconds!r}"
             ) from None
+        day = now or datetime.now(UTC)
+        return replace(self, written=day.date().isoformat())

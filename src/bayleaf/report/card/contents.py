@@ -69,9 +69,9 @@ def card_parts(summary: Values, about: About) -> list[Part]:
         "",
         sentences=(
             said(
-                f"Written on {about.date} with bayleaf {summary['version']}. All but "
-                "the purpose and the dates that are given is computed from the model "
-                "and the table."
+                f"Written on {about.dated().written} with bayleaf "
+                f"{summary['version']}. All but the purpose and the dates that are "
+                "given is computed from the model and the table."
             ),
             *map(said, summary["privacy"]["told"]),
         ),

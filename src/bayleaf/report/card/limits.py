@@ -13,6 +13,8 @@ from bayleaf.wording import counted, format_number
 Values = dict[str, Any]
 
 _RANGES = 12
+# Groups of fewer rows are named.
+_FEW = 30
 
 
 def limits_part(summary: Values, about: About) -> Part:
@@ -29,6 +31,7 @@ def limits_part(summary: Values, about: About) -> Part:
         *_of_missing_cells(summary),
         *_of_ranges(summary),
         *_of_rare_values(summary),
+        *_of_groups(summary),
         *_of_arrows(summary),
         *_of_the_basis(summary),
         *_of_time(about),
@@ -106,6 +109,28 @@ def _of_rare_values(summary: Values) -> Iterator[Text]:
             *listed(rare),
             ".",
         )
+
+
+def _of_groups(summary: Values) -> Iterator[Text]:
+    """Groups that were not compared, or have few rows."""
+    if summary["kind"] != "classifier":
+        return
+    if not summary["groups"]:
+        yield said("No groups of rows were compared.")
+    for one in summary["groups"]:
+        few = [
+            ", ".join(group["group"])
+            for group in one["groups"]
+            if group["n_rows"] < _FEW
+        ]
+        if few:
+            yield said(
+                f"Fewer than {_FEW} rows are behind the figures of ",
+                *listed(few),
+                " by ",
+                Name(", ".join(one["columns"])),
+                ": their intervals say how little is known.",
+            )
 
 
 def _of_arrows(summary: Values) -> Iterator[Text]:
