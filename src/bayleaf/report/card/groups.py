@@ -14,6 +14,9 @@ Written = Callable[[float], str]
 # Groups on a printed page, and classes with rates of their own.
 _PRINTED, _CLASSES = 8, 6
 _DIFFERENCES = 20
+# Where numbers are rounded, groups need so many times what they are rounded to.
+_LEAST_BASES = 10
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _SCORES = {"accuracy": percent, "log_loss": number, "brier": number}
 _RATES = {
     "base_rate": "true class",
@@ -49,12 +52,14 @@ def groups_part(summary: Values) -> Part | None:
     found = summary.get("groups")
     if not found:
         return None
+    base = _base(summary["privacy"])
+    found = [_large_enough(one, base) for one in found]
     tables, sentences = [], []
     for one in found:
-        differences = _differences(one)
-        tables += [_scores(one), *_rates(one)]
+        differences = _differences(one, base)
+        tables += [_scores(one), *_rates(one)] if one["groups"] else []
         tables += [] if differences is None else [differences]
-        sentences += _of_base_rates(one)
+        sentences += _of_base_rates(one, base)
     told = [
         said(
             "Intervals are of 95 %: of shares by Jeffreys' prior, of means by "
@@ -62,9 +67,14 @@ def groups_part(summary: Values) -> Part | None:
         ),
         said(_ABOUT_RATES),
     ]
-    min_count = summary["privacy"]["min_count"]
-    if min_count > 1:
-        told.append(said("Groups of few rows are not shown."))
+    if base:
+        told.append(
+            said(
+                f"Groups of fewer than {_LEAST_BASES * base} rows are not shown, as "
+                "rounding would change their figures too much. Intervals do not "
+                f"include that rounding moves numbers of rows by some {base}."
+            )
+        )
     n_groups = sum(len(one["groups"]) for one in found)
     return Part(
         "Groups",
@@ -72,6 +82,18 @@ def groups_part(summary: Values) -> Part | None:
         tables=tuple(tables),
         is_short=n_groups <= _PRINTED and len(tables) <= 3 * len(found),
     )
+
+
+def _base(privacy: Values) -> int:
+    """What numbers of rows are rounded to multiples of; 0 where they are exact."""
+    return max(privacy["min_count"], 5) if privacy["min_count"] > 1 else 0
+
+
+def _large_enough(found: Values, base: int) -> Values:
+    """The groups whose figures are not those of rounding."""
+    least = _LEAST_BASES * base
+    kept = [group for group in found["groups"] if group["n_rows"] >= least]
+    return {**found, "groups": kept}
 
 
 def _label(group: Values) -> Name:
@@ -104,7 +126,7 @@ def _scores(found: Values) -> Table:
 
 def _rates(found: Values) -> Iterator[Table]:
     """The rates of each class."""
-    first = found["groups"][0]["classes"] if found["groups"] else []
+    first = found["groups"][0]["classes"]
     for place, own in enumerate(first[:_CLASSES]):
         caption = said("Rates of ", Name(own["class"]), " by ", _columns(found))
         rows = tuple(
@@ -138,24 +160,29 @@ def _estimate(found: Values, written: Written) -> str:
     value = written(found["value"])
     if found["low"] is None:
         return value
-    return f"{value} ({written(found['low'])} to {written(found['high'])})"
+    low, high = (written(found[end]).removesuffix(" %") for end in ("low", "high"))
+    # Lines break between figure and interval alone.
+    return " ".join(
+        piece.replace(" ", _NO_BREAK) for piece in (value, f"({low} to {high})")
+    )
 
 
-def _differences(found: Values) -> Table | None:
-    """Differences to the reference group that are more than chance."""
-    if found["reference"] is None:
-        return None
+def _differences(found: Values, base: int) -> Table | None:
+    """Differences to the reference group that are more than chance and rounding."""
     compared = [
         (group, contrast)
         for group in found["groups"]
         for contrast in group["contrasts"]
-        if contrast["figure"] in _CONTRASTS
+        if contrast["figure"] in _CONTRASTS and not (base and contrast["ratio"] is None)
     ]
-    clear = [own for own in compared if _is_clear(own[1]["difference"])]
+    if not compared:
+        return None
+    clear = [own for own in compared if _is_clear(own[1], base)]
     caption = said(
         f"Of {len(compared)} differences to ",
         Name(", ".join(found["reference"])),
-        f", the group of most rows, {len(clear)} have an interval without 0",
+        f", the group of most rows, {len(clear)} have an interval without 0"
+        + ", whatever rounding did" * (base > 0),
     )
     rows = tuple(_difference(*own) for own in clear[:_DIFFERENCES])
     hidden = max(0, len(clear) - _DIFFERENCES)
@@ -171,18 +198,21 @@ def _difference(group: Values, contrast: Values) -> tuple[Text, ...]:
     return said(_label(group)), said(_CONTRASTS[figure], *of_class), said(told)
 
 
-def _is_clear(difference: Values) -> bool:
-    """Whether the interval of a difference leaves 0 out."""
+def _is_clear(contrast: Values, base: int) -> bool:
+    """Whether the interval of a difference leaves 0 out, even after rounding."""
+    difference = contrast["difference"]
     low, high = difference["low"], difference["high"]
-    return low is not None and (low > 0 or high < 0)
+    # The reference has more rows, so that rounding moves its shares less.
+    slack = 2 * base / difference["n"] if base else 0.0
+    return low is not None and (low > slack or high < -slack)
 
 
-def _of_base_rates(found: Values) -> Iterator[Text]:
+def _of_base_rates(found: Values, base: int) -> Iterator[Text]:
     """What follows where a class is more frequent in one group than in another."""
     for group in found["groups"]:
         for contrast in group["contrasts"]:
             differs = contrast["figure"] == "base_rate"
-            if differs and _is_clear(contrast["difference"]):
+            if differs and _is_clear(contrast, base):
                 yield said(
                     "The share of ",
                     Name(contrast["class"]),

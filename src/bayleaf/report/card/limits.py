@@ -8,13 +8,14 @@ from typing import Any
 from bayleaf.report.card.about import About
 from bayleaf.report.card.texts import Name, Part, Text, listed, said
 from bayleaf.report.wording import percent
-from bayleaf.wording import counted, format_number
+from bayleaf.wording import counted
 
 Values = dict[str, Any]
 
 _RANGES = 12
 # Groups of fewer rows are named.
 _FEW = 30
+_NO_DATE = "It is not given when rows were collected"
 
 
 def limits_part(summary: Values, about: About) -> Part:
@@ -89,7 +90,7 @@ def _of_ranges(summary: Values) -> Iterator[Text]:
     known = [column for column in numbers if column["seen"] is not None]
     pieces: list[str | Name] = []
     for column in known[:_RANGES]:
-        low, high = (format_number(end) for end in column["seen"])
+        low, high = (f"{end:.10g}" for end in column["seen"])
         pieces += [", "] * bool(pieces)
         pieces += [Name(column["name"]), f" {low} to {high}"]
     if pieces:
@@ -123,7 +124,7 @@ def _of_groups(summary: Values) -> Iterator[Text]:
             for group in one["groups"]
             if group["n_rows"] < _FEW
         ]
-        if few:
+        if few and summary["privacy"]["min_count"] == 1:
             yield said(
                 f"Fewer than {_FEW} rows are behind the figures of ",
                 *listed(few),
@@ -166,8 +167,6 @@ def _of_the_basis(summary: Values) -> Iterator[Text]:
 
 def _of_time(about: About) -> Iterator[Text]:
     """Rows of later days."""
-    when = f"collected {about.collected}" if about.collected else "of a date not given"
-    yield said(
-        f"Figures are those of rows {when}; whether later rows are like them cannot be "
-        "seen from this table."
-    )
+    collected = (about.collected or "").strip()
+    when = f"Rows were collected: {collected}" if collected else _NO_DATE
+    yield said(f"{when}. This table does not tell whether later rows are like them.")
