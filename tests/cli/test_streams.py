@@ -44,6 +44,7 @@ def commands(files: Files) -> dict[str, list[str]]:
         "convert": ["convert", model, f"{out}/m.bif"],
         "export": ["export", model, "-o", f"{out}/m.sql"],
         "report": ["report", model, table, "--folds", "2", "-o", f"{out}/r.html"],
+        "audit": ["audit", model, table, *target, "--by", "sex"],
         "reproduce": ["reproduce", "sahami1996", "--quick", "--output", f"{out}/p"],
         "counts": ["counts", table, "--like", model, "-o", f"{out}/c.counts"],
         "drift": ["drift", model, table],

@@ -118,7 +118,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "imputing", "exporting"),
+        ("commands", "counting", "imputing", "exporting", "auditing"),
         ("app",),
     ],
 }

@@ -220,9 +220,9 @@ def test_groups_of_few_rows_are_named(
 @pytest.mark.parametrize(
     ("by", "words"),
     [
-        ("nothing", "'nothing'"),
-        ("disease", "'disease'"),
-        ("number", "50 groups"),
+        ("nothing", "no column 'nothing' to make groups by"),
+        ("disease", "'disease' is the target"),
+        ("number", "200 groups"),
     ],
 )
 def test_columns_that_make_no_groups_are_refused(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
 from bayleaf.evaluation.privacy import Privacy
+from bayleaf.evaluation.table_rows import model_columns
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -29,7 +30,6 @@ from bayleaf.report.columns import (
 )
 from bayleaf.report.intervals import mean_interval
 from bayleaf.report.structure import structure_values
-from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
 Unknown = Mapping[str | int, int]
@@ -131,41 +131,6 @@ def _read(
         "a report needs a fitted classifier, a BayesianNetworkEstimator or a "
         f"BayesianNetwork, got a {type(model).__name__}"
     )
-
-
-def model_columns(
-    frame: Any, model: Any, columns: Sequence[str | int]
-) -> tuple[Any, list[str]]:
-    """The columns of a model out of a table, in the model's order, and their names.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame
-        The table, without its target.
-    model : estimator or BayesianNetwork
-        One that was fitted to columns without names takes the first ones, as an array.
-    columns : sequence of str or int
-        Names of the columns of its training table.
-
-    Raises
-    ------
-    ValueError
-        If the table lacks one.
-    """
-    names: list[Any] = list(columns)
-    is_named = not hasattr(model, "n_features_in_") or hasattr(
-        model, "feature_names_in_"
-    )
-    if not is_named and len(frame.columns) >= len(names):
-        first = frame.columns[: len(names)]
-        return frame.select(first).to_numpy(), first
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise ValueError(
-            f"the table has no column {name_list(absent)}; "
-            f"{near_names(str(absent[0]), map(str, frame.columns))}"
-        )
-    return frame.select(names).to_native(), names
 
 
 def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.cross_validation import cross_validate
+from bayleaf.evaluation.cross_validation import held_out_probabilities
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.metrics import roc_areas, score_predictions
 from bayleaf.evaluation.operating_points import (
@@ -88,17 +88,9 @@ def cross_validated(
     ValueError
         If the rows do not suffice.
     """
-    name = type(model).__name__
-    found = cross_validate(
-        {name: model},
-        X,
-        labels,
-        n_folds=n_folds,
-        random_state=random_state,
-    )[0]
-    occurring = np.unique(truth)
-    proba = np.zeros((len(truth), len(model.classes_)))
-    proba[np.ix_(found.held_out.rows, occurring)] = found.held_out.proba
+    found, proba = held_out_probabilities(
+        model, X, labels, truth, n_folds=n_folds, random_state=random_state
+    )
     chosen = model._predictor().choose(proba)
     told = (
         f"{n_folds}-fold cross-validation on the rows of this table (seed "

@@ -14,6 +14,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.regression import row_facts, scores_of_rows
+from bayleaf.evaluation.table_rows import model_columns
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
@@ -24,7 +25,6 @@ from bayleaf.report.columns import (
     quality_notes,
     reading_values,
 )
-from bayleaf.report.density import model_columns
 from bayleaf.report.intervals import number_intervals
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import near_names

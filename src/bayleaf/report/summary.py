@@ -15,9 +15,11 @@ from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.masked_states import masked_domain
+from bayleaf.evaluation.audits.group_columns import group_columns
 from bayleaf.evaluation.groups import Groups
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.evaluation.privacy import BY_CLASS, Privacy
+from bayleaf.evaluation.table_rows import labels_of, model_columns
 from bayleaf.explain import importance
 from bayleaf.progress import displayed
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
@@ -30,13 +32,8 @@ from bayleaf.report.columns import (
     quality_notes,
     reading_values,
 )
-from bayleaf.report.density import model_columns, summarize_density
-from bayleaf.report.groups import (
-    group_values,
-    groups_of_codes,
-    groups_of_column,
-    task_of_report,
-)
+from bayleaf.report.density import summarize_density
+from bayleaf.report.groups import group_values, task_of_report
 from bayleaf.report.importance import (
     HELD_OUT,
     fresh_importance,
@@ -122,7 +119,7 @@ def summarize(
         the model.
     """
     privacy = Privacy(rows, min_count)
-    by = [by] if isinstance(by, str | int) else list(by)
+    by = [by] if isinstance(by, str) else list(by)
     if by and not isinstance(model, BayesianClassifier):
         raise ValueError("by belongs to classifiers; this model has no classes")
     frame = nw.from_native(table, eager_only=True)
@@ -196,9 +193,11 @@ class _Case:
                 f"with the classes as target; {near_names(str(self.target), names)}"
             )
         columns = self.predictor.encoder.column_names
-        self.X, read = model_columns(frame.drop(self.target), model, columns)
-        self.left_out = [name for name in names if name not in {*read, self.target}]
-        self.labels, self.truth = _labels_of(
+        self.X, self.read = model_columns(frame.drop(self.target), model, columns)
+        self.left_out = [
+            name for name in names if name not in {*self.read, self.target}
+        ]
+        self.labels, self.truth = labels_of(
             frame.get_column(self.target), self.predictor.classes
         )
         encoded = model._encode(self.X)
@@ -228,12 +227,12 @@ class _Case:
         positive: Any,
         n_folds: int,
         random_state: int,
-        by: Sequence[str | int],
+        by: Sequence[str],
     ) -> Values:
         """Everything, section by section."""
         costs = self._costs(loss)
         place = self._positive(positive)
-        groups = [self._groups(name) for name in by]
+        groups = self._groups(by)
         found, reason = self._predictions(held_out, n_folds, random_state)
         features = Domain(self.shown.variables[:-1])
         columns = column_values(
@@ -294,13 +293,13 @@ class _Case:
             "temperature": None if self.privacy.withholds else summary.temperature,
         }
 
-    def _groups(self, name: str | int) -> Groups:
-        """Which group each row belongs to by a column of the table."""
-        places = [str(variable.name) for variable in self.features]
-        if str(name) in places:
-            place = places.index(str(name))
-            return groups_of_codes(self.shown[place], self.codes.column(place))
-        return groups_of_column(self.frame, name, self.target)
+    def _groups(self, by: Sequence[str]) -> list[Groups]:
+        """Which group each row belongs to, for each column that makes groups."""
+        if not by:
+            return []
+        model, codes = self.predictor.model, self.codes
+        columns = group_columns(self.frame, by, model, codes, self.read, self.target)
+        return [column.groups for column in columns]
 
     def _costs(self, loss: Any) -> NDArray[np.float64] | None:
         """The costs of errors: those given, or those of the classifier."""
@@ -373,22 +372,3 @@ class _Case:
         if not self.privacy.shows_rows or found is None:
             return None
         return row_values(self.model, self.predictor, self.codes, found, self.names)
-
-
-def _labels_of(
-    column: Any, classes: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The labels of a column as the classifier knows them, and their positions."""
-    known = {label: place for place, label in enumerate(classes.tolist())}
-    spelled = {name: place for place, name in enumerate(class_names(list(known)))}
-    places = []
-    for row, label in enumerate(column.to_list(), start=1):
-        place = known.get(label, spelled.get(class_names([label])[0]))
-        if place is None:
-            raise ValueError(
-                f"the target column holds {label!r} in row {row}, which is none of the "
-                f"model's classes {name_list(list(spelled))}; correct or remove the row"
-            )
-        places.append(place)
-    truth = np.array(places, dtype=np.intp)
-    return classes[truth], truth

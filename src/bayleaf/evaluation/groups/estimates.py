@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -98,9 +99,20 @@ def share_estimate(share: Share, level: float) -> Estimate:
     )
 
 
-def mean_estimate(sample: Sample, level: float) -> Estimate:
+def mean_estimate(sample: Sample, level: float, least: float = -math.inf) -> Estimate:
     """A mean with the interval of its posterior for normal values of unknown variance.
 
+    Parameters
+    ----------
+    sample : Sample
+        Mean, variance and number of the values.
+    level : float
+        Probability of the interval.
+    least : float, default=-inf
+        What no mean is below.
+
+    Notes
+    -----
     With the reference prior that posterior is Student's t about the mean, with n - 1
     degrees of freedom (Gelman et al. 2013, Bayesian data analysis, section 3.2). One
     row alone has no interval.
@@ -110,7 +122,8 @@ def mean_estimate(sample: Sample, level: float) -> Estimate:
     if sample.n == 1:
         return Estimate(sample.mean, None, None, 1)
     reach = _reach(sample.n - 1, sample.variance / sample.n, level)
-    return Estimate(sample.mean, sample.mean - reach, sample.mean + reach, sample.n)
+    low = max(least, sample.mean - reach)
+    return Estimate(sample.mean, low, sample.mean + reach, sample.n)
 
 
 def share_difference(first: Share, second: Share, level: float) -> Estimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -255,7 +256,9 @@ class GroupRows(NamedTuple):
         """The figures, and how they differ from those of a reference."""
         accuracy = self.shares["accuracy", -1]
         scores = {
-            name: mean_estimate(sample, task.level)
+            name: mean_estimate(
+                sample, task.level, -math.inf if name == "cost" else 0.0
+            )
             for name, sample in self.samples.items()
         }
         return GroupFigures(

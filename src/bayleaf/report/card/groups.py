@@ -13,7 +13,7 @@ Written = Callable[[float], str]
 
 # Groups on a printed page, and classes with rates of their own.
 _PRINTED, _CLASSES = 8, 6
-_DIFFERENCES = 20
+_DIFFERENCES, _ROWS = 20, 40
 # Where numbers are rounded, groups need so many times what they are rounded to.
 _LEAST_BASES = 10
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -121,7 +121,8 @@ def _scores(found: Values) -> Table:
     heads = ("group", "rows", "accuracy", "log-loss", "Brier score")
     calibration = ("calibration error", "the same by chance")
     caption = said("Held-out rows by ", _columns(found))
-    return Table(caption, (*heads, *calibration), tuple(rows))
+    hidden = max(0, len(rows) - _ROWS)
+    return Table(caption, (*heads, *calibration), tuple(rows[:_ROWS]), hidden)
 
 
 def _rates(found: Values) -> Iterator[Table]:
@@ -137,9 +138,10 @@ def _rates(found: Values) -> Iterator[Table]:
                     for rate in _RATES
                 ),
             )
-            for group in found["groups"]
+            for group in found["groups"][:_ROWS]
         )
-        yield Table(caption, ("group", *_RATES.values()), rows)
+        hidden = max(0, len(found["groups"]) - _ROWS)
+        yield Table(caption, ("group", *_RATES.values()), rows, hidden)
 
 
 def _written(rate: str) -> Written:
