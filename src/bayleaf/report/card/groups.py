@@ -54,7 +54,8 @@ def groups_part(summary: Values) -> Part | None:
         return None
     base = _base(summary["privacy"])
     found = [_large_enough(one, base) for one in found]
-    tables, sentences = [], []
+    tables: list[Table] = []
+    sentences: list[Text] = []
     for one in found:
         differences = _differences(one, base)
         tables += [_scores(one), *_rates(one)] if one["groups"] else []
