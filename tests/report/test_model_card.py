@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from scipy.stats import binomtest, norm
 
 from bayleaf import AveragedKDBRegressor, BayesianNetwork, NaiveBayesClassifier
 from bayleaf.report import About, model_card, report_html, summarize, write_report
+from report.hostile import NAMES, TARGET, VALUES, hostile_table
 
 Values = dict[str, Any]
 GIVEN = About(
@@ -375,3 +377,63 @@ def test_page_and_card_are_written_together(
     )
     assert card.read_text("utf-8") == model_card(found, GIVEN)
     assert page.read_text("utf-8") == report_html(found, about=GIVEN)
+
+
+def test_no_group_is_large_enough_for_rounding(
+    fitted: Callable[[str], Any], heart: pa.Table
+) -> None:
+    found = summarize(fitted("nb"), heart, held_out=True, by="sex", min_count=30)
+    card = model_card(found)
+    assert "Groups of fewer than 300 rows are not shown" in card
+    assert "Held-out rows by" not in card
+
+
+def test_each_of_several_classes_has_its_rates() -> None:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"x": rng.integers(0, 4, 240), "g": [*"uv"] * 120})
+    table["y"] = np.array([*"abc"])[rng.integers(0, 3, 240)]
+    model = NaiveBayesClassifier().fit(table[["x"]], table["y"])
+    for min_count in (1, 5):
+        found = summarize(model, table, by="g", n_folds=2, min_count=min_count)
+        card = model_card(found)
+        for label in "abc":
+            rates = table_after(card, f"Rates of `{label}` by `g`:")
+            assert [row[0] for row in rates] == ["`u`", "`v`"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_section_fits_its_window_and_runs_nothing(
+    width: int, browser: Any, tmp_path: Path
+) -> None:
+    table = hostile_table()
+    model = NaiveBayesClassifier().fit(table[[*NAMES]], table[TARGET])
+    summary = summarize(model, table, n_folds=2, by=[NAMES[0]])
+    path = tmp_path / "r.html"
+    about = About(purpose=NAMES[0] * 9, source=VALUES[0])
+    path.write_text(report_html(summary, about=about), encoding="utf-8")
+    context = browser.new_context(
+        offline=True, viewport={"width": width, "height": 900}
+    )
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert page.evaluate("window.harm") is None
+    assert page.evaluate("document.scripts.length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+@pytest.mark.slow
+def test_the_section_adds_at_most_two_printed_pages(
+    held_out: Values, browser: Any, tmp_path: Path
+) -> None:
+    page, numbers = browser.new_page(), []
+    for about in (None, GIVEN):
+        path, printed = tmp_path / "r.html", tmp_path / "r.pdf"
+        path.write_text(report_html(held_out, about=about), encoding="utf-8")
+        page.goto(path.as_uri())
+        page.pdf(path=printed, format="A4")
+        numbers.append(len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes())))
+    page.close()
+    assert numbers[0] <= numbers[1] <= numbers[0] + 2

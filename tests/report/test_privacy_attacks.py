@@ -2,9 +2,10 @@
 
 The tables have a class, a feature and the prediction; published are the numbers of rows
 by feature, by class and feature (of which a report tells the information) and by class
-and prediction. One attacker knows the number of rows and takes for granted nothing but
-how rounding works; others do not know it, but take for granted that no sum of
-neighbours is off by a whole base, or by two, which is mostly so.
+and prediction; of an audit, by group, class and prediction, for two groups and both
+together, and whether a group is shown. One attacker knows the number of rows and takes
+for granted nothing but how rounding works; others do not know it, but take for granted
+that no sum of neighbours is off by a whole base, or by two, which is mostly so.
 
     python tests/report/test_privacy_attacks.py 5000
 
@@ -176,6 +177,58 @@ def small_counts_of_a_page(seed: int) -> list[int]:
     ]
 
 
+def small_counts_of_an_audit(seed: int) -> list[int]:
+    """Small counts recovered from an audit by two columns and by both together.
+
+    A group that is not shown, though its number of rows follows from those that are,
+    has fewer than the base.
+    """
+    rng = np.random.default_rng(seed)
+    privacy = Privacy(min_count=int(rng.integers(2, 7)))
+    cards = (2, int(rng.integers(2, 4)), 2, 2)
+    n_rows = int(rng.integers(privacy.least_rows, privacy.least_rows + 25))
+    rows = np.array(
+        [rng.choice(c, n_rows, p=rng.dirichlet(np.full(c, 0.5))) for c in cards]
+    )
+    privacy = privacy.of_table(list(rows))
+    joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
+    first, second = (Groups((name,), (), rows[0]) for name in ("a", "b"))
+    partitions: list[Partition] = []
+    groups, bounds = [], []
+    for name, kept in (
+        (BY_CLASS, ()),
+        (group_partition(first), (1,)),
+        (group_partition(second), (2,)),
+        (group_partition(first.crossed(second)), (1, 2)),
+    ):
+        cell_of, n_cells = margin(cards, (*kept, 0, 3))
+        counts = np.bincount(cell_of, joint, n_cells).astype(int)
+        published = privacy.published(counts, name)
+        partitions.append((cell_of, published))
+        groups += [cell_of == cell for cell in range(n_cells)]
+        n_rows_of, told = counts.reshape(-1, 4).sum(axis=1), published.reshape(-1, 4)
+        hidden = privacy.unnamed(n_rows_of, told.sum(axis=1))
+        for group in range(len(hidden)) if kept else ():
+            cells = cell_of // 4 == group
+            groups.append(cells)
+            if not hidden[group]:
+                bounds.append((cells, privacy.base, n_rows))
+            elif told[group].sum() > privacy.base:
+                bounds.append((cells, 1, privacy.base - 1))
+    found = []
+    for known in attackers(n_rows, privacy.base):
+        attack = Attack(known[0], partitions, known[1])
+        for bound in bounds:
+            attack.know_between(*bound)
+        found += recovered(attack, joint, groups, privacy.min_count)
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_no_small_count_is_recovered_from_an_audit(seed: int) -> None:
+    assert not small_counts_of_an_audit(seed)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_no_small_count_is_recovered_from_a_page(seed: int) -> None:
     assert not small_counts_of_a_page(seed)
@@ -208,6 +261,7 @@ def test_exact_counts_are_recovered() -> None:
 @pytest.mark.parametrize("first", range(0, 100, 50))
 def test_no_small_count_is_recovered_from_many_tables(first: int) -> None:
     for seed in range(first, first + 50):
+        assert seed % 5 or not small_counts_of_an_audit(1000 + seed), seed
         assert not small_counts_of_a_report(1000 + seed), seed
         assert not small_counts_of_a_card(1000 + seed), seed
         assert not small_counts_of_a_difference(1000 + seed), seed
@@ -219,6 +273,7 @@ if __name__ == "__main__":
         small_counts_of_a_page,
         small_counts_of_a_report,
         small_counts_of_a_card,
+        small_counts_of_an_audit,
         small_counts_of_a_difference,
     ):
         broken = [seed for seed in range(n_tables) if attack(seed)]
