@@ -101,6 +101,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents", "mixtures"),
         (REST,),
     ],
+    "report": [("schema", "wording"), ("card",), (REST,)],
     "latent": [("starts",), (REST,), ("structural",)],
     "reproduction": [("tables",), (REST,)],
     "io": [

@@ -107,6 +107,43 @@ def small_counts_of_a_difference(seed: int) -> list[int]:
     return found
 
 
+def small_counts_of_a_card(seed: int) -> list[int]:
+    """Small counts recovered from a model card with figures by a feature's values.
+
+    Beside all that a report tells, it has the rows of each group by class and
+    prediction.
+    """
+    rng = np.random.default_rng(seed)
+    privacy = Privacy(min_count=int(rng.integers(2, 7)))
+    cards, rows = random_rows(rng, privacy.least_rows)
+    privacy = privacy.of_table(list(rows))
+    groups = Groups.of_codes("x", [*"abc"[: cards[1]]], rows[1])
+    by_group = group_partition(groups)
+    joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
+    partitions: list[Partition] = []
+    cells = [np.arange(len(joint)) == cell for cell in range(len(joint))]
+    for name, kept in (
+        (COLUMN, (1,)),
+        (BY_CLASS, (0,)),
+        (BY_CLASS, (0, 1)),
+        (BY_CLASS, (0, 2)),
+        (by_group, (1,)),
+        (by_group, (1, 0)),
+        (by_group, (1, 0, 2)),
+    ):
+        cell_of, n_cells = margin(cards, kept)
+        counts = np.bincount(cell_of, joint, n_cells).astype(int)
+        partitions.append((cell_of, privacy.published(counts, name)))
+        cells += [cell_of == cell for cell in range(n_cells)]
+    return [
+        count
+        for known in attackers(rows.shape[1], privacy.base)
+        for count in recovered(
+            Attack(known[0], partitions, known[1]), joint, cells, privacy.min_count
+        )
+    ]
+
+
 def small_counts_of_a_page(seed: int) -> list[int]:
     """Small counts recovered from an explorer page of naive Bayes with two features.
 
@@ -199,6 +236,11 @@ def test_no_small_count_is_recovered(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
+def test_no_small_count_is_recovered_from_a_card(seed: int) -> None:
+    assert not small_counts_of_a_card(seed)
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_no_small_count_is_recovered_from_two_reports(seed: int) -> None:
     assert not small_counts_of_a_difference(seed)
 
@@ -217,6 +259,7 @@ def test_no_small_count_is_recovered_from_many_tables(first: int) -> None:
     for seed in range(first, first + 50):
         assert seed % 5 or not small_counts_of_an_audit(1000 + seed), seed
         assert not small_counts_of_a_report(1000 + seed), seed
+        assert seed % 5 or not small_counts_of_a_card(1000 + seed), seed
         assert not small_counts_of_a_difference(1000 + seed), seed
 
 
@@ -225,6 +268,7 @@ if __name__ == "__main__":
     for attack in (
         small_counts_of_a_page,
         small_counts_of_a_report,
+        small_counts_of_a_card,
         small_counts_of_an_audit,
         small_counts_of_a_difference,
     ):

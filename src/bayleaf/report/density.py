@@ -28,6 +28,7 @@ from bayleaf.report.columns import (
     quality_notes,
     reading_values,
 )
+from bayleaf.report.intervals import mean_interval
 from bayleaf.report.structure import structure_values
 
 Values = dict[str, Any]
@@ -141,6 +142,7 @@ def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
         "nats_per_row": _finite(float(logs.sum()) / n_rows),
         "bound_per_row": entropy_bound(codes) / n_rows,
         "n_impossible": int(np.isneginf(logs).sum()),
+        "intervals": {"nats_per_row": mean_interval(logs)},
     }
     if privacy.withholds:
         figures = _published_figures(logs, privacy)
@@ -160,12 +162,14 @@ def _published_figures(logs: NDArray[np.float64], privacy: Privacy) -> Values:
     steps, counts = np.unique(np.floor(logs[possible] / _STEP), return_counts=True)
     cells = privacy.published([(~possible).sum(), *counts], "log probability")
     n_rows = int(cells.sum())
-    middle = float(np.dot(cells[1:], (steps + 0.5) * _STEP)) / n_rows
+    rows = np.repeat((steps + 0.5) * _STEP, cells[1:])
+    middle = float(rows.sum()) / n_rows
     return {
         "n_rows": n_rows,
         "nats_per_row": middle if not cells[0] else None,
         "bound_per_row": None,
         "n_impossible": int(cells[0]),
+        "intervals": {"nats_per_row": None if cells[0] else mean_interval(rows)},
     }
 
 
@@ -189,22 +193,23 @@ def _cross_validated(
         why = "too few rows for the folds" if privacy.withholds else error
         return {"basis": "none", "basis_told": f"No held-out scores: {why}."}
     n_rows = sum(fold.n_rows for fold in found.folds)
+    logs = np.concatenate([fold.log_probabilities for fold in found.folds])
     figures = {
         "n_rows": n_rows,
         "nats_per_row": _finite(found.nats_per_row),
         "sd": _finite(found.sd_per_row),
         "bound_per_row": found.bound / n_rows,
         "n_impossible": found.n_impossible,
+        "intervals": {"nats_per_row": mean_interval(logs)},
     }
     if privacy.withholds:
-        logs = np.concatenate([fold.log_probabilities for fold in found.folds])
         figures = {"sd": None, **_published_figures(logs, privacy)}
     return {
         "basis": "cross_validation",
-        "basis_told": f"{n_folds}-fold cross-validation on the rows of this table: "
-        f"{n_folds} fresh models of the same settings, each scored on rows that it had "
-        "not seen. The model on this page learned from all rows and is not scored on "
-        "them.",
+        "basis_told": f"{n_folds}-fold cross-validation on the rows of this table "
+        f"(seed {random_state}): {n_folds} fresh models of the same settings, each "
+        "scored on rows that it had not seen. The model on this page learned from all "
+        "rows and is not scored on them.",
         **figures,
     }
 

@@ -20,6 +20,7 @@ from bayleaf.evaluation.operating_points import (
 )
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.predictor import Predictor
+from bayleaf.report.intervals import class_intervals
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -92,9 +93,10 @@ def cross_validated(
     )
     chosen = model._predictor().choose(proba)
     told = (
-        f"{n_folds}-fold cross-validation on the rows of this table: {n_folds} fresh "
-        f"models of the same kind and settings, each scored on its held-out rows. "
-        "The model on this page was fitted to all rows and is not scored on them."
+        f"{n_folds}-fold cross-validation on the rows of this table (seed "
+        f"{random_state}): {n_folds} fresh models of the same kind and settings, each "
+        "scored on its held-out rows. The model on this page was fitted to all rows "
+        "and is not scored on them."
     )
     return Predictions(CROSS_VALIDATION, told, truth, chosen, proba, found)
 
@@ -147,6 +149,7 @@ def quality_values(
         "basis_told": found.told,
         "n_rows": len(found.truth),
         "scores": _scores(found, loss, ranks),
+        "intervals": class_intervals(found.truth, found.chosen, found.proba),
         "folds": _fold_values(found),
         "baseline": _baseline(found, n_classes),
         "confusion": {

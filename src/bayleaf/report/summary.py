@@ -15,12 +15,15 @@ from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.masked_states import masked_domain
+from bayleaf.evaluation.audits.group_columns import group_columns
+from bayleaf.evaluation.groups import Groups
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.evaluation.privacy import BY_CLASS, Privacy
 from bayleaf.evaluation.table_rows import labels_of, model_columns
 from bayleaf.explain import importance
 from bayleaf.progress import displayed
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+from bayleaf.report.card.facts import card_facts
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.columns import (
     column_parts,
@@ -30,6 +33,7 @@ from bayleaf.report.columns import (
     reading_values,
 )
 from bayleaf.report.density import summarize_density
+from bayleaf.report.groups import group_values, task_of_report
 from bayleaf.report.importance import (
     HELD_OUT,
     fresh_importance,
@@ -44,13 +48,12 @@ from bayleaf.report.quality import (
     scored_as_held_out,
 )
 from bayleaf.report.regression import summarize_regression
+from bayleaf.report.schema import SCHEMA
 from bayleaf.report.structure import structure_values
+from bayleaf.report.wording import privacy_values
 from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
-
-# Changes whenever a key changes its name or meaning.
-SCHEMA = "bayleaf-report/2"
 
 
 def summarize(
@@ -58,6 +61,7 @@ def summarize(
     table: Any,
     target: str | int | None = None,
     *,
+    by: str | Sequence[str] = (),
     held_out: bool = False,
     rows: bool = True,
     min_count: int = 1,
@@ -78,6 +82,9 @@ def summarize(
     target : str, optional
         The column with the classes or numbers, by default the one of training. Not for
         models without a target.
+    by : str or sequence of str, default=()
+        Columns whose values make groups of rows that are scored apart, whether the
+        model reads them or not. Only for classifiers.
     held_out : bool, default=False
         Whether the model has not learned from these rows. It is then scored on them;
         otherwise fresh estimators with its parameters are cross-validated.
@@ -112,6 +119,9 @@ def summarize(
         the model.
     """
     privacy = Privacy(rows, min_count)
+    by = [by] if isinstance(by, str) else list(by)
+    if by and not isinstance(model, BayesianClassifier):
+        raise ValueError("by belongs to classifiers; this model has no classes")
     frame = nw.from_native(table, eager_only=True)
     if len(frame) < privacy.least_rows:
         rounded = f"; min_count={min_count} needs {privacy.least_rows}"
@@ -159,27 +169,10 @@ def summarize(
                 positive=positive,
                 n_folds=n_folds,
                 random_state=random_state,
+                by=by,
             )
-    return {"schema": SCHEMA, **values, "privacy": _privacy_values(privacy)}
-
-
-def _privacy_values(privacy: Privacy) -> Values:
-    """What was asked for, and what it means."""
-    told = []
-    if not privacy.shows_rows:
-        told.append("No values of single rows are shown.")
-    if privacy.withholds:
-        told.append(
-            f"Numbers of rows are rounded to multiples of {privacy.base} and "
-            "probabilities put into intervals; other figures are computed from these "
-            "alone. Values that few rows have are numbered, not named; what cannot be "
-            "computed so is left out."
-        )
-    return {
-        "rows": privacy.shows_rows,
-        "min_count": privacy.min_count,
-        "told": told,
-    }
+    facts = card_facts(model, values["columns"], privacy)
+    return {"schema": SCHEMA, **values, **facts, "privacy": privacy_values(privacy)}
 
 
 class _Case:
@@ -188,7 +181,7 @@ class _Case:
     def __init__(
         self, model: Any, frame: Any, target: str | int | None, privacy: Privacy
     ) -> None:
-        self.model = model
+        self.model, self.frame = model, frame
         self.predictor = model._predictor()
         self.features: Domain = self.predictor.encoder.domain
         class_variable: Variable = self.predictor.model.domain[-1]
@@ -200,8 +193,10 @@ class _Case:
                 f"with the classes as target; {near_names(str(self.target), names)}"
             )
         columns = self.predictor.encoder.column_names
-        self.X, read = model_columns(frame.drop(self.target), model, columns)
-        self.left_out = [name for name in names if name not in {*read, self.target}]
+        self.X, self.read = model_columns(frame.drop(self.target), model, columns)
+        self.left_out = [
+            name for name in names if name not in {*self.read, self.target}
+        ]
         self.labels, self.truth = labels_of(
             frame.get_column(self.target), self.predictor.classes
         )
@@ -232,10 +227,12 @@ class _Case:
         positive: Any,
         n_folds: int,
         random_state: int,
+        by: Sequence[str],
     ) -> Values:
         """Everything, section by section."""
         costs = self._costs(loss)
         place = self._positive(positive)
+        groups = self._groups(by)
         found, reason = self._predictions(held_out, n_folds, random_state)
         features = Domain(self.shown.variables[:-1])
         columns = column_values(
@@ -264,6 +261,9 @@ class _Case:
             "columns": columns,
             "reading": reading_values(self.predictor.encoder, self.privacy),
             "quality": quality,
+            "groups": group_values(
+                groups, found, task_of_report(self.names, place, costs), self.privacy
+            ),
             "loss": None
             if costs is None
             else {"classes": self.names, "costs": costs.tolist()},
@@ -292,6 +292,14 @@ class _Case:
             "n_parameters": summary.n_parameters,
             "temperature": None if self.privacy.withholds else summary.temperature,
         }
+
+    def _groups(self, by: Sequence[str]) -> list[Groups]:
+        """Which group each row belongs to, for each column that makes groups."""
+        if not by:
+            return []
+        model, codes = self.predictor.model, self.codes
+        columns = group_columns(self.frame, by, model, codes, self.read, self.target)
+        return [column.groups for column in columns]
 
     def _costs(self, loss: Any) -> NDArray[np.float64] | None:
         """The costs of errors: those given, or those of the classifier."""
