@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,17 @@ def packed_flat(flat: NDArray[np.float64]) -> dict[str, Any]:
 def packed_codes(codes: NDArray[np.integer[Any]]) -> dict[str, Any]:
     """Codes below 65536 as base64 of 16-bit integers, and their shape."""
     return {"shape": list(codes.shape), "u2": base64_of(codes.astype("<u2"))}
+
+
+def packed_values(value: Any) -> Any:
+    """Plain values with each array in the form that is unpacked elsewhere."""
+    if isinstance(value, np.ndarray):
+        return packed_codes(value) if value.dtype.kind == "u" else packed(value)
+    if isinstance(value, Mapping):
+        return {key: packed_values(inner) for key, inner in value.items()}
+    return (
+        [packed_values(inner) for inner in value] if isinstance(value, list) else value
+    )
 
 
 def base64_of(array: NDArray[Any]) -> str:
