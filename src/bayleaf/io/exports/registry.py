@@ -16,6 +16,9 @@ from bayleaf.wording import name_list
 # by name. Modules are loaded when a file asks for them.
 WRITERS: dict[str, tuple[str, str]] = {
     ".pmml": ("bayleaf.io.formats.pmml", "write_pmml"),
+    ".py": ("bayleaf.io.exports.scorers.python_file", "write_python_scorer"),
+    ".js": ("bayleaf.io.exports.scorers.script_file", "write_script_scorer"),
+    ".mjs": ("bayleaf.io.exports.scorers.script_file", "write_script_scorer"),
 }
 
 
