@@ -51,6 +51,7 @@ _PUBLIC = {
     "predict_to_folder": "bayleaf.predictions.folder",
     "read_network": "bayleaf.io.registry",
     "write_network": "bayleaf.io.registry",
+    "write_scorer": "bayleaf.io.exports.scorers.scorer",
 }
 
 __all__ = ["__version__", *_PUBLIC]

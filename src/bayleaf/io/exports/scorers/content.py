@@ -12,7 +12,7 @@ import numpy as np
 from bayleaf.inference.junction_tree.small_product import small_product
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.shipped.networks import compiled_network, product_content
-from bayleaf.io.exports.shipped.packing import packed, packed_values
+from bayleaf.io.exports.shipped.packing import digits_of, packed, packed_values
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
@@ -69,7 +69,7 @@ def _engine(shipped: Any, class_index: int, with_cliques: bool) -> Content:
     """Kind and numbers of a model."""
     content = compiled_network if with_cliques else _tables
     if isinstance(shipped, ShippedAverage):
-        average = packed_values(shipped.values)
+        average = packed_values(_short(shipped.values))
         if shipped.network is not None:
             average["network"] = content(shipped.network)
         order = list(range(class_index))
@@ -95,6 +95,30 @@ def _engine(shipped: Any, class_index: int, with_cliques: bool) -> Content:
     if shipped.class_weight is not None:
         found["class_weight"] = packed(shipped.class_weight)
     return found
+
+
+def _short(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same with the counts of an average's networks as short texts."""
+    if "networks" not in values:
+        return values
+    networks = [
+        {**own, "families": [_short_family(family) for family in own["families"]]}
+        for own in values["networks"]
+    ]
+    return {**values, "networks": networks}
+
+
+def _short_family(family: Content | None) -> Content | None:
+    """The same with lists of whole numbers as texts."""
+    if family is None:
+        return None
+    numbers = {name: family[name] for name in ("steps", "totals")}
+    short = {
+        name: digits_of(own)
+        for name, own in numbers.items()
+        if all(isinstance(number, int) for number in own)
+    }
+    return {**family, **short}
 
 
 def _tables(network: BayesianNetwork) -> Content:

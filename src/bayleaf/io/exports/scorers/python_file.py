@@ -31,7 +31,7 @@ ENGINES = {
 }
 # Larger models are compressed: a person would not read their numbers anyway.
 PLAIN_CHARACTERS = 100_000
-_WIDTH = 80
+_WIDTH = 4000
 
 _HEAD = '''\
 """Scores rows by a classifier, with nothing but the standard library of Python 3.8.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,19 +15,36 @@ from bayleaf.io.exports.scorers.program.number_terms import (
     LinearFamilies,
 )
 
+# Sums of cells that a family keeps.
+_MOST_KNOWN = 20_000
+# The last digit of a number has one of the first 32 characters, others one of the rest.
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_DIGITS = {character: place for place, character in enumerate(_ALPHABET)}
+
 
 class Family:
-    """Counts of a feature and its parents by class, at each number of parents."""
+    """Counts of a feature and its parents by class, at each number of parents.
+
+    Cells are numbers whose digits are the states, the parents' and then the class's, in
+    increasing order, so that those of some parents' states stand side by side. They are
+    added up when a row asks for them.
+    """
 
     def __init__(self, shipped: Any, coding: Any, pseudo: Any, n_classes: int) -> None:
         self.variables: list[int] = shipped["variables"]
         self.radices: list[int] = shipped["radices"]
         self.maps = [coding[variable] for variable in self.variables]
         self.n_classes = n_classes
-        # By depth: counts of a state with its parents, and of the parents alone.
-        self.levels: list[Any] = [({}, {}) for _ in self.variables]
+        self.cells = list(itertools.accumulate(_numbers(shipped["steps"])))
+        self.totals = _numbers(shipped["totals"])
+        # By number of parents: how many cells share the states of so many parents.
+        self.sizes = [
+            math.prod(self.radices[depth + 1 :]) for depth in range(len(self.variables))
+        ]
+        self.known: dict[tuple[int, int], list[float]] = {}
+        self.siblings: dict[tuple[int, int], tuple[list[float], list[int]]] = {}
         n_states = self.maps[0][-1]
-        marginal = self._count(shipped["steps"], shipped["totals"], n_states)
+        marginal = [sum(self._counts(0, state)) for state in range(n_states + 1)]
         each, together, shared = pseudo
         total = sum(marginal)
         self.pseudo = [
@@ -35,35 +54,40 @@ class Family:
         self.pseudo[n_states] = 0.0
         self.strength = each * n_states + together + shared
 
-    def _count(
-        self, steps: Sequence[int], totals: Sequence[float], n_states: int
-    ) -> list[float]:
-        """Take all cells in, whose numbers come as steps; the feature's own totals."""
-        marginal = [0.0] * (n_states + 1)
-        states, key = [0] * len(self.radices), 0
-        for cell, step in enumerate(steps):
-            key += step
-            rest = key
-            for k in range(len(self.radices) - 1, -1, -1):
-                rest, states[k] = divmod(rest, self.radices[k])
-            total = totals[cell]
-            marginal[states[0]] += total
-            self._add(states, total)
-        return marginal
+    def _counts(self, depth: int, prefix: int) -> list[float]:
+        """Counts by class of the cells whose first digits are a number."""
+        found = self.known.get((depth, prefix))
+        if found is None:
+            size = self.sizes[depth]
+            first = bisect_left(self.cells, prefix * size)
+            last = bisect_left(self.cells, (prefix + 1) * size, first)
+            found = [0.0] * self.n_classes
+            for place in range(first, last):
+                found[self.cells[place] % self.n_classes] += self.totals[place]
+            self.known[depth, prefix] = found
+        return found
 
-    def _add(self, states: Sequence[int], total: float) -> None:
-        """Add a cell to the counts of all depths."""
-        label, parents = states[-1], 0
-        for depth, (upper, lower) in enumerate(self.levels):
+    def _totals(self, depth: int, parents: int) -> tuple[list[float], list[int]]:
+        """Counts by class of some states of the parents, whatever the feature's is.
+
+        With them the feature's states that occur, which alone can occur deeper.
+        """
+        found = self.siblings.get((depth, parents))
+        if found is None:
+            states: Sequence[int] = range(self.radices[0])
             if depth:
-                parents = parents * self.radices[depth] + states[depth]
-            for table, key in (
-                (lower, parents),
-                (upper, parents * self.radices[0] + states[0]),
-            ):
-                if key not in table:
-                    table[key] = [0.0] * self.n_classes
-                table[key][label] += total
+                above = parents // self.radices[depth]
+                states = self._totals(depth - 1, above)[1]
+            step = self.sizes[0] // self.sizes[depth]
+            each = [(self._counts(depth, k * step + parents), k) for k in states]
+            each = [own for own in each if any(own[0])]
+            totals = [
+                sum([counts[label] for counts, _ in each])
+                for label in range(self.n_classes)
+            ]
+            found = totals, [state for _, state in each]
+            self.siblings[depth, parents] = found
+        return found
 
     def add_evidence(
         self, found: list[float], codes: Sequence[int], weights: Sequence[float]
@@ -75,10 +99,13 @@ class Family:
         pseudo = self.pseudo[states[0]]
         if not pseudo > 0:
             return
-        nothing = [0.0] * self.n_classes
-        parents, deepest = 0, len(self.variables) - 1
-        for depth, (upper, lower) in enumerate(self.levels):
+        if len(self.known) > _MOST_KNOWN:
+            self.known.clear()
+            self.siblings.clear()
+        whole, parents, deepest = states[0], 0, len(self.variables) - 1
+        for depth in range(len(self.variables)):
             if depth:
+                whole = whole * self.radices[depth] + states[depth]
                 parents = parents * self.radices[depth] + states[depth]
             weight = weights[depth]
             # Where a family has fewer parents than others, its deepest one repeats.
@@ -86,11 +113,25 @@ class Family:
                 weight = sum(weights[depth:])
             if not weight:
                 continue
-            counts = upper.get(parents * self.radices[0] + states[0], nothing)
-            totals = lower.get(parents, nothing)
+            counts, totals = self._counts(depth, whole), self._totals(depth, parents)[0]
             for label in range(self.n_classes):
                 share = (counts[label] + pseudo) / (totals[label] + self.strength)
                 found[label] += weight * math.log(share)
+
+
+def _numbers(short: Any) -> list[Any]:
+    """Whole numbers whose digits of base 32 are characters, else the list itself."""
+    if not isinstance(short, str):
+        return list(short)
+    found, number, place = [], 0, 0
+    for character in short:
+        digit = _DIGITS[character]
+        number += (digit & 31) << place
+        place += 5
+        if digit < 32:
+            found.append(number)
+            number = place = 0
+    return found
 
 
 class AveragedEngine:

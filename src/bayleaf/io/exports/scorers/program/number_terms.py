@@ -78,7 +78,8 @@ class LinearFamilies:
         leverage = self._leverage(row, label * self.n_corners + self.corners[family])
         spread = self.scale[at] * (1 + leverage) + missing
         freedom = self.freedom[at]
-        far = math.log1p(residual**2 / (spread * freedom))
+        # As the library does it: the freedom magnifies how this sum is rounded.
+        far = math.log(1.0 + residual**2 / (spread * freedom))
         found = self.constants[at] - math.log(spread) / 2 - (freedom + 1) * far / 2
         return min(max(found, -_MOST_NATS), _MOST_NATS)
 

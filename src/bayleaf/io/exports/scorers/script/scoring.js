@@ -3,6 +3,41 @@
 // Features that a text names beside the one that a term is of.
 const MOST_GIVEN = 3;
 
+// The last digit of a number has one of the first 32 characters, others one of the rest.
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const DIGITS = new Map(Array.from(ALPHABET, (character, place) => [character, place]));
+
+/** Whole numbers whose digits of base 32 are characters, else the list itself. */
+function numbersOf(short) {
+  if (typeof short !== "string") return short;
+  const found = [];
+  let number = 0;
+  let scale = 1;
+  for (const character of short) {
+    const digit = DIGITS.get(character);
+    number += (digit % 32) * scale;
+    scale *= 32;
+    if (digit < 32) {
+      found.push(number);
+      number = 0;
+      scale = 1;
+    }
+  }
+  return found;
+}
+
+/** The model with the counts of an average's networks as numbers. */
+function withNumbers(model) {
+  for (const { families } of model.average?.networks ?? []) {
+    for (const family of families) {
+      if (!family) continue;
+      family.steps = numbersOf(family.steps);
+      family.totals = numbersOf(family.totals);
+    }
+  }
+  return model;
+}
+
 /** Several networks, or one, may share tables, which the model holds once. */
 function withTables(model) {
   const networks = [model, model.average, ...(model.networks ?? [])];
@@ -23,7 +58,7 @@ class Scorer {
     this.temperature = model.temperature;
     this.shift = model.shift ? unpacked(model.shift) : null;
     this.loss = model.loss ? unpacked(model.loss) : null;
-    this.engine = new Engine(withTables(model));
+    this.engine = new Engine(withTables(withNumbers(model)));
     this.nVariables = model.variables.length;
   }
 
