@@ -83,10 +83,11 @@ class Cell {
     const isDate = this.form === "date";
     const found = isDate ? momentOf(value) : durationOf(value);
     if (found === null) {
-      const other = isDate ? durationOf(value) : momentOf(value);
-      const now = typeof value === "string" ? "text" : "numbers";
+      const isText = typeof value === "string";
+      const other = isDate ? isText && durationOf(value) : momentOf(value);
+      const now = isText ? "text" : "numbers";
       const times = isDate ? "durations" : "dates";
-      throw this.#differs(other === null ? now : times, isDate ? "dates" : "durations");
+      throw this.#differs(other === null || other === false ? now : times, isDate ? "dates" : "durations");
     }
     if (!isDate) return found / UNITS[this.unit];
     if (this.part === "days") return (found - this.origin) / DAY;
@@ -143,8 +144,12 @@ function momentOf(value) {
   return moment.getTime() * 1000 + Number((found[7] ?? "").padEnd(6, "0").slice(0, 6));
 }
 
-/** Microseconds since midnight that a text shows; null for none. */
+/**
+ * Microseconds since midnight that a text shows, or of a number of milliseconds, as the
+ * difference of two Dates is; null for neither.
+ */
 function durationOf(value) {
+  if (typeof value === "number" && Number.isFinite(value)) return Math.round(value * 1000);
   const found = typeof value === "string" ? TIME.exec(trimmed(value)) : null;
   if (!found) return null;
   const [hours, minutes, seconds] = found.slice(1).map((part) => Number(part ?? 0));
