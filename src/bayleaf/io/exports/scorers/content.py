@@ -60,7 +60,7 @@ def scorer_content(predictor: Predictor, *, with_cliques: bool) -> Content:
     }
     content |= _engine(model.shipped, len(features), with_cliques)
     # Between features and class, networks have latent variables.
-    latent = [{"states": []}] * (content["class"] - len(features))
+    latent: list[Content] = [{"states": []}] * (content["class"] - len(features))
     content["variables"][-1:-1] = latent
     return _shared_tables(content)
 

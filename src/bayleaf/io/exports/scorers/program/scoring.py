@@ -25,9 +25,9 @@ class Scorer:
         self.parents: list[list[int]] = model["parents"]
         self.temperature: float = model["temperature"]
         self.shift = unpacked(model["shift"]) if model["shift"] else None
-        loss = unpacked(model["loss"]) if model["loss"] else None
-        n = len(self.classes)
-        self.loss = loss and [loss[k * n : (k + 1) * n] for k in range(n)]
+        loss, n = unpacked(model["loss"]) if model["loss"] else [], len(self.classes)
+        # By class predicted, the costs by true class; empty without a loss.
+        self.loss = [loss[k : k + n] for k in range(0, len(loss), n)]
         self.engine = engine(model)
 
     def codes(self, row: Mapping[Any, Any], is_text: bool = False) -> list[int]:
