@@ -58,6 +58,7 @@ bench: $(VENV)/installed-test $(VENV)/installed-browser
 	$(BIN)/python benchmarks/speed/fitting.py
 	$(BIN)/python benchmarks/speed/explorer.py
 	$(BIN)/python benchmarks/speed/merging.py
+	$(BIN)/python benchmarks/speed/sql.py
 
 # Takes about half an hour; what was interrupted goes on where it stopped.
 accuracy: $(VENV)/installed-test

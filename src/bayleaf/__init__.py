@@ -48,8 +48,10 @@ _PUBLIC = {
     "Variable": "bayleaf.data.domain",
     "learn_parameters": "bayleaf.latent.em",
     "load": "bayleaf.opening",
+    "to_onnx": "bayleaf.io.exports.operators.classifier",
     "predict_to_folder": "bayleaf.predictions.folder",
     "read_network": "bayleaf.io.registry",
+    "to_sql": "bayleaf.io.exports.sql.statement",
     "write_network": "bayleaf.io.registry",
     "write_scorer": "bayleaf.io.exports.scorers.scorer",
 }

@@ -34,7 +34,8 @@ ACTS = [
 ]
 # A line that begins so was broken by a name.
 BROKEN = "INJECTED"
-STYLES = re.compile("\x1b\\[[0-9;]*m")
+# Colours, and what wipes the line of progress and hides its cursor on a slow machine.
+STYLES = re.compile("\r?\x1b\\[([0-9;]*m|\\?25[hl]|[0-9]*[AK])")
 UNSEEN = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )

@@ -116,7 +116,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "exporting", "imputing"),
+        ("commands", "counting", "imputing", "exporting"),
         ("app",),
     ],
 }

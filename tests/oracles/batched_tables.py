@@ -40,6 +40,22 @@ CLASSIFIERS = [
     LatentClassNBClassifier(n_components=2, random_state=0),
 ]
 
+# Fits to the first argument, batch by batch, slowly enough to be killed meanwhile.
+SLOW_FIT = """
+import sys, time
+from bayleaf import TANClassifier
+from bayleaf.streams import sources, spooling
+spooling._NOTED_ROWS = 100
+sources.BATCH_ROWS = 50
+appended = spooling.SpooledTable.append
+def slowly(self, batch, ordered):
+    appended(self, batch, ordered)
+    print(self.n_read, flush=True)
+    time.sleep(0.02)
+spooling.SpooledTable.append = slowly
+TANClassifier().fit(sys.argv[1], target="label", store=sys.argv[2])
+"""
+
 
 def the_table(n_rows: int = N_ROWS, seed: int = 0) -> pa.Table:
     """Columns of every sort, with missing cells."""

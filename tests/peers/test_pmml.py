@@ -1,23 +1,45 @@
-"""Naive Bayes written as PMML gives the same posteriors in PMML4S."""
+"""Classifiers written as PMML give the same posteriors in PMML4S."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayleaf import NaiveBayesClassifier
+from bayleaf import (
+    AveragedKDBClassifier,
+    KDBClassifier,
+    NaiveBayesClassifier,
+    TANClassifier,
+)
+from bayleaf.io.exports.scoring_sums import write_pmml as write_sums
 from bayleaf.io.formats.pmml import write_pmml
 from bayleaf.io.native.model_file import read_model
+from conftest import give_up
 
-pypmml = pytest.importorskip("pypmml")
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="module")
+def pypmml() -> Any:
+    """The Python door to PMML4S, which runs on Java."""
+    if importlib.util.find_spec("pypmml") is None:
+        give_up("pypmml is not installed")
+    if shutil.which("java") is None:
+        give_up("PMML4S needs the program java")
+    return importlib.import_module("pypmml")
+
+
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
-def test_a_scoring_engine_finds_our_posteriors(tmp_path: Path, missing: str) -> None:
+def test_a_scoring_engine_finds_our_posteriors(
+    tmp_path: Path, pypmml: Any, missing: str
+) -> None:
     rng = np.random.default_rng(7)
     y = rng.integers(3, size=200)
     words = np.array(["<=2", 'été & "q"', "x y"], dtype=object)
@@ -46,3 +68,53 @@ def test_a_scoring_engine_finds_our_posteriors(tmp_path: Path, missing: str) -> 
     np.testing.assert_allclose(found, classifier.predict_proba(frame), atol=1e-6)
     predicted = [result["predicted_class"] for result in results]
     assert predicted == classifier.predict(frame).tolist()
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        TANClassifier(),
+        KDBClassifier(k=2),
+        AveragedKDBClassifier(
+            n_networks=2, linear_families=False, class_trees=False, max_parents=2
+        ),
+    ],
+    ids=lambda classifier: type(classifier).__name__,
+)
+def test_a_scoring_engine_adds_up_joint_states(
+    tmp_path: Path, pypmml: Any, classifier: Any
+) -> None:
+    rng = np.random.default_rng(7)
+    y = rng.integers(3, size=200)
+    words = np.array(["<=2", 'été & "q"', "x y"], dtype=object)
+    shown = np.where(rng.random(200) < 0.6, y, rng.integers(3, size=200))
+    near = words[(shown + rng.integers(2, size=200)) % 3]
+    sizes = pd.CategoricalDtype(["small", "middle", "large"], ordered=True)
+    frame = pd.DataFrame(
+        {
+            "te xt": pd.Series(words[shown], dtype=object),
+            "real": y * 2.0 + rng.normal(size=200),
+            "whole": pd.array(rng.integers(4, size=200), dtype="Int64"),
+            "flag": pd.array(rng.random(200) < 0.2 + 0.2 * y, dtype="boolean"),
+            "near": pd.Series(near, dtype=object),
+            "size": pd.Categorical.from_codes(shown, dtype=sizes),
+        }
+    )
+    labels = np.array(["a b", "b", "c"])
+    classifier.fit(frame, labels[y])
+    write_sums(classifier, tmp_path / "model.pmml")
+    peer = pypmml.Model.load(str(tmp_path / "model.pmml"))
+    for place, name in enumerate(frame.columns):
+        frame.loc[place, name] = None
+    frame.loc[10, "near"] = "never seen"
+    cells = frame.astype(object).where(frame.notna(), None)
+    results = [peer.predict(row) for row in cells.to_dict("records")]
+    rows = [[result[f"probability_{label}"] for label in labels] for result in results]
+    found = np.array(rows, dtype=float)
+    # Rows that would need a sum over states have no result.
+    scored = ~np.isnan(found).any(axis=1)
+    assert scored[11:].all()
+    is_average = isinstance(classifier, AveragedKDBClassifier)
+    assert scored.all() == is_average
+    expected = classifier.predict_proba(frame)
+    np.testing.assert_allclose(found[scored], expected[scored], atol=1e-9)

@@ -143,7 +143,7 @@ def html_of(thing: Any) -> str:
     """What a notebook asks an object for."""
     return str(
         thing._repr_mimebundle_()["text/html"]
-        if hasattr(thing, "fit")
+        if hasattr(thing, "_repr_mimebundle_")
         else thing._repr_html_()
     )
 

@@ -23,8 +23,7 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
-from oracles.batched_tables import in_memory, reader, same_file, the_table
-from streams.test_interrupted_readings import PROGRAM
+from oracles.batched_tables import SLOW_FIT, in_memory, reader, same_file, the_table
 
 SMALL = pa.table({"x": ["a", "b"] * 50, "n": np.arange(100) / 2, "label": ["p"] * 100})
 
@@ -247,7 +246,7 @@ def test_two_processes_do_not_write_one_file_of_codes(tmp_path: Path) -> None:
     path, store = tmp_path / "t.parquet", tmp_path / "codes"
     pa_parquet.write_table(the_table(), path, row_group_size=120)
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, path, store],
+        [sys.executable, "-c", SLOW_FIT, path, store],
         stdout=subprocess.PIPE,
         text=True,
     ) as running:

@@ -19,25 +19,10 @@ import pytest
 from bayleaf import NaiveBayesClassifier, TANClassifier
 from bayleaf.data.code_store import CodeStore
 from bayleaf.streams import spooling
-from oracles.batched_tables import in_memory, same_file, the_table
+from oracles.batched_tables import SLOW_FIT, in_memory, same_file, the_table
+
 
 # Fits in small steps, and pauses in each so that it can be hit.
-PROGRAM = """
-import sys, time
-from bayleaf import TANClassifier
-from bayleaf.streams import sources, spooling
-spooling._NOTED_ROWS = 100
-sources.BATCH_ROWS = 50
-appended = spooling.SpooledTable.append
-def slowly(self, batch, ordered):
-    appended(self, batch, ordered)
-    print(self.n_read, flush=True)
-    time.sleep(0.02)
-spooling.SpooledTable.append = slowly
-TANClassifier().fit(sys.argv[1], target="label", store=sys.argv[2])
-"""
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     pa_parquet.write_table(the_table(), tmp_path / "t.parquet", row_group_size=120)
@@ -50,7 +35,7 @@ def test_a_killed_reading_goes_on_where_it_was(path: Path, tmp_path: Path) -> No
     starts = []
     for wanted in (3, 5, 4):
         with subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, path, store],
+            [sys.executable, "-c", SLOW_FIT, path, store],
             stdout=subprocess.PIPE,
             text=True,
         ) as running:

@@ -162,8 +162,7 @@ class ModelOptions:
     arc_prior
         How probable an arc is thought to be, such as age->income=0.9; may be repeated.
     monotone
-        Columns along which the second class only gains or only loses, such as
-        age=+,income=-; two classes.
+        Columns along which the second class gains or loses, such as age=+,income=-.
     time_limit
         Seconds after which the search stops.
     min_count
@@ -257,11 +256,7 @@ class ModelOptions:
     arc_prior: Annotated[
         tuple[str, ...] | None, settings_of(NETWORK), Parameter(negative="")
     ] = None
-    monotone: Annotated[
-        tuple[str, ...] | None,
-        settings_of("nb", "tan", "kdb", "auto", "aode", "a2de"),
-        Parameter(negative=""),
-    ] = None
+    monotone: Annotated[str | None, settings_of("nb", *WITH_ARCS[:-1])] = None
     time_limit: Annotated[float | None, settings_of(NETWORK)] = None
     min_count: Annotated[int | None, settings_of("aode")] = None
     alpha: Annotated[float | None, settings_of()] = None

@@ -97,21 +97,20 @@ def beliefs_from(texts: Sequence[str] | None) -> dict[tuple[str, str], float] | 
     return found
 
 
-def directions_from(texts: Sequence[str] | None) -> dict[str, int] | None:
-    """Directions of monotone features from texts such as age=+,income=-."""
-    if not texts:
+def directions_from(text: str | None) -> dict[str, int] | None:
+    """Directions of monotone features from text such as age=+,income=-."""
+    if text is None:
         return None
     directions = {"+": 1, "+1": 1, "-": -1, "-1": -1}
     found: dict[str, int] = {}
-    for text in texts:
-        for part in text.split(","):
-            name, _, direction = part.rpartition("=")
-            if not name.strip() or direction.strip() not in directions:
-                raise ValueError(
-                    "--monotone should have the form column=+ or column=-, several "
-                    f"with commas between them, got {quoted(text)}"
-                )
-            found[name.strip()] = directions[direction.strip()]
+    for part in text.split(","):
+        name, _, direction = part.rpartition("=")
+        if not name.strip() or direction.strip() not in directions:
+            raise ValueError(
+                "--monotone should have the form column=+ or column=-, several with "
+                f"commas between them, got {quoted(text)}"
+            )
+        found[name.strip()] = directions[direction.strip()]
     return found
 
 

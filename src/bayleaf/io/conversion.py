@@ -57,8 +57,8 @@ def _write_dot(source: str | Path, target: str | Path) -> None:
 
 
 def _write_pmml(source: str | Path, target: str | Path) -> None:
-    """Write a naive Bayes classifier for scoring engines."""
-    from bayleaf.io.formats.pmml import write_pmml
+    """Write a classifier for scoring engines."""
+    from bayleaf.io.exports.scoring_sums import write_pmml
     from bayleaf.io.native.model_file import read_model
 
     write_pmml(read_model(source), target)

@@ -196,11 +196,10 @@ def _columns(
             own[name] = _called(column, name)
     absent = [name for name in observed if name not in own]
     if absent:
-        near = near_names(str(absent[0]), map(str, ignored)) if ignored else ""
+        near = near_names(str(absent[0]), map(str, ignored)) + "; " if ignored else ""
         raise ValueError(
             f"variable {quoted(absent[0])} has no column in the table; "
-            + (f"{near} " if near else "")
-            + "Where it is never observed, name it in latent= with missing='em'"
+            f"{near}if it is never observed, name it in latent= with missing='em'"
         )
     notes = []
     if ignored:

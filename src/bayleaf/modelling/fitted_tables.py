@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,17 @@ class PriorCounts:
 def _strengths(
     prior: BayesianNetwork, strength: float | Mapping[Name, float] | None
 ) -> Any:
-    """What gives the rows that a variable's distributions are worth, or None."""
+    """What gives the rows that a variable's distributions are worth, or None.
+
+    Raises
+    ------
+    ValueError
+        If a strength is no finite number of at least 0.
+    """
+    given = strength.values() if isinstance(strength, Mapping) else [strength]
+    for own in given:
+        if own is not None and not (isinstance(own, Real) and 0 <= own < np.inf):
+            raise ValueError(f"strength must be a number >= 0, got {quoted(own)}")
     if isinstance(strength, Mapping):
         by_node = {
             position_of(prior.domain.names, name, "strength names"): rows

@@ -109,7 +109,7 @@ def predict_to_folder(
     >>> from bayleaf.datasets import load_heart
     >>> heart = load_heart()
     >>> model = NaiveBayesClassifier().fit(heart.X, heart.y)
-    >>> rows = heart.frame.to_arrow().to_reader()
+    >>> rows = heart.frame.to_reader()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     predict_to_folder(model, rows, folder, rows_per_file=100).n_files
     3

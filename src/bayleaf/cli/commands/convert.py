@@ -16,7 +16,7 @@ def convert(source: Path, target: Path, *, normalize: bool = False) -> int:
         Network file (json, bif, net, xdsl, dsl, xml, uai), packed if .gz or .bz2
         follows, or model file of a classifier.
     target
-        File to write: json, bif, net, xdsl, xml, uai, dot, or pmml for naive Bayes;
+        File to write: json, bif, net, xdsl, xml, uai, dot, or pmml for classifiers;
         .gz or .bz2 after it packs the file.
     normalize
         Divide each distribution of the source by its sum: for counts or percent.

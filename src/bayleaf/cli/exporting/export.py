@@ -23,7 +23,7 @@ def export(
     """Write a classifier as a program that scores without this library.
 
     The suffix of the file says which: sql for a query of a database, onnx for a graph
-    of operators, py and js for a scorer in one file, pmml for scoring engines.
+    of operators, pmml for scoring engines.
 
     Example: `bayleaf export heart.json -o heart.sql --dialect postgres --explain 3`
 
@@ -50,13 +50,15 @@ def export(
     from bayleaf.io.exports.registry import export_model
 
     check_writable(output)
-    export_model(
-        model,
-        output,
-        dialect=dialect,
-        table=table,
-        explain=explain,
-        id_columns=id_columns or None,
-        form=form,
-    )
+    options = {
+        "dialect": dialect,
+        "table": table,
+        "explain": explain,
+        "id_columns": id_columns or None,
+        "form": form,
+    }
+    try:
+        export_model(model, output, **options)
+    except ImportError as error:
+        raise ValueError(str(error)) from None
     return 0

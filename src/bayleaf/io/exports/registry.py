@@ -15,7 +15,9 @@ from bayleaf.wording import name_list
 # Module and function of each suffix: the function takes a predictor, a path and options
 # by name. Modules are loaded when a file asks for them.
 WRITERS: dict[str, tuple[str, str]] = {
-    ".pmml": ("bayleaf.io.formats.pmml", "write_pmml"),
+    ".sql": ("bayleaf.io.exports.sql.statement", "write_sql"),
+    ".onnx": ("bayleaf.io.exports.operators.classifier", "write_onnx"),
+    ".pmml": ("bayleaf.io.exports.scoring_sums", "write_pmml"),
     ".py": ("bayleaf.io.exports.scorers.python_file", "write_python_scorer"),
     ".js": ("bayleaf.io.exports.scorers.script_file", "write_script_scorer"),
     ".mjs": ("bayleaf.io.exports.scorers.script_file", "write_script_scorer"),

@@ -9,7 +9,7 @@ the class and those that divide by the sum of the pairs find the same probabilit
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -103,13 +103,13 @@ def _check_names(domain: Domain) -> None:
         )
     numeric = [variable for variable in domain if variable.kind == "numeric"]
     made = {_interval_name(v) for v in numeric} | {_input_name(v) for v in numeric}
-    _check_texts([*map(str, domain.names), *sorted(made)], "the table has columns")
+    check_texts([*map(str, domain.names), *sorted(made)], "the table has columns")
     for variable in domain:
         where = f"variable {variable.name!r} has states"
-        _check_texts(_labels(variable), where)
+        check_texts(state_texts(variable), where)
 
 
-def _check_texts(texts: list[str], where: str) -> None:
+def check_texts(texts: list[str], where: str) -> None:
     """Raise unless texts differ and XML can hold them."""
     lost = [repr(text) for text in texts if not xml_holds(text)]
     twice = sorted({repr(text) for text in texts if texts.count(text) > 1})
@@ -119,9 +119,9 @@ def _check_texts(texts: list[str], where: str) -> None:
         raise ValueError(f"{where} that {what}: {which}; rename them")
 
 
-def _labels(variable: Variable) -> list[str]:
+def state_texts(variable: Variable) -> list[str]:
     """States of a variable as PMML writes them."""
-    return [_label(state) for state in variable.states]
+    return [state_text(state) for state in variable.states]
 
 
 def _input_name(variable: Variable) -> str:
@@ -138,7 +138,7 @@ def _interval_name(variable: Variable) -> str:
     return f"interval of {variable.name}"
 
 
-def _label(state: object) -> str:
+def state_text(state: object) -> str:
     """A state as PMML writes it."""
     if state is None:
         return _MISSING
@@ -149,7 +149,7 @@ def _label(state: object) -> str:
     return str(state)
 
 
-def _data_type(variable: Variable) -> str:
+def data_type(variable: Variable) -> str:
     """PMML's type for the values of a variable's column."""
     if variable.kind == "numeric":
         return "double"
@@ -166,7 +166,7 @@ def _data_type(variable: Variable) -> str:
     return "integer" if whole else "double"
 
 
-def _tag(
+def xml_lines(
     name: str, attributes: dict[str, str], inside: Iterator[str] | None = None
 ) -> Iterator[str]:
     """Lines of an element."""
@@ -186,17 +186,17 @@ def _document(predictor: Predictor, model: ClassModel) -> Iterator[str]:
     def content() -> Iterator[str]:
         application = {"name": "bayleaf"}
         header = {"description": "naive Bayes"}
-        yield from _tag("Header", header, _tag("Application", application))
+        yield from xml_lines("Header", header, xml_lines("Application", application))
         fields = {"numberOfFields": str(len(model.domain))}
-        yield from _tag("DataDictionary", fields, _data_fields(model.domain))
+        yield from xml_lines("DataDictionary", fields, _data_fields(model.domain))
         attributes = {
             "modelName": "naive Bayes",
             "functionName": "classification",
             "threshold": "0",
         }
-        yield from _tag("NaiveBayesModel", attributes, _model(predictor, model))
+        yield from xml_lines("NaiveBayesModel", attributes, _model(predictor, model))
 
-    yield from _tag("PMML", {"xmlns": NAMESPACE, "version": "4.4"}, content())
+    yield from xml_lines("PMML", {"xmlns": NAMESPACE, "version": "4.4"}, content())
 
 
 def _data_fields(domain: Domain) -> Iterator[str]:
@@ -206,11 +206,13 @@ def _data_fields(domain: Domain) -> Iterator[str]:
         attributes = {
             "name": str(variable.name),
             "optype": "continuous" if numeric else "categorical",
-            "dataType": _data_type(variable),
+            "dataType": data_type(variable),
         }
-        labels = [] if numeric else _labels(variable)
-        values = (line for label in labels for line in _tag("Value", {"value": label}))
-        yield from _tag("DataField", attributes, values if labels else None)
+        labels = [] if numeric else state_texts(variable)
+        values = (
+            line for label in labels for line in xml_lines("Value", {"value": label})
+        )
+        yield from xml_lines("DataField", attributes, values if labels else None)
 
 
 def _model(predictor: Predictor, model: ClassModel) -> Iterator[str]:
@@ -220,13 +222,13 @@ def _model(predictor: Predictor, model: ClassModel) -> Iterator[str]:
         prior = prior * np.exp(predictor.prior_shift)
         prior /= prior.sum()
     domain, rules = model.domain, predictor.encoder.rules
-    yield from _tag("MiningSchema", {}, _mining_fields(domain, rules))
-    yield from _tag("Output", {}, _output_fields(domain[-1]))
+    yield from xml_lines("MiningSchema", {}, _mining_fields(domain, rules))
+    yield from xml_lines("Output", {}, output_fields(domain[-1]))
     if any(variable.kind == "numeric" for variable in domain):
-        yield from _tag("LocalTransformations", {}, _transformations(domain))
-    yield from _tag("BayesInputs", {}, _inputs(model, prior))
+        yield from xml_lines("LocalTransformations", {}, _transformations(domain))
+    yield from xml_lines("BayesInputs", {}, _inputs(model, prior))
     output = {"fieldName": str(domain[-1].name)}
-    yield from _tag("BayesOutput", output, _class_counts(domain[-1], prior))
+    yield from xml_lines("BayesOutput", output, _class_counts(domain[-1], prior))
 
 
 def _mining_fields(domain: Domain, rules: EncoderRules) -> Iterator[str]:
@@ -242,18 +244,18 @@ def _mining_fields(domain: Domain, rules: EncoderRules) -> Iterator[str]:
         if variable.kind == "nominal":
             treatment = "asMissing" if open_to_all else "returnInvalid"
             attributes["invalidValueTreatment"] = treatment
-        yield from _tag("MiningField", attributes)
-    yield from _tag(
+        yield from xml_lines("MiningField", attributes)
+    yield from xml_lines(
         "MiningField", {"name": str(domain[-1].name), "usageType": "target"}
     )
 
 
-def _output_fields(target: Variable) -> Iterator[str]:
+def output_fields(target: Variable) -> Iterator[str]:
     """Lines that name the results."""
-    common = {"optype": "categorical", "dataType": _data_type(target)}
+    common = {"optype": "categorical", "dataType": data_type(target)}
     predicted = {"name": f"predicted_{target.name}", **common}
-    yield from _tag("OutputField", {**predicted, "feature": "predictedValue"})
-    for label in _labels(target):
+    yield from xml_lines("OutputField", {**predicted, "feature": "predictedValue"})
+    for label in state_texts(target):
         attributes = {
             "name": f"probability_{label}",
             "optype": "continuous",
@@ -261,7 +263,7 @@ def _output_fields(target: Variable) -> Iterator[str]:
             "feature": "probability",
             "value": label,
         }
-        yield from _tag("OutputField", attributes)
+        yield from xml_lines("OutputField", attributes)
 
 
 def _inputs(model: ClassModel, prior: NDArray[np.float64]) -> Iterator[str]:
@@ -275,16 +277,16 @@ def _inputs(model: ClassModel, prior: NDArray[np.float64]) -> Iterator[str]:
         shares = table * weight[:, None]
         attributes = {"fieldName": _input_name(variable)}
         inside = _feature(variable, target, shares)
-        yield from _tag("BayesInput", attributes, inside)
+        yield from xml_lines("BayesInput", attributes, inside)
 
 
 def _feature(
     variable: Variable, target: Variable, shares: NDArray[np.float64]
 ) -> Iterator[str]:
     """Lines with the counts of one feature."""
-    for code, label in enumerate(_labels(variable)):
-        counts = _tag("TargetValueCounts", {}, _counts(target, shares[:, code]))
-        yield from _tag("PairCounts", {"value": label}, counts)
+    for code, label in enumerate(state_texts(variable)):
+        counts = xml_lines("TargetValueCounts", {}, _counts(target, shares[:, code]))
+        yield from xml_lines("PairCounts", {"value": label}, counts)
 
 
 def _transformations(domain: Domain) -> Iterator[str]:
@@ -294,12 +296,12 @@ def _transformations(domain: Domain) -> Iterator[str]:
             continue
         interval = _interval_name(variable)
         intervals = _intervals(variable)
-        yield from _tag("DerivedField", _derived(interval), intervals)
+        yield from xml_lines("DerivedField", _derived(interval), intervals)
         if variable.has_missing_state:
             # Discretize can map missing cells too, but not every scorer heeds that.
             reference = {"field": interval, "mapMissingTo": _MISSING}
             name = _derived(_input_name(variable))
-            yield from _tag("DerivedField", name, _tag("FieldRef", reference))
+            yield from xml_lines("DerivedField", name, xml_lines("FieldRef", reference))
 
 
 def _derived(name: str) -> dict[str, str]:
@@ -310,16 +312,17 @@ def _derived(name: str) -> dict[str, str]:
 def _intervals(variable: Variable) -> Iterator[str]:
     """Lines that turn numbers into interval labels, and name all labels."""
     source = {"field": str(variable.name)}
-    yield from _tag("Discretize", source, _bins(variable))
+    yield from xml_lines(
+        "Discretize", source, interval_bins(variable.cut_points, state_texts(variable))
+    )
     # Scorers check labels against this list.
-    for label in _labels(variable):
-        yield from _tag("Value", {"value": label})
+    for label in state_texts(variable):
+        yield from xml_lines("Value", {"value": label})
 
 
-def _bins(variable: Variable) -> Iterator[str]:
+def interval_bins(cut_points: Sequence[float], texts: Sequence[str]) -> Iterator[str]:
     """Lines with the intervals between cut points, closed on the right."""
-    cuts = [repr(float(cut)) for cut in variable.cut_points]
-    labels = _labels(variable)
+    cuts, labels = [repr(float(cut)) for cut in cut_points], list(texts)
     if not cuts:
         # An interval needs a margin, so all numbers are two intervals of one name.
         cuts, labels = ["0.0"], [labels[0], labels[0]]
@@ -329,16 +332,16 @@ def _bins(variable: Variable) -> Iterator[str]:
             interval["leftMargin"] = cuts[i - 1]
         if i < len(cuts):
             interval["rightMargin"] = cuts[i]
-        margins = _tag("Interval", interval)
-        yield from _tag("DiscretizeBin", {"binValue": label}, margins)
+        margins = xml_lines("Interval", interval)
+        yield from xml_lines("DiscretizeBin", {"binValue": label}, margins)
 
 
 def _class_counts(target: Variable, prior: NDArray[np.float64]) -> Iterator[str]:
     """Lines with the share of each class."""
-    yield from _tag("TargetValueCounts", {}, _counts(target, prior))
+    yield from xml_lines("TargetValueCounts", {}, _counts(target, prior))
 
 
 def _counts(target: Variable, shares: NDArray[np.float64]) -> Iterator[str]:
     """Lines with a number for each class."""
-    for label, share in zip(_labels(target), shares.tolist(), strict=True):
-        yield from _tag("TargetValueCount", {"value": label, "count": repr(share)})
+    for label, share in zip(state_texts(target), shares.tolist(), strict=True):
+        yield from xml_lines("TargetValueCount", {"value": label, "count": repr(share)})

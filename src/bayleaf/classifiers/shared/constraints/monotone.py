@@ -17,9 +17,9 @@ from bayleaf.classifiers.shared.constraints.monotone_features import (
     directions_of,
     monotone_features,
 )
+from bayleaf.classifiers.shared.constraints.pooling import likelihood_ordered
 from bayleaf.classifiers.shared.training import TrainingTable
 from bayleaf.counts.source import CountSource, Family
-from bayleaf.cpds.monotone import likelihood_ordered
 from bayleaf.cpds.table import TableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayleaf.classifiers.shared.constraints.monotone_features import MonotoneFeature
-from bayleaf.cpds.monotone import pooled_steps
+from bayleaf.classifiers.shared.constraints.pooling import pooled_steps
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.support.number_terms import Curves
 from bayleaf.search.left_out.cells import LeftOutRows

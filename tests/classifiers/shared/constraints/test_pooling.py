@@ -7,7 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from bayleaf.cpds.monotone import likelihood_ordered, pooled_steps
+from bayleaf.classifiers.shared.constraints.pooling import (
+    likelihood_ordered,
+    pooled_steps,
+)
 
 
 def _blocks(n: int) -> Iterator[np.ndarray]:

@@ -1,0 +1,1 @@
+"""Classifiers as SQL: one query that scores a table, and tells why."""

@@ -1,0 +1,192 @@
+"""Class scores of a network: its families looked up, missing cells summed out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.io.exports.sql.looking_up import Addend, Look, Rows, check_size
+from bayleaf.io.exports.sql.words import (
+    Expression,
+    below,
+    both,
+    col,
+    either,
+    equal,
+    nats,
+    num,
+)
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.wording import quoted
+
+Floats = NDArray[np.float64]
+# Cells of a table with the class as one axis.
+_MOST_CELLS = 2_000_000
+
+
+class ScoredNetwork:
+    """A network whose last variable is the class, as tables to look up.
+
+    Parameters
+    ----------
+    shipped : ShippedNetwork
+        The network, and in which order features are revealed.
+    """
+
+    def __init__(self, shipped: ShippedNetwork) -> None:
+        self.network: BayesianNetwork = shipped.network
+        self.cards = self.network.domain.cards
+        self.label = len(self.cards) - 1
+        self.n_classes = self.cards[-1]
+        self.n_features = shipped.roles.count("feature")
+        self.latents = range(self.n_features, self.label)
+        self.order = tuple(v for v in shipped.order if v < self.n_features)
+        self.weight = shipped.class_weight
+        self.parents = [
+            tuple(p for p in parents if p != self.label)
+            for parents in self.network.dag.parents
+        ]
+
+    @cached_property
+    def children(self) -> list[set[int]]:
+        """Children of each variable; the class is one like others."""
+        found: list[set[int]] = [set() for _ in self.cards]
+        for child, parents in enumerate(self.parents):
+            for parent in parents:
+                found[parent].add(child)
+        return found
+
+    @cached_property
+    def descendants(self) -> list[set[int]]:
+        """Descendants of each variable, none through the class."""
+        found: list[set[int]] = [set() for _ in self.cards]
+        for variable in reversed(self.network.dag.order):
+            if variable == self.label:
+                continue
+            for child in self.children[variable]:
+                found[variable] |= {child} | (
+                    found[child] if child != self.label else set()
+                )
+        return found
+
+    @cached_property
+    def inner(self) -> tuple[int, ...]:
+        """Variables that may have to be summed out: latents, and parents of others."""
+        return tuple(
+            v for v in range(self.label) if self.children[v] or v >= self.n_features
+        )
+
+    @property
+    def class_is_root(self) -> bool:
+        """Whether the class has no parents."""
+        return not self.parents[self.label]
+
+    @cached_property
+    def base(self) -> list[float]:
+        """Score of each class before any family is looked up, nats."""
+        found = np.zeros(self.n_classes)
+        with np.errstate(divide="ignore"):
+            if self.class_is_root:
+                found += np.log(self.network.cpds[-1].probabilities)
+            if self.weight is not None:
+                found += np.log(self.weight)
+        return [float(value) for value in found]
+
+    def look(self, variable: int, columns: Sequence[str]) -> Look:
+        """The family of a variable by the columns of all variables."""
+        cpd = self.network.cpds[variable]
+        axes = [*self.parents[variable]]
+        if variable != self.label:
+            axes.append(variable)
+        cells = prod(self.cards[v] for v in axes) * self.n_classes
+        if cells > _MOST_CELLS:
+            raise ValueError(
+                f"the table of {quoted(self.network.domain[variable].name)} has "
+                f"{cells:,} cells, too many for a query; fit with fewer parents or "
+                "coarser intervals"
+            )
+        logs = cpd.log_probabilities()
+        if self.label in cpd.family:
+            values = np.moveaxis(logs, cpd.family.index(self.label), 0)
+        else:
+            values = np.broadcast_to(logs, (self.n_classes, *logs.shape))
+        own = [v for v in cpd.family if v != self.label]
+        values = np.transpose(values, [0, *(1 + own.index(v) for v in axes)])
+        names = [columns[v] for v in axes]
+        return Look.dense(names, [self.cards[v] + 1 for v in axes], values)
+
+    def torn(self, columns: Sequence[str]) -> Expression | None:
+        """Whether a row misses what is to be summed out; None where none can."""
+        found = [
+            both(self.absent(v, columns), self.seen_below(v, columns))
+            for v in self.inner
+        ]
+        return either(*found) if found else None
+
+    def absent(self, variable: int, columns: Sequence[str]) -> Expression:
+        """Whether a variable is missing."""
+        if variable >= self.n_features:
+            return equal(num(1), num(1))
+        return equal(col(columns[variable]), num(self.cards[variable]))
+
+    def seen_below(self, variable: int, columns: Sequence[str]) -> Expression:
+        """Whether something below a variable is known."""
+        below_it = self.descendants[variable]
+        if self.label in below_it:
+            return equal(num(1), num(1))
+        seen = [
+            below(col(columns[v]), num(self.cards[v]))
+            for v in sorted(below_it)
+            if v < self.n_features
+        ]
+        return either(*seen) if seen else equal(num(0), num(1))
+
+
+def code_columns(n_features: int) -> list[str]:
+    """Names of the columns that hold codes."""
+    return [f"c{feature}" for feature in range(n_features)]
+
+
+def add_families(rows: Rows, scored: ScoredNetwork, *, told: bool) -> None:
+    """Score rows that miss nothing which must be summed out.
+
+    Adds the columns s_class and, if it is to be told what features say, b_class of the
+    prior and f{feature}_class.
+    """
+    columns = code_columns(scored.n_features)
+    terms: list[Addend] = []
+    looks = [scored.look(feature, columns) for feature in range(scored.n_features)]
+    if not scored.class_is_root:
+        looks.append(scored.look(scored.label, columns))
+    check_size(looks)
+    for feature, look in enumerate(looks):
+        terms.append((f"f{feature}" if told else "u", look))
+    add_terms(rows, scored.base, terms, scored.n_features, told=told)
+
+
+def add_terms(
+    rows: Rows,
+    base: Sequence[float],
+    terms: Sequence[Addend],
+    n_features: int,
+    *,
+    told: bool,
+) -> None:
+    """Score rows by a sum: s_class and, if told, b_class and f{feature}_class."""
+    n_classes = len(base)
+    slots = [f"f{feature}" for feature in range(n_features)] if told else ["u"]
+    rows.add_up(terms, n_classes)
+    rows.zeros(slots, n_classes)
+    sums = [(slot, [col(f"{slot}_{c}") for c in range(n_classes)]) for slot in slots]
+    rows.add_up(
+        [("s", [nats(b) for b in base]), *(("s", own) for _, own in sums)], n_classes
+    )
+    if told:
+        rows.extend({f"b_{c}": nats(value) for c, value in enumerate(base)})
+    else:
+        rows.extend({}, without=[f"u_{c}" for c in range(n_classes)])

@@ -1,0 +1,229 @@
+"""Sums of terms in PMML, read as the standard says, are the classifiers' posteriors."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayleaf import (
+    AODEClassifier,
+    AveragedKDBClassifier,
+    BayesianNetworkClassifier,
+    KDBClassifier,
+    NaiveBayesClassifier,
+    TANClassifier,
+)
+from bayleaf.io.conversion import convert_file
+from bayleaf.io.exports.scoring_sums import write_pmml
+from bayleaf.io.formats.pmml import NAMESPACE
+
+HOSTILE = "a\"b'; DROP TABLE x; -- <&>\n" + "é" * 300
+CLASSES = np.array(["p q", "r", 's <"&">'])
+
+
+def table(n_rows: int, seed: int) -> tuple[pd.DataFrame, Any]:
+    """Columns of every kind, their names hostile, and classes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n_rows)
+    words = np.array(["<=2", 'été & "q"', "x\ny"], dtype=object)
+    shown = np.where(rng.random(n_rows) < 0.6, y, rng.integers(3, size=n_rows))
+    near = words[(shown + rng.integers(2, size=n_rows)) % 3]
+    sizes = pd.CategoricalDtype(["small", "middle", "large"], ordered=True)
+    frame = pd.DataFrame(
+        {
+            HOSTILE: pd.Series(words[shown], dtype=object),
+            "real": y * 2.0 + rng.normal(size=n_rows),
+            "whole": pd.array(rng.integers(3, size=n_rows) + y, dtype="Int64"),
+            "flag": pd.array(rng.random(n_rows) < 0.3 + 0.2 * y, dtype="boolean"),
+            "select": pd.Series(near, dtype=object),
+            "SELECT": rng.normal(size=n_rows) + (near == words[0]),
+            "size": pd.Categorical.from_codes(shown, dtype=sizes),
+        }
+    )
+    return frame, CLASSES[y]
+
+
+class Engine:
+    """The standard's rules for the elements that a document of sums has."""
+
+    def __init__(self, path: Path) -> None:
+        self.root = ElementTree.parse(path).getroot()
+        self.made = {field.get("name"): field[0] for field in self.all("DerivedField")}
+        self.types = {f.get("name"): f.get("dataType") for f in self.all("DataField")}
+        self.mining = {field.get("name"): field for field in self.all("MiningField")}
+        self.values = {
+            field.get("name"): {value.get("value") for value in field}
+            for field in self.all("DataField")
+        }
+
+    def all(self, tag: str, inside: Any = None) -> list[Any]:
+        root = self.root if inside is None else inside
+        return list(root.iter(f"{{{NAMESPACE}}}{tag}"))
+
+    def posterior(self, row: dict[str, Any]) -> list[float] | None:
+        """Posterior of each class; None for a row that is refused."""
+        known: dict[str, Any] = {}
+        for name, value in row.items():
+            field, is_missing = self.mining[name], pd.isna(value)
+            text = str(value).lower() if self.types[name] == "boolean" else value
+            if is_missing and field.get("missingValueTreatment") == "returnInvalid":
+                return None
+            is_listed = not self.values[name] or text in self.values[name]
+            refuses = field.get("invalidValueTreatment") == "returnInvalid"
+            if refuses and not is_missing and not is_listed:
+                return None
+            known[name] = None if is_missing else text
+        scores = [self.score(one, known) for one in self.all("RegressionTable")]
+        powers = np.exp(np.array(scores) - max(scores))
+        return list(powers / powers.sum())
+
+    def score(self, one: Any, known: dict[str, Any]) -> float:
+        total = float(one.get("intercept"))
+        for term in one:
+            if self.value(term.get("name"), known) == term.get("value"):
+                total += float(term.get("coefficient"))
+        return total
+
+    def value(self, name: str, known: dict[str, Any]) -> Any:
+        """What a field holds, computed once a row."""
+        if name not in known:
+            known[name] = self.computed(self.made[name], known)
+        return known[name]
+
+    def computed(self, element: Any, known: dict[str, Any]) -> Any:
+        kind = element.tag.split("}")[1]
+        if kind == "Constant":
+            return element.text
+        if kind == "FieldRef":
+            found = self.value(element.get("field"), known)
+            return element.get("mapMissingTo") if found is None else found
+        if kind == "Apply":
+            assert element.get("function") == "concat"
+            parts = [self.computed(part, known) for part in element]
+            return None if None in parts else "".join(parts)
+        if kind == "MapValues":
+            (pair,) = self.all("FieldColumnPair", element)
+            found = self.value(pair.get("field"), known)
+            rows = {r[0].text: r[1].text for r in self.all("row", element)}
+            unknown = element.get("defaultValue")
+            return None if found is None else rows.get(found, unknown)
+        assert kind == "Discretize"
+        return self.interval(element, self.value(element.get("field"), known))
+
+    def interval(self, element: Any, number: Any) -> Any:
+        if number is None:
+            return None
+        for one in self.all("DiscretizeBin", element):
+            (margins,) = one
+            low = float(margins.get("leftMargin", "-inf"))
+            high = float(margins.get("rightMargin", "inf"))
+            closure = margins.get("closure")
+            is_right = closure.endswith("Closed") and float(number) == high
+            is_left = closure.startswith("closed") and float(number) == low
+            if low < float(number) < high or is_right or is_left:
+                return one.get("binValue")
+        return element.get("defaultValue")
+
+
+def found(path: Path, frame: pd.DataFrame) -> list[list[float] | None]:
+    """Posteriors of all rows."""
+    engine = Engine(path)
+    return [engine.posterior(row) for row in frame.to_dict("records")]
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        NaiveBayesClassifier(),
+        TANClassifier(),
+        KDBClassifier(k=2),
+        BayesianNetworkClassifier(),
+        AveragedKDBClassifier(
+            n_networks=2, linear_families=False, class_trees=False, max_parents=2
+        ),
+    ],
+    ids=lambda classifier: type(classifier).__name__,
+)
+def test_sums_are_the_posteriors_of_complete_rows(
+    tmp_path: Path, classifier: Any
+) -> None:
+    classifier.fit(*table(200, 4))
+    write_pmml(classifier, tmp_path / "model.pmml")
+    other = table(12, 9)[0]
+    expected = classifier.predict_proba(other)
+    np.testing.assert_allclose(
+        found(tmp_path / "model.pmml", other), expected, atol=1e-12
+    )
+
+
+def test_missing_cells_count_exactly_or_are_refused(tmp_path: Path) -> None:
+    frame, y = table(200, 4)
+    classifier = TANClassifier().fit(frame, y)
+    write_pmml(classifier, tmp_path / "model.pmml")
+    model = classifier.model_
+    inner = {p for i in range(frame.shape[1]) for p in model.feature_parents(i)}
+    n_refused = 0
+    for place, name in enumerate(frame.columns):
+        row = frame[:1].copy()
+        row[name] = pd.Series([None], dtype=frame[name].dtype)
+        (own,) = found(tmp_path / "model.pmml", row)
+        n_refused += own is None
+        assert (own is None) == (place in inner)
+        if own is not None:
+            np.testing.assert_allclose([own], classifier.predict_proba(row), atol=1e-12)
+    assert 0 < n_refused < frame.shape[1]
+
+
+def test_an_average_counts_what_is_unknown_as_here(tmp_path: Path) -> None:
+    frame, y = table(200, 4)
+    frame.loc[::9, "select"] = None
+    classifier = AveragedKDBClassifier(
+        n_networks=2, linear_families=False, class_trees=False, max_parents=2
+    ).fit(frame, y)
+    write_pmml(classifier, tmp_path / "model.pmml")
+    rng = np.random.default_rng(1)
+    other = table(12, 9)[0]
+    other = other.mask(
+        pd.DataFrame(rng.random(other.shape) < 0.3, columns=other.columns)
+    )
+    np.testing.assert_allclose(
+        found(tmp_path / "model.pmml", other),
+        classifier.predict_proba(other),
+        atol=1e-12,
+    )
+
+
+def test_temperature_and_prior_shift_are_heeded(tmp_path: Path) -> None:
+    frame, y = table(200, 4)
+    fitted = NaiveBayesClassifier().fit(frame, y)._predictor()
+    shift = np.array([0.5, -0.25, 0.0])
+    predictor = replace(fitted, temperature=3.0, prior_shift=shift)
+    write_pmml(predictor, tmp_path / "model.pmml")
+    other = frame[:9]
+    expected = predictor.proba(predictor.encode(other))
+    np.testing.assert_allclose(
+        found(tmp_path / "model.pmml", other), expected, atol=1e-12
+    )
+
+
+def test_other_models_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    frame, y = table(100, 4)
+    classifier = AODEClassifier().fit(frame, y)
+    with pytest.raises(ValueError, match="sum of table look-ups"):
+        write_pmml(classifier, tmp_path / "model.pmml")
+    predictor = replace(TANClassifier().fit(frame, y)._predictor(), loss=np.eye(3))
+    with pytest.raises(ValueError, match="loss matrix"):
+        write_pmml(predictor, tmp_path / "model.pmml")
+    assert not (tmp_path / "model.pmml").exists()
+
+
+def test_a_model_file_is_converted(tmp_path: Path) -> None:
+    TANClassifier().fit(*table(100, 4)).save(tmp_path / "model.json")
+    convert_file(tmp_path / "model.json", tmp_path / "model.pmml")
+    assert Engine(tmp_path / "model.pmml").all("RegressionModel")

@@ -1,0 +1,274 @@
+"""Queries answer as classifiers do, in the databases that run here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayleaf
+from bayleaf import to_sql
+from bayleaf.classifiers.shared.base import BayesianClassifier
+from bayleaf.datasets import load_heart, load_mushroom
+from bayleaf.io.exports.sql.words import DIALECTS
+from oracles.databases import postgres, run_duckdb, run_sqlite
+
+pytest.importorskip("sqlglot")
+
+Answer = Callable[..., pd.DataFrame]
+N_ROWS = 60
+# What stands in no training row.
+STRANGE = 'never "seen"; it\'s é\\'
+
+CLASSIFIERS: dict[str, Callable[[], BayesianClassifier]] = {
+    "naive Bayes": bayleaf.NaiveBayesClassifier,
+    "naive Bayes, calibrated": lambda: bayleaf.NaiveBayesClassifier(
+        calibration="leave_one_out"
+    ),
+    "naive Bayes, missing as a state": lambda: bayleaf.NaiveBayesClassifier(
+        missing="state"
+    ),
+    "naive Bayes, a loss": lambda: bayleaf.NaiveBayesClassifier(loss=[[0, 5], [1, 0]]),
+    "naive Bayes, another prior": lambda: bayleaf.NaiveBayesClassifier(
+        class_prior=[0.2, 0.8]
+    ),
+    "TAN": bayleaf.TANClassifier,
+    "KDB": lambda: bayleaf.KDBClassifier(k=2),
+    "averaged KDB": lambda: bayleaf.AveragedKDBClassifier(n_networks=2, random_state=0),
+    "AODE": bayleaf.AODEClassifier,
+    "A2DE": bayleaf.A2DEClassifier,
+    "HNB": bayleaf.HNBClassifier,
+    "latent classes": lambda: bayleaf.LatentClassNBClassifier(
+        n_components=2, random_state=0
+    ),
+    "a network": lambda: bayleaf.BayesianNetworkClassifier(),
+    "regressions": lambda: bayleaf.KDBClassifier(
+        k=1, numeric="gaussian", numeric_weights="leave_one_out"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, Answer | str]]:
+    """What answers in each dialect, or why nothing does."""
+    with postgres() as server:
+        yield {"duckdb": run_duckdb, "sqlite": run_sqlite, "postgres": server}
+
+
+def answering(servers: dict[str, Answer | str], dialect: str) -> Answer:
+    """What answers in a dialect."""
+    answer = servers[dialect]
+    if isinstance(answer, str):
+        pytest.skip(answer)
+    return answer
+
+
+def holed(X: pd.DataFrame, n_rows: int = N_ROWS) -> pd.DataFrame:
+    """Some rows with missing and unknown cells."""
+    rng = np.random.default_rng(0)
+    rows = X.sample(n_rows, random_state=1).reset_index(drop=True)
+    for place, name in enumerate(rows.columns):
+        if rows[name].dtype.kind not in "fiu":
+            rows[name] = rows[name].astype(object)
+            rows.loc[place % n_rows, name] = STRANGE
+        else:
+            rows[name] = rows[name].astype(float)
+        gone = rng.random(n_rows) < 0.15
+        rows.loc[gone, name] = np.nan if rows[name].dtype.kind == "f" else None
+    rows.iloc[0] = None
+    return rows
+
+
+def heart() -> tuple[pd.DataFrame, Any]:
+    X, y = load_heart(return_X_y=True)
+    return X.to_pandas(), y
+
+
+def check(
+    model: BayesianClassifier,
+    rows: pd.DataFrame,
+    answer: Answer,
+    dialect: str,
+    explain: int = 0,
+    **options: Any,
+) -> pd.DataFrame:
+    """Check all that a query says of some rows; gives its answer."""
+    table = rows.assign(row_number=np.arange(len(rows)))
+    query = to_sql(
+        model,
+        dialect=dialect,
+        explain=explain,
+        id_columns=["row_number"],
+        **options,
+    )
+    found = answer(query, table).sort_values("row_number").reset_index(drop=True)
+    names = [f"probability_{label}" for label in model.classes_]
+    proba = model.predict_proba(rows)
+    assert len(found) == len(rows)
+    assert found[names].to_numpy(float) == pytest.approx(proba, abs=1e-9)
+    assert (found["prediction"].to_numpy() == model.predict(rows)).all()
+    if explain:
+        check_explanations(model, rows, found, explain)
+    return found
+
+
+def check_explanations(
+    model: BayesianClassifier, rows: pd.DataFrame, found: pd.DataFrame, n: int
+) -> None:
+    """Check that a query's contributions are those of `explain`."""
+    given = found.to_dict("records")
+    for one, told in zip(model.explain(rows), given, strict=True):
+        if not np.isfinite(one.log_odds):
+            continue
+        ranks = range(1, n + 1)
+        parts = [told[f"contribution_{rank}"] for rank in ranks]
+        total = told["prior"] + told["other_features"] + sum(parts)
+        assert total == pytest.approx(told["log_odds"], abs=1e-9)
+        assert told["log_odds"] == pytest.approx(one.log_odds, abs=1e-9)
+        assert told["prior"] == pytest.approx(one.prior, abs=1e-9)
+        terms = {str(term.feature): term for term in one.terms}
+        for rank, largest in zip(ranks, one.ranked(), strict=False):
+            term = terms[told[f"feature_{rank}"]]
+            assert told[f"state_{rank}"] == term.value
+            nats = told[f"contribution_{rank}"]
+            assert nats == pytest.approx(term.contribution, abs=1e-9)
+            assert abs(nats) == pytest.approx(abs(largest.contribution), abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_queries_answer_as_classifiers_do(
+    kind: str, dialect: str, servers: dict[str, Answer | str]
+) -> None:
+    answer = answering(servers, dialect)
+    X, y = heart()
+    rows = holed(X)
+    model = CLASSIFIERS[kind]()
+    trained = pd.concat([X, holed(X).iloc[1:]]) if "state" in kind else X
+    labels = [*y, *list(y)[: len(trained) - len(X)]]
+    model.fit(trained, labels)
+    check(model, rows, answer, dialect)
+    check(model, rows, answer, dialect, explain=3)
+
+
+def test_sqlite_scores_and_explains_a_tree() -> None:
+    X, y = heart()
+    model = bayleaf.TANClassifier().fit(X, y)
+    check(model, holed(X, 20), run_sqlite, "sqlite", explain=2)
+
+
+@pytest.mark.parametrize("form", ["case", "values"])
+def test_both_forms_answer_alike(form: str) -> None:
+    X, y = heart()
+    model = bayleaf.KDBClassifier(k=1).fit(X[["sex", "chest_pain", "age"]], y)
+    rows = holed(X, 20)[["sex", "chest_pain", "age"]]
+    check(model, rows, run_sqlite, "sqlite", form=form)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+@pytest.mark.parametrize("kind", ["naive Bayes", "TAN", "HNB", "AODE"])
+def test_mushrooms_are_scored_alike(
+    kind: str, dialect: str, servers: dict[str, Answer | str]
+) -> None:
+    answer = answering(servers, dialect)
+    X, y = load_mushroom(return_X_y=True)
+    X = X.to_pandas()
+    model = CLASSIFIERS[kind]().fit(X, y)
+    check(model, holed(X, 30), answer, dialect)
+
+
+def test_rows_that_would_become_too_many_have_no_result() -> None:
+    X, y = heart()
+    model = bayleaf.KDBClassifier(k=2).fit(X, y)
+    rows = holed(X, 30)
+    table = rows.assign(n=range(len(rows)))
+    queries = [
+        to_sql(model, dialect="sqlite", id_columns=["n"], max_states=most)
+        for most in (4, 100_000)
+    ]
+    narrow, full = (
+        run_sqlite(query, table).sort_values("n").reset_index() for query in queries
+    )
+    assert "-- Note: rows whose missing cells" in queries[0]
+    empty = narrow["prediction"].isna()
+    assert 0 < empty.sum() < len(rows)
+    assert not full["prediction"].isna().any()
+    column = narrow.columns[-1]
+    assert narrow[column][~empty].to_numpy() == pytest.approx(full[column][~empty])
+
+
+def test_what_the_classifier_refuses_has_no_result() -> None:
+    model = bayleaf.NaiveBayesClassifier(missing="error", unknown="error")
+    model.fit(pd.DataFrame({"a": ["x", "y"] * 5}), ["p", "q"] * 5)
+    rows = pd.DataFrame({"a": ["x", "z", None], "n": [0, 1, 2]})
+    found = run_sqlite(to_sql(model, dialect="sqlite", id_columns=["n"]), rows)
+    assert found.sort_values("n")["prediction"].isna().tolist() == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_what_is_impossible_under_every_class_has_no_result() -> None:
+    X = pd.DataFrame({"a": ["x", "y"] * 5, "b": ["u", "v"] * 5})
+    model = bayleaf.NaiveBayesClassifier().fit(X, ["p", "q"] * 5)
+    network = model.network_
+    for name in "ab":
+        network = network.with_table(name, np.eye(2))
+    predictor = model._predictor()
+    certain = replace(predictor, model=replace(predictor.model, network=network))
+    rows = pd.DataFrame({"a": ["x", "x"], "b": ["v", "u"], "n": [0, 1]})
+    query = to_sql(certain, dialect="sqlite", id_columns=["n"])
+    found = run_sqlite(query, rows).sort_values("n")
+    assert found["prediction"].isna().tolist() == [True, False]
+    assert found["probability_p"].tolist()[1] == 1.0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("kind", ["TAN", "AODE", "regressions"])
+def test_queries_are_read_back_with_known_functions_alone(
+    kind: str, dialect: str
+) -> None:
+    import sqlglot
+    from sqlglot import exp
+
+    X, y = heart()
+    model = CLASSIFIERS[kind]().fit(X.iloc[:, :4], y)
+    query = to_sql(model, dialect=dialect, explain=1)
+    (read,) = sqlglot.parse(query, dialect=dialect)
+    assert isinstance(read, exp.Select)
+    unknown = {call.name.upper() for call in read.find_all(exp.Anonymous)}
+    assert unknown <= {"UNNEST", "STRING_SPLIT"}
+    names = [one.alias for one in read.selects]
+    assert names[:2] == ["prediction", f"probability_{model.classes_[0]}"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"dialect": "oracle"}, "dialect must be one of"),
+        ({"explain": -1}, "explain must be at least 0"),
+        ({"form": "loops"}, "form must be"),
+        ({"table": ""}, "table must be a name"),
+        ({"id_columns": ["prediction"]}, "already has a column"),
+        ({"max_states": 0}, "max_states must be at least 1"),
+    ],
+)
+def test_arguments_are_checked(options: dict[str, Any], sentence: str) -> None:
+    model = bayleaf.NaiveBayesClassifier().fit([["a"], ["b"]], ["x", "y"])
+    with pytest.raises(ValueError, match=sentence):
+        to_sql(model, **options)
+
+
+def test_a_kind_that_is_not_written_is_named() -> None:
+    X, y = heart()
+    model = bayleaf.HierarchicalMixtureNBClassifier(random_state=0)
+    model.fit(X.iloc[:, :3], y)
+    with pytest.raises(ValueError, match="HierarchicalMixtureModel is not written"):
+        to_sql(model)

@@ -1,0 +1,146 @@
+"""Names and values of a table are inert in queries, whatever they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayleaf
+from bayleaf import to_sql
+from bayleaf.io.exports.sql.words import DIALECTS
+from oracles.databases import Postgres, postgres, quoted, run_duckdb, run_sqlite
+
+pytest.importorskip("sqlglot")
+
+HOSTILE = "a\"b'; DROP TABLE x; --"
+NAMES = [HOSTILE, "select", "ünï\n`code`", "%s {x} $1 \\", "l" * 60]
+VALUES = [HOSTILE, "'; DELETE FROM t; --", "\\", "é\n", "", " padded ", "NULL"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres | str]:
+    with postgres() as found:
+        yield found
+
+
+def hostile() -> tuple[pd.DataFrame, list[str]]:
+    """A table of such names, values and classes."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(VALUES, 120) for name in NAMES})
+    classes = [
+        HOSTILE if value in VALUES[:3] else "k" * 300 for value in frame[HOSTILE]
+    ]
+    return frame, classes
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+def test_hostile_names_and_values_are_inert(
+    dialect: str, server: Postgres | str
+) -> None:
+    if dialect == "postgres" and isinstance(server, str):
+        pytest.skip(server)
+    assert not isinstance(server, str) or dialect != "postgres"
+    answer = {"duckdb": run_duckdb, "sqlite": run_sqlite, "postgres": server}[dialect]
+    frame, classes = hostile()
+    model = bayleaf.TANClassifier().fit(frame, classes)
+    rows = frame.assign(n=range(len(frame)))
+    query = to_sql(model, dialect=dialect, table=[HOSTILE], explain=2, id_columns=["n"])
+    assert not isinstance(answer, str)
+    found = answer(query, rows, HOSTILE).sort_values("n")
+    assert found["prediction"].tolist() == model.predict(frame).tolist()
+    # The other label is too long for a column's name, so that its number stands there.
+    columns = [f"probability_{HOSTILE}", "probability_2"]
+    assert found[columns].to_numpy() == pytest.approx(model.predict_proba(frame))
+    assert set(found["feature_1"]) <= set(NAMES)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_hostile_query_is_one_statement_that_reads(dialect: str) -> None:
+    import sqlglot
+    from sqlglot import exp
+
+    frame, classes = hostile()
+    model = bayleaf.NaiveBayesClassifier().fit(frame, classes)
+    query = to_sql(model, dialect=dialect, table=[HOSTILE], explain=1)
+    (read,) = sqlglot.parse(query, dialect=dialect)
+    assert isinstance(read, exp.Select)
+    texts = {one.this for one in read.find_all(exp.Literal) if one.is_string}
+    names = {one.this for one in read.find_all(exp.Identifier)}
+    assert set(NAMES) <= names
+    assert set(VALUES) | {"k" * 300} <= texts
+    assert not list(read.find_all(exp.Drop, exp.Delete))
+
+
+def test_columns_that_differ_in_case_alone_are_told_apart_or_refused() -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 5, "A": ["x", "x", "y", "y", "x"] * 2})
+    model = bayleaf.NaiveBayesClassifier().fit(frame, ["p", "q"] * 5)
+    assert to_sql(model, dialect="postgres").count(quoted("A")) > 0
+    with pytest.raises(ValueError, match="'A' and 'a' are one column in sqlite"):
+        to_sql(model, dialect="sqlite")
+
+
+def test_a_zero_byte_is_refused() -> None:
+    frame = pd.DataFrame({"a": ["x\0", "y"] * 5})
+    model = bayleaf.NaiveBayesClassifier().fit(frame, ["p", "q"] * 5)
+    with pytest.raises(ValueError, match="'a' holds a text with a zero byte"):
+        to_sql(model)
+
+
+def test_truth_values_numbers_and_nan_are_coded_as_in_python(
+    server: Postgres | str,
+) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "yes": rng.random(80) < 0.5,
+            "few": rng.integers(0, 3, 80),
+            "real": rng.normal(size=80),
+        }
+    )
+    classes = frame["yes"] ^ (frame["few"] > 1)
+    model = bayleaf.TANClassifier().fit(frame, classes)
+    rows = frame.assign(few=frame["few"].astype(float), n=range(80))
+    rows.loc[:20, "real"] = np.nan
+    rows.loc[3, "real"] = -0.0
+    rows.loc[10:30, "few"] = [np.nan] * 10 + [7.0] * 11
+    features = rows[["yes", "few", "real"]]
+    answers = {"duckdb": run_duckdb, "sqlite": run_sqlite}
+    if not isinstance(server, str):
+        answers["postgres"] = server
+    for dialect, answer in answers.items():
+        query = to_sql(model, dialect=dialect, id_columns=["n"])
+        found = answer(query, rows).sort_values("n")
+        columns = ["probability_False", "probability_True"]
+        proba = model.predict_proba(features)
+        assert found[columns].to_numpy() == pytest.approx(proba, abs=1e-12), dialect
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+def test_parts_of_dates_are_coded_as_in_python(
+    dialect: str, server: Postgres | str
+) -> None:
+    if dialect == "postgres" and isinstance(server, str):
+        pytest.skip(server)
+    rng = np.random.default_rng(2)
+    start = np.datetime64("1968-03-01T00:00:00")
+    hours = rng.integers(0, 90_000, 200)
+    frame = pd.DataFrame({"at": start + hours.astype("timedelta64[h]")})
+    month = frame["at"].dt.month
+    model = bayleaf.NaiveBayesClassifier().fit(
+        frame, np.where(month > 6, "late", "early")
+    )
+    rows = frame.assign(n=range(200))
+    rows.loc[5, "at"] = pd.NaT
+    proba = model.predict_proba(rows[["at"]])
+    if dialect != "duckdb":
+        texts = rows["at"].dt.strftime("%Y-%m-%d %H:%M:%S").astype(object)
+        rows["at"] = texts.where(rows["at"].notna(), None)
+    answer = {"duckdb": run_duckdb, "sqlite": run_sqlite, "postgres": server}[dialect]
+    assert not isinstance(answer, str)
+    query = to_sql(model, dialect=dialect, id_columns=["n"])
+    found = answer(query, rows).sort_values("n")
+    columns = ["probability_early", "probability_late"]
+    assert found[columns].to_numpy() == pytest.approx(proba, abs=1e-9)
