@@ -16,9 +16,12 @@ _TRUTHS = {
     "False": False,
     "FALSE": False,
 }
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(
+    r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
+)
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
-_PADDED = re.compile(r"[+-]?0\d", re.ASCII)
+_PADDED = re.compile(r"[+-]?0\d")
+_LARGEST = 1 << 63
 _CLOCK = r"(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?"
 _MOMENT = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ]" + _CLOCK + r"(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
@@ -81,24 +84,37 @@ class Cell:
     def _plain(self, value: Any, is_text: bool) -> Any:
         """A value as text, a number or a truth value, whichever training saw."""
         was = self._sort() if self.cuts is not None else self.sort
-        if isinstance(value, str):
-            if self.form == "truths":
-                value = _TRUTHS.get(value.strip(), value)
-            elif self.form == "numbers" or (is_text and was == "numbers"):
-                value = _number(value)
-        elif not hasattr(value, "__float__"):
-            raise ValueError(
-                f"column {self.column!r} holds a {type(value).__name__}; give text, a "
-                "number or None"
-            )
-        elif math.isinf(value):
-            raise ValueError(
-                f"column {self.column!r} holds infinity; replace it by a number or None"
-            )
+        if not isinstance(value, str):
+            self._check_number(value)
+        elif self.form == "truths":
+            value = _TRUTHS.get(value.strip(), value)
+        elif self.form == "numbers" or (is_text and was == "numbers"):
+            value = _number(value)
+            if not isinstance(value, str):
+                self._check_number(value)
         now = "text" if isinstance(value, str) else "numbers"
         if was and now != was:
             raise self._differs(now, was)
         return value
+
+    def _check_number(self, value: Any) -> None:
+        """Raise ValueError unless a value is a finite number or a truth value."""
+        try:
+            is_infinite = math.isinf(value)
+        except TypeError:
+            raise ValueError(
+                f"column {self.column!r} holds a {type(value).__name__}; give text, a "
+                "number or None"
+            ) from None
+        except OverflowError:
+            raise ValueError(
+                f"column {self.column!r} holds a number too large for a float; pass "
+                "such identifiers as text"
+            ) from None
+        if is_infinite:
+            raise ValueError(
+                f"column {self.column!r} holds infinity; replace it by a number or None"
+            )
 
     def _of_time(self, value: Any) -> Any:
         """A part of a date, or a duration as a number of its unit."""
@@ -139,9 +155,10 @@ def _number(text: str) -> Any:
     if NUMBER.fullmatch(word) is None or _PADDED.match(word):
         return text
     try:
-        return int(word)
+        whole = int(word)
     except ValueError:
         return float(word)
+    return whole if -_LARGEST <= whole < _LARGEST else float(word)
 
 
 def _moment(value: Any) -> Any:

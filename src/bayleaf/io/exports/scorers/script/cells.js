@@ -2,9 +2,9 @@
 
 const TRUTHS = new Map([["true", 1], ["True", 1], ["TRUE", 1],
   ["false", 0], ["False", 0], ["FALSE", 0]]);
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const NUMBER = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|(inf(inity)?))$/i;
 // Codes, such as those of post offices, may begin with zeros that numbers lose.
-const PADDED = /^[+-]?0\d/;
+const PADDED = /^[+-]?0\p{Nd}/u;
 const MOMENT = new RegExp("^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)"
   + "(?::(\\d\\d)(?:[.,](\\d{1,9}))?)?(?:Z|[+-]\\d\\d(?::?\\d\\d)?)?)?$");
 const TIME = /^(\d\d):(\d\d)(?::(\d\d))?$/;
@@ -61,21 +61,25 @@ class Cell {
       throw new Error(`column ${inQuotes(this.column)} holds a ${typeof value}; give text, `
         + "a number, a truth value or null");
     }
-    if (value === Infinity || value === -Infinity) {
+    const found = typeof value === "string" ? this.#spelled(value) : Number(value);
+    if (found === Infinity || found === -Infinity) {
       throw new Error(`column ${inQuotes(this.column)} holds infinity; replace it by a `
         + "number or null");
-    }
-    let found = typeof value === "string" ? value : Number(value);
-    if (typeof found === "string") {
-      const word = trimmed(found);
-      if (this.form === "truths") found = TRUTHS.get(word) ?? found;
-      if (this.form === "numbers" && NUMBER.test(word) && !PADDED.test(word)) {
-        found = Number(word);
-      }
     }
     const now = typeof found === "string" ? "text" : "numbers";
     if (this.held && now !== this.held) throw this.#differs(now, this.held);
     return found;
+  }
+
+  /** The number or truth value that a text spells where training saw such, or the text. */
+  #spelled(text) {
+    const word = trimmed(text);
+    if (this.form === "truths") return TRUTHS.get(word) ?? text;
+    if (this.form !== "numbers") return text;
+    const plain = withPlainDigits(word);
+    const spelled = NUMBER.exec(plain);
+    if (!spelled || PADDED.test(word)) return text;
+    return spelled[4] ? Infinity : Number(plain);
   }
 
   /** A part of a date, or a duration as a number of its unit. */
@@ -104,6 +108,16 @@ function trimmed(text) {
   const blank = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029"
     + "\\u202f\\u205f\\u3000]+";
   return text.replace(new RegExp(`^${blank}`), "").replace(new RegExp(`${blank}$`), "");
+}
+
+/** A text with the digits of all scripts, which come in runs from zero to nine, as ours. */
+function withPlainDigits(text) {
+  return text.replace(/\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0);
+    let zero = code;
+    while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+    return String((code - zero) % 10);
+  });
 }
 
 /** Remainder of at least zero. */
