@@ -15,6 +15,8 @@ from bayleaf.io.exports.scorers.program.arithmetic import (
 
 # Largest table that summing out may build: a list of some hundred megabytes.
 _MOST_CELLS = 5_000_000
+# Sums over tables that hang together that are kept.
+_MOST_KNOWN = 20_000
 
 
 class Factor:
@@ -27,18 +29,23 @@ class Factor:
         self.cards = cards
         self.strides = _strides(self.family, cards)
 
-    def sliced(self, known: Sequence[int]) -> tuple[tuple[int, ...], list[float]]:
-        """The cells that agree with what is known, over the other variables."""
-        first, others, cells = 0, [], [0]
+    def place(self, known: Sequence[int]) -> tuple[tuple[int, ...], int]:
+        """Variables that are not known, and the first cell of the known states."""
+        first, others = 0, []
         for variable in self.family:
-            step = self.strides[variable]
             if known[variable] >= 0:
-                first += known[variable] * step
+                first += known[variable] * self.strides[variable]
             else:
                 others.append(variable)
-                states = range(self.cards[variable])
-                cells = [cell + step * state for cell in cells for state in states]
-        return tuple(others), [self.logs[first + cell] for cell in cells]
+        return tuple(others), first
+
+    def sliced(self, others: Sequence[int], first: int) -> list[float]:
+        """The cells from one on, over the variables that are not known."""
+        cells = [first]
+        for variable in others:
+            step, states = self.strides[variable], range(self.cards[variable])
+            cells = [cell + step * state for cell in cells for state in states]
+        return [self.logs[cell] for cell in cells]
 
 
 class NetworkEngine:
@@ -60,6 +67,7 @@ class NetworkEngine:
             and (factor.child != self.label or len(factor.family) == 1)
             for factor in self.factors
         )
+        self.totals: dict[Any, float] = {}
         self.prior = self.scores([])
 
     def _known(self, codes: Sequence[int]) -> list[int]:
@@ -98,11 +106,33 @@ class NetworkEngine:
         found = []
         for label in range(self.cards[self.label]):
             known[self.label] = label
-            tables = [factor.sliced(known) for factor in factors]
-            found.append(_log_total(tables, self.cards))
+            found.append(self._log_total(factors, known))
         if self.log_weight:
             return [score + self.log_weight[label] for label, score in enumerate(found)]
         return found
+
+    def _log_total(self, factors: Sequence[Factor], known: Sequence[int]) -> float:
+        """Logarithm of the product of tables, summed over what is not known.
+
+        What hangs together is summed out together, and kept for the next row, or the
+        same one with another feature revealed.
+        """
+        total, left = 0.0, []
+        for factor in factors:
+            others, first = factor.place(known)
+            if others:
+                left.append((others, first, factor))
+            else:
+                total += factor.logs[first]
+        if len(self.totals) > _MOST_KNOWN:
+            self.totals.clear()
+        for group in _connected(left):
+            key = tuple(group)
+            if key not in self.totals:
+                tables = [(own[0], own[2].sliced(own[0], own[1])) for own in group]
+                self.totals[key] = _summed(tables, self.cards)
+            total += self.totals[key]
+        return total
 
     def contributions(
         self, codes: Sequence[int], target: int, against: int
@@ -129,7 +159,7 @@ class NetworkEngine:
                 sides = []
                 for label in (target, against):
                     known[self.label] = label
-                    sides.append(factor.sliced(known)[1][0])
+                    sides.append(factor.logs[factor.place(known)[1]])
                 terms[child] = sides[0] - sides[1]
         return terms
 
@@ -211,14 +241,24 @@ def _strides(variables: Sequence[int], cards: Sequence[int]) -> dict[int, int]:
     return found
 
 
-def _log_total(tables: Iterable[Any], cards: Sequence[int]) -> float:
+def _connected(left: Iterable[Any]) -> list[list[Any]]:
+    """Tables in groups that share no variable."""
+    groups: list[tuple[set[int], list[Any]]] = []
+    for own in left:
+        scope, members, apart = set(own[0]), [own], []
+        for others, table in groups:
+            if scope.isdisjoint(others):
+                apart.append((others, table))
+            else:
+                scope |= others
+                members = table + members
+        groups = [*apart, (scope, members)]
+    return [members for _, members in groups]
+
+
+def _summed(tables: Iterable[Any], cards: Sequence[int]) -> float:
     """Logarithm of the sum over all cells of a product of tables."""
-    total, left = 0.0, []
-    for variables, logs in tables:
-        if variables:
-            left.append((variables, logs))
-        else:
-            total += logs[0]
+    total, left = 0.0, list(tables)
     while left:
         variable = _cheapest(left, cards)
         ours = [table for table in left if variable in table[0]]
