@@ -53,6 +53,7 @@ _PUBLIC = {
     "read_network": "bayleaf.io.registry",
     "to_sql": "bayleaf.io.exports.sql.statement",
     "write_network": "bayleaf.io.registry",
+    "write_scorer": "bayleaf.io.exports.scorers.scorer",
 }
 
 __all__ = ["__version__", *_PUBLIC]

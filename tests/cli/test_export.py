@@ -47,3 +47,25 @@ def test_what_is_no_model_file_is_refused(run: Run, heart: Path) -> None:
     done = run("export", heart, "-o", heart.with_suffix(".pmml"))
     assert done.code == 2
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("name", ["scorer.py", "scorer.js", "scorer.mjs"])
+def test_a_scorer_is_written_by_its_suffix(
+    run: Run, naive: Path, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    done = run("export", naive, "-o", path)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert "predict_proba" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", [("--explain", 3), ("--dialect", "sqlite")])
+def test_a_scorer_takes_no_options(
+    run: Run, naive: Path, tmp_path: Path, option: tuple[str, Any]
+) -> None:
+    path = tmp_path / "scorer.py"
+    done = run("export", naive, "-o", path, *option)
+    assert (done.code, done.out) == (2, "")
+    told = f"{option[0].strip('-')} is no option of .py files; these take none"
+    assert told in done.err
+    assert not path.exists()

@@ -471,6 +471,7 @@ def test_what_is_refused(
             "held numbers in training",
         ),
         (cycle("a", "b"), [start(i) for i in range(N)], "held text in training"),
+        (cycle("1.5", "2", "3"), cycle("2", "1e400"), "'x' holds infinity"),
     ],
 )
 def test_a_column_that_holds_something_else_now(

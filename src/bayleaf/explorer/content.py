@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bayleaf.io.exports.shipped.networks import (
     compiled_tree,
     tree_content,
 )
-from bayleaf.io.exports.shipped.packing import packed, packed_codes
+from bayleaf.io.exports.shipped.packing import packed, packed_values
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.interval_target import INTEGRATION, IntervalTargetModel
@@ -279,7 +279,7 @@ def _average_content(model: ClassModel, shipped: ShippedAverage) -> Content:
     values: Content = {}
     if model.feature_marginals is not None:
         values["states"] = _state_log_probabilities(model)
-    values |= _packed(shipped.values)
+    values |= packed_values(shipped.values)
     why = _ONE_NETWORK_ONLY
     if shipped.network is not None:
         why, values["network"] = _CLASS_ONLY, compiled_network(shipped.network)
@@ -326,15 +326,6 @@ def _plain_content(model: ClassModel, arcs: Sequence[WeightedArc]) -> Content:
         "order": list(range(len(features))),
         "remarks": list(model.remarks),
     }
-
-
-def _packed(value: Any) -> Any:
-    """Plain values with each array in the form that the page unpacks."""
-    if isinstance(value, np.ndarray):
-        return packed_codes(value) if value.dtype.kind == "u" else packed(value)
-    if isinstance(value, Mapping):
-        return {key: _packed(inner) for key, inner in value.items()}
-    return [_packed(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _state_log_probabilities(model: ClassModel) -> list[Content]:

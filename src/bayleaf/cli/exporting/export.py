@@ -23,7 +23,9 @@ def export(
     """Write a classifier as a program that scores without this library.
 
     The suffix of the file says which: sql for a query of a database, onnx for a graph
-    of operators, pmml for scoring engines.
+    of operators, pmml for scoring engines, py for a Python file and js or mjs for an
+    ES module that need nothing else and explain every row, so that they take no
+    options.
 
     Example: `bayleaf export heart.json -o heart.sql --dialect postgres --explain 3`
 

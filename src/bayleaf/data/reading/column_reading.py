@@ -9,6 +9,7 @@ import numpy as np
 
 from bayleaf.data.reading.dates import duration_numbers, part_columns, part_name
 from bayleaf.data.reading.texts import read_numbers, spelled_out
+from bayleaf.data.tables.cells import infinite
 from bayleaf.data.tables.columns import (
     Column,
     Name,
@@ -137,6 +138,8 @@ def _as_numbers(column: ValueColumn) -> PlainColumn:
     found = read_numbers([str(text).strip() for text in texts.values()])
     if not texts or found is None:
         return column
+    if not np.isfinite(found).all():
+        raise infinite(column.name)
     values = list(column.values)
     for place, number in zip(texts, found, strict=True):
         values[place] = number

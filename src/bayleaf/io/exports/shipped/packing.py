@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ _LIST_SIZE = 256
 _PLAIN_CHARACTERS = 1_000_000
 # Characters that a distinct number takes in a list, about.
 _DIGITS = 20
+_BASE = 32
+_DIGITS_OF_NUMBERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 # Characters that end a script element, start a comment or break a line of JavaScript.
 _ESCAPES = {
     ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"
@@ -62,6 +65,32 @@ def packed_codes(codes: NDArray[np.integer[Any]]) -> dict[str, Any]:
     return {"shape": list(codes.shape), "u2": base64_of(codes.astype("<u2"))}
 
 
+def digits_of(numbers: Sequence[int]) -> str:
+    """Whole numbers of at least zero as one text, a character for small ones.
+
+    Digits have base 32, the last of a number first, and are the first 32 characters of
+    the alphabet of URLs in base64; those that are followed by more, the other 32.
+    """
+    found = []
+    for number in numbers:
+        while number >= _BASE:
+            found.append(_DIGITS_OF_NUMBERS[_BASE + number % _BASE])
+            number //= _BASE
+        found.append(_DIGITS_OF_NUMBERS[number])
+    return "".join(found)
+
+
+def packed_values(value: Any) -> Any:
+    """Plain values with each array in the form that is unpacked elsewhere."""
+    if isinstance(value, np.ndarray):
+        return packed_codes(value) if value.dtype.kind == "u" else packed(value)
+    if isinstance(value, Mapping):
+        return {key: packed_values(inner) for key, inner in value.items()}
+    return (
+        [packed_values(inner) for inner in value] if isinstance(value, list) else value
+    )
+
+
 def base64_of(array: NDArray[Any]) -> str:
     """The bytes of an array in base64."""
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
@@ -90,6 +119,6 @@ def script_json(
         document, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":")
     )
     if len(text) > plain_characters:
-        squeezed = zlib.compress(text.encode("utf-8", "surrogatepass"), 7)
+        squeezed = zlib.compress(text.encode("utf-8", "surrogatepass"), 9)
         text = json.dumps({"deflate": base64.b64encode(squeezed).decode("ascii")})
     return text.translate(_ESCAPES)

@@ -3,6 +3,40 @@
 // Joint states of a family whose evidence is kept.
 const MOST_KNOWN = 4000;
 
+/** Sums by key and class, side by side, since a network has very many of them. */
+class Sums {
+  constructor(nClasses) {
+    this.nClasses = nClasses;
+    this.places = new Map();
+    this.cells = [];
+    this.last = -1;
+    this.lastPlace = 0;
+  }
+
+  add(key, label, weight) {
+    // Keys often come again at once.
+    if (key !== this.last) {
+      this.last = key;
+      this.lastPlace = this.places.get(key) ?? this.#begun(key);
+    }
+    this.cells[this.lastPlace + label] += weight;
+  }
+
+  #begun(key) {
+    const place = this.cells.length;
+    this.places.set(key, place);
+    for (let label = 0; label < this.nClasses; label += 1) this.cells.push(0);
+    return place;
+  }
+
+  /** The sums of a key by class; zeros if it has none. */
+  of(key) {
+    const place = this.places.get(key);
+    if (place === undefined) return new Float64Array(this.nClasses);
+    return this.cells.slice(place, place + this.nClasses);
+  }
+}
+
 /** The weighted average of sampled KDB networks. */
 class AveragedEngine extends AverageEngine {
   constructor(model) {
@@ -38,7 +72,9 @@ class AveragedEngine extends AverageEngine {
     const maps = variables.map((variable) => coding[variable]);
     const nStates = maps[0][maps[0].length - 1];
     const marginal = new Float64Array(nStates + 1);
-    const levels = variables.map(() => ({ upper: new Map(), lower: new Map() }));
+    const levels = variables.map(() => ({
+      upper: new Sums(this.nClasses), lower: new Sums(this.nClasses),
+    }));
     const states = new Array(radices.length);
     let key = 0;
     steps.forEach((step, cell) => {
@@ -53,8 +89,8 @@ class AveragedEngine extends AverageEngine {
       let parents = 0;
       levels.forEach(({ upper, lower }, depth) => {
         if (depth) parents = parents * radices[depth] + states[depth];
-        this.#count(lower, parents, label, totals[cell]);
-        this.#count(upper, parents * radices[0] + states[0], label, totals[cell]);
+        lower.add(parents, label, totals[cell]);
+        upper.add(parents * radices[0] + states[0], label, totals[cell]);
       });
     });
     const [each, together, shared] = this.pseudo;
@@ -64,12 +100,6 @@ class AveragedEngine extends AverageEngine {
     pseudo[nStates] = 0;
     const strength = each * nStates + together + shared;
     return { variables, maps, radices, pseudo, strength, levels, known: new Map() };
-  }
-
-  #count(table, key, label, weight) {
-    let counts = table.get(key);
-    if (!counts) table.set(key, (counts = new Float64Array(this.nClasses)));
-    counts[label] += weight;
   }
 
   /** What the tables of one feature add to the score of each class, nats. */
@@ -117,12 +147,11 @@ class AveragedEngine extends AverageEngine {
         weight += this.weights[feature * this.nDepths + d];
       }
       if (!weight) return;
-      const counts = upper.get(parents * radices[0] + states[0]);
-      const totals = lower.get(parents);
+      const counts = upper.of(parents * radices[0] + states[0]);
+      const totals = lower.of(parents);
       for (let label = 0; label < this.nClasses; label += 1) {
-        const count = counts ? counts[label] : 0;
-        const total = totals ? totals[label] : 0;
-        found[label] += weight * Math.log((count + pseudo[states[0]]) / (total + strength));
+        const share = (counts[label] + pseudo[states[0]]) / (totals[label] + strength);
+        found[label] += weight * Math.log(share);
       }
     });
     return found;

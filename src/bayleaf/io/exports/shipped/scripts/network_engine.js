@@ -48,7 +48,30 @@ class NetworkEngine {
 
   /** ln P(question, evidence on the others) for each of its states, nats. */
   scores(evidence) {
-    return this.#exactScores(this.#enter(this.work, evidence));
+    return this.#lookedUp(evidence) ?? this.#exactScores(this.#enter(this.work, evidence));
+  }
+
+  /**
+   * The same from the tables alone, where one state is known of all that they are of;
+   * null where something must be summed out.
+   */
+  #lookedUp(evidence) {
+    const { question, tree: { terms, cards } } = this;
+    if (terms.length !== cards.length || terms.some(({ child }) => child === undefined)) return null;
+    if (this.classWeight && question !== this.model.class) return null;
+    const states = evidence.map(onlyState);
+    states[question] = 0;
+    // Tables of what is not known sum to one, unless something else is known by them.
+    const ours = terms.filter(({ child }) => child === question || evidence[child]);
+    if (ours.some(({ family }) => family.some((variable) => states[variable] < 0))) return null;
+    return Float64Array.from({ length: cards[question] }, (_, state) => {
+      states[question] = state;
+      const start = this.classWeight ? Math.log(this.classWeight[state]) : 0;
+      return ours.reduce((sum, { family, values }) => {
+        const cell = family.reduce((place, v) => place * cards[v] + states[v], 0);
+        return sum + Math.log(values[cell]);
+      }, start);
+    });
   }
 
   /** ln P(evidence), nats. */

@@ -58,7 +58,8 @@ class LinearFamilies {
     const leverage = this.#leverage(row, label * this.nCorners + this.corners[family]);
     const spread = this.scale[at] * (1 + leverage) + missing;
     const freedom = this.freedom[at];
-    const far = Math.log1p(residual ** 2 / (spread * freedom));
+    // As Python's loops do it: the freedom magnifies how this sum is rounded.
+    const far = Math.log(1 + residual ** 2 / (spread * freedom));
     const found = this.constants[at] - Math.log(spread) / 2 - ((freedom + 1) * far) / 2;
     return Math.min(Math.max(found, -MOST_NATS), MOST_NATS);
   }

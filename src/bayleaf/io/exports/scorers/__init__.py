@@ -1,0 +1,1 @@
+"""Files that score rows by themselves, in Python and in JavaScript."""

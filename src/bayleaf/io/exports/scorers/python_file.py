@@ -1,0 +1,149 @@
+"""A classifier as one file of Python that needs nothing but the standard library."""
+
+from __future__ import annotations
+
+import ast
+from importlib.resources import files
+from pathlib import Path
+
+from bayleaf.io.atomic import replacing
+from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.scorers.content import scorer_content
+from bayleaf.io.exports.shipped.packing import script_json
+from bayleaf.models.predictor import Predictor
+
+# Modules that each kind of model needs, in the order in which they build on another.
+_MODULES: dict[str, tuple[str, ...]] = {
+    "network": ("network",),
+    "networks": ("network",),
+    "one_dependence": ("one_dependence",),
+    "averaged": ("number_terms", "averaged"),
+    "mixture": ("mixture",),
+    "hybrid": ("network", "number_terms", "hybrid"),
+}
+ENGINES = {
+    "network": "NetworkEngine",
+    "networks": "NetworksEngine",
+    "one_dependence": "OneDependenceEngine",
+    "averaged": "AveragedEngine",
+    "mixture": "MixtureEngine",
+    "hybrid": "HybridEngine",
+}
+# Larger models are compressed: a person would not read their numbers anyway.
+PLAIN_CHARACTERS = 100_000
+_WIDTH = 4000
+
+_HEAD = '''\
+"""Scores rows by a classifier, with nothing but the standard library of Python 3.8.
+
+Written by bayleaf. In another program:
+
+    import {module}
+    {module}.predict({{"column": value, ...}})           # a label
+    {module}.predict_proba({{"column": value, ...}})     # {{label: probability}}
+    {module}.explain({{"column": value, ...}})           # terms that add up, in nats
+
+On the command line, for CSV with column names in its first line:
+
+    python {file} < rows.csv > scored.csv
+    python {file} --explain < rows.csv
+"""
+'''
+_TAIL = '''\
+_MODEL = (
+{model}
+)
+_SCORER = Scorer(read_document(_MODEL), {engine})
+
+
+def predict(row: Mapping[Any, Any]) -> Any:
+    """The label of a row, given as a dict of columns and values.
+
+    Values are text, numbers, truth values, dates (as such, or as ISO text); None and
+    NaN stand for missing ones. ValueError says in a sentence what cannot be used.
+    """
+    return _SCORER.predict(row)
+
+
+def predict_proba(row: Mapping[Any, Any]) -> dict[Any, float]:
+    """The probability of each label."""
+    return _SCORER.predict_proba(row)
+
+
+def explain(row: Mapping[Any, Any], against: Any = None) -> dict[str, Any]:
+    """The log-odds of the label predicted, as a prior and a term for each feature.
+
+    They are against the label given, else against the runner-up; in nats.
+    """
+    return _SCORER.explain(row, against)
+
+
+if __name__ == "__main__":
+    sys.exit(main(_SCORER, sys.argv))
+'''
+
+
+def write_python_scorer(predictor: Predictor, path: str | Path) -> None:
+    """Write a classifier as a Python file that scores rows by itself.
+
+    Parameters
+    ----------
+    predictor : fitted classifier, Predictor, SavedModel, str or Path
+        The classifier, or the model file of one.
+    path : str or Path
+        Where to; an older file is replaced only when all is written.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot hold labels or states, or networks are too large.
+    OSError
+        If the file cannot be written.
+    """
+    text = python_scorer(predictor_of(predictor), Path(path).name)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="ascii")
+
+
+def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
+    """The text of such a file; its name stands in the usage that it tells."""
+    content = scorer_content(predictor, with_cliques=False)
+    modules = ("arithmetic", "cells", *_MODULES[content["kind"]], "scoring", "command")
+    imports: set[str] = set()
+    bodies = [_body(module, imports) for module in modules]
+    model = script_json(content, plain_characters=PLAIN_CHARACTERS, ascii_only=True)
+    file = name if name.isascii() and name.isprintable() else "scorer.py"
+    file = file.translate({ord(sign): "_" for sign in '"\\{}'})
+    module = Path(file).stem
+    head = _HEAD.format(file=file, module=module if module.isidentifier() else "scorer")
+    plain = sorted(line for line in imports if line.startswith("import "))
+    chosen = sorted(line for line in imports if not line.startswith("import "))
+    lines = ["from __future__ import annotations", "", *plain, *chosen]
+    tail = _TAIL.format(model=_literal(model), engine=ENGINES[content["kind"]])
+    return "\n".join([head, *lines, "", "", "\n\n\n".join([*bodies, tail])])
+
+
+def _body(module: str, imports: set[str]) -> str:
+    """A module without its docstring and imports, which go into the set."""
+    folder = files("bayleaf.io.exports.scorers").joinpath("program")
+    source = folder.joinpath(f"{module}.py").read_text(encoding="utf-8")
+    kept = source.splitlines()
+    tree = ast.parse(source)
+    for place, node in enumerate(tree.body):
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        if not is_import and place:
+            continue
+        for line in range(node.lineno - 1, node.end_lineno or node.lineno):
+            kept[line] = ""
+        own = isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            ("bayleaf", "__future__")
+        )
+        if is_import and not own:
+            imports.add(ast.unparse(node))
+    return "\n".join(kept).strip()
+
+
+def _literal(text: str) -> str:
+    """ASCII text as string literals, one a line, that together are the text."""
+    pieces = [text[k : k + _WIDTH] for k in range(0, len(text), _WIDTH)]
+    return "\n".join(f"    {piece!r}" for piece in pieces)

@@ -1,0 +1,181 @@
+// From a row to a label, to probabilities, and to what speaks for it.
+
+// Features that a text names beside the one that a term is of.
+const MOST_GIVEN = 3;
+
+// The last digit of a number has one of the first 32 characters, others one of the rest.
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const DIGITS = new Map(Array.from(ALPHABET, (character, place) => [character, place]));
+
+/** Whole numbers whose digits of base 32 are characters, else the list itself. */
+function numbersOf(short) {
+  if (typeof short !== "string") return short;
+  const found = [];
+  let number = 0;
+  let scale = 1;
+  for (const character of short) {
+    const digit = DIGITS.get(character);
+    number += (digit % 32) * scale;
+    scale *= 32;
+    if (digit < 32) {
+      found.push(number);
+      number = 0;
+      scale = 1;
+    }
+  }
+  return found;
+}
+
+/** The model with the counts of an average's networks as numbers. */
+function withNumbers(model) {
+  for (const { families } of model.average?.networks ?? []) {
+    for (const family of families) {
+      if (!family) continue;
+      family.steps = numbersOf(family.steps);
+      family.totals = numbersOf(family.totals);
+    }
+  }
+  return model;
+}
+
+/** Several networks, or one, may share tables, which the model holds once. */
+function withTables(model) {
+  const networks = [model, model.average, ...(model.networks ?? [])];
+  for (const own of networks) {
+    for (const term of own?.network?.terms ?? []) term.table = model.tables[term.table];
+  }
+  return model;
+}
+
+/** A model that scores one row at a time. */
+class Scorer {
+  constructor(model, Engine) {
+    this.classes = model.classes;
+    this.cells = model.cells.map((own) => new Cell(own));
+    this.states = model.variables.slice(0, this.cells.length).map(({ states }) => states);
+    this.texts = model.texts;
+    this.parents = model.parents;
+    this.temperature = model.temperature;
+    this.shift = model.shift ? unpacked(model.shift) : null;
+    this.loss = model.loss ? unpacked(model.loss) : null;
+    this.engine = new Engine(withTables(withNumbers(model)));
+    this.nVariables = model.variables.length;
+  }
+
+  /** Codes of the values of a row; columns that the model has no use for pass. */
+  codes(row) {
+    if (row === null || typeof row !== "object") {
+      throw new TypeError(`a row must be an object of columns and values, got ${
+        row === null ? "null" : `a ${typeof row}`}`);
+    }
+    return this.cells.map((cell) => {
+      if (!Object.hasOwn(row, cell.column)) {
+        throw new Error(`the row lacks column ${inQuotes(cell.column)}; give it, as null `
+          + "if it is not known");
+      }
+      return cell.code(row[cell.column]);
+    });
+  }
+
+  /** What is known of all variables of a network. */
+  #evidence(codes) {
+    const evidence = new Array(this.nVariables).fill(null);
+    codes.forEach((code, feature) => {
+      const card = this.states[feature].length;
+      if (code < card) evidence[feature] = hardMask(card, code);
+    });
+    return evidence;
+  }
+
+  /** Logarithm of the probability of each class. */
+  logProba(codes) {
+    const { engine } = this;
+    const scores = engine.scoresOf ? engine.scoresOf(codes) : engine.scores(this.#evidence(codes));
+    const logs = logNormalized(Array.from(scores, (score, label) =>
+      score / this.temperature + (this.shift ? this.shift[label] : 0)));
+    if (logs === null || !logs.every((log) => log <= 1e-9)) {
+      throw new Error("the row has probability zero under every class; use a smoothing "
+        + "rule that leaves no zero in the tables");
+    }
+    return logs;
+  }
+
+  /** The class that is most probable or, under a loss, cheapest. */
+  chosen(logs) {
+    const proba = logs.map(Math.exp);
+    if (!this.loss) return argMax(proba);
+    const n = proba.length;
+    return argMax(proba.map((_, label) =>
+      -proba.reduce((cost, p, other) => cost + p * this.loss[label * n + other], 0)));
+  }
+
+  predict(row) {
+    return this.classes[this.chosen(this.logProba(this.codes(row)))];
+  }
+
+  predictProba(row) {
+    const logs = this.logProba(this.codes(row));
+    return Object.fromEntries(this.classes.map((label, k) => [label, Math.exp(logs[k])]));
+  }
+
+  /** The log-odds of the label predicted against another, in terms that add up. */
+  explain(row, against) {
+    const codes = this.codes(row);
+    const logs = this.logProba(codes);
+    const target = this.chosen(logs);
+    const other = this.#rival(logs, target, against);
+    const { engine } = this;
+    const { prior, terms } = engine.contributionsOf
+      ? engine.contributionsOf(codes, target, other)
+      : engine.contributions(this.#evidence(codes), target, other);
+    const shift = this.shift ? this.shift[target] - this.shift[other] : 0;
+    return {
+      class: this.classes[target],
+      against: this.classes[other],
+      probability: Math.exp(logs[target]),
+      against_probability: Math.exp(logs[other]),
+      log_odds: logs[target] - logs[other],
+      prior: prior / this.temperature + shift,
+      terms: codes.map((_, feature) =>
+        this.#term(feature, codes, terms[feature] / this.temperature)),
+    };
+  }
+
+  /** The class to compare with: the one named, else the runner-up. */
+  #rival(logs, target, against) {
+    if (against !== undefined && against !== null) {
+      const place = this.classes.indexOf(against);
+      if (place < 0) {
+        throw new Error(`against must be one of the classes ${this.classes.join(", ")}, got `
+          + inQuotes(against));
+      }
+      if (place !== target) return place;
+    }
+    return logs.length > 1 ? argMax(logs, target) : target;
+  }
+
+  /** What one feature contributes, and on which others that depends. */
+  #term(feature, codes, nats) {
+    const parents = this.parents[feature];
+    const given = parents.slice(0, MOST_GIVEN).map((parent) => this.#text(parent, codes));
+    if (parents.length > MOST_GIVEN) given.push("...");
+    const text = this.#text(feature, codes);
+    return {
+      feature: this.cells[feature].feature,
+      value: this.#label(feature, codes),
+      given: Object.fromEntries(parents.map((parent) =>
+        [this.cells[parent].feature, this.#label(parent, codes)])),
+      contribution: nats,
+      text: given.length ? `${text} given ${given.join(", ")}` : text,
+    };
+  }
+
+  #label(feature, codes) {
+    return this.states[feature][codes[feature]] ?? "missing";
+  }
+
+  #text(feature, codes) {
+    return this.texts[feature]?.[codes[feature]]
+      ?? `${this.cells[feature].feature} = ${this.#label(feature, codes)}`;
+  }
+}
