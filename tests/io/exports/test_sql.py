@@ -172,7 +172,7 @@ def test_both_forms_answer_alike(form: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
-@pytest.mark.parametrize("kind", ["naive Bayes", "TAN", "HNB", "AODE"])
+@pytest.mark.parametrize("kind", ["naive Bayes", "TAN", "averaged KDB", "HNB", "AODE"])
 def test_mushrooms_are_scored_alike(
     kind: str, dialect: str, servers: dict[str, Answer | str]
 ) -> None:
