@@ -14,6 +14,7 @@ import pytest
 
 from bayleaf import (
     AveragedKDBClassifier,
+    BayesianNetworkClassifier,
     KDBClassifier,
     NaiveBayesClassifier,
     TANClassifier,
@@ -22,6 +23,7 @@ from bayleaf.io.exports.scoring_sums import write_pmml as write_sums
 from bayleaf.io.formats.pmml import write_pmml
 from bayleaf.io.native.model_file import read_model
 from conftest import give_up
+from oracles.three_tables import holed, tables
 
 pytestmark = pytest.mark.slow
 
@@ -118,3 +120,47 @@ def test_a_scoring_engine_adds_up_joint_states(
     assert scored.all() == is_average
     expected = classifier.predict_proba(frame)
     np.testing.assert_allclose(found[scored], expected[scored], atol=1e-9)
+
+
+ON_TABLES = {
+    "naive Bayes": NaiveBayesClassifier(calibration="leave_one_out"),
+    "TAN": TANClassifier(),
+    "TAN, missing as a state": TANClassifier(missing="state"),
+    "KDB": KDBClassifier(k=2),
+    "averaged KDB": AveragedKDBClassifier(
+        n_networks=2, linear_families=False, class_trees=False, max_parents=1
+    ),
+    "a network": BayesianNetworkClassifier(),
+}
+
+
+@pytest.mark.parametrize("name", ["heart", "mushroom", "adult"])
+@pytest.mark.parametrize("kind", ON_TABLES)
+def test_a_scoring_engine_answers_as_classifiers_do_on_tables(
+    tmp_path: Path, pypmml: Any, kind: str, name: str
+) -> None:
+    X, y = tables(name)
+    rows = holed(X, 30)
+    classifier = ON_TABLES[kind]
+    if "state" in kind:
+        X, y = pd.concat([X, rows]), np.concatenate([y, y[:30]])
+    classifier.fit(X, y)
+    write_sums(classifier, tmp_path / "model.pmml")
+    peer = pypmml.Model.load(str(tmp_path / "model.pmml"))
+    cells = rows.astype(object).where(rows.notna(), None)
+    results = [peer.predict(row) for row in cells.to_dict("records")]
+    classes = classifier.classes_
+    every = [
+        [result[f"probability_{label}"] for label in classes] for result in results
+    ]
+    found = np.array(every, dtype=float)
+    scored = ~np.isnan(found).any(axis=1)
+    # Rows that would need a sum over states have no result.
+    has_all = kind in ("naive Bayes", "TAN, missing as a state", "averaged KDB")
+    assert scored.all() == has_all
+    assert scored.any()
+    expected = classifier.predict_proba(rows)
+    np.testing.assert_allclose(found[scored], expected[scored], atol=1e-9)
+    labels = [result["predicted_class"] for result in results]
+    own = classifier.predict(rows)[scored].tolist()
+    assert [label for label, ok in zip(labels, scored) if ok] == own

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pandas as pd
 import pytest
 
@@ -24,6 +23,7 @@ from bayleaf import (
     TANClassifier,
     to_onnx,
 )
+from oracles.onnx_runs import run_onnx
 
 HOSTILE = "a\"b'; DROP TABLE x; --\n" + "é" * 300
 CLASSES = np.array(["p q", "r", "s'"])
@@ -72,29 +72,13 @@ def holed(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def run(graph: Any, frame: pd.DataFrame) -> tuple[Any, Any]:
-    """Labels and probabilities that onnxruntime finds."""
-    session = onnxruntime.InferenceSession(graph.SerializeToString())
-    cells: dict[str, Any] = {}
-    for one in session.get_inputs():
-        column = frame[one.name]
-        if "string" in one.type:
-            values = column.astype(object).where(column.notna(), "").to_numpy(object)
-        else:
-            numbers = column.astype("Float64")
-            values = numbers.to_numpy(dtype=float, na_value=np.nan)
-        cells[one.name] = values.reshape(-1, 1)
-    labels, proba = session.run(None, cells)
-    return labels, proba
-
-
 @pytest.mark.parametrize("classifier", EVERY_KIND, ids=repr)
 def test_posteriors_and_classes_are_those_of_the_classifier(classifier: Any) -> None:
     frame, y = table(200, 4)
     classifier.fit(frame, CLASSES[y])
     graph = to_onnx(classifier)
     other = holed(table(60, 9)[0])
-    labels, proba = run(graph, other)
+    labels, proba = run_onnx(graph, other)
     np.testing.assert_allclose(proba, classifier.predict_proba(other), atol=1e-9)
     assert labels.tolist() == classifier.predict(other).tolist()
 
@@ -103,7 +87,7 @@ def test_posteriors_and_classes_are_those_of_the_classifier(classifier: Any) -> 
 def test_batches_have_any_number_of_rows(n_rows: int) -> None:
     frame, y = table(1000, 4)
     classifier = TANClassifier().fit(frame, y)
-    labels, proba = run(to_onnx(classifier), frame[:n_rows])
+    labels, proba = run_onnx(to_onnx(classifier), frame[:n_rows])
     assert labels.dtype == np.int64
     assert proba.shape == (n_rows, 3)
     if n_rows:
@@ -117,7 +101,7 @@ def test_temperature_prior_shift_and_loss_are_heeded() -> None:
     loss = np.array([[0.0, 9.0, 1.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
     shift = np.array([0.5, -0.25, 0.0])
     predictor = replace(fitted, temperature=3.0, prior_shift=shift, loss=loss)
-    labels, proba = run(to_onnx(predictor), frame)
+    labels, proba = run_onnx(to_onnx(predictor), frame)
     codes = predictor.encode(frame)
     np.testing.assert_allclose(proba, predictor.proba(codes), atol=1e-12)
     assert labels.tolist() == predictor.predict(codes).tolist()
@@ -132,7 +116,7 @@ def test_rows_that_the_model_refuses_have_no_probability() -> None:
     other = frame[:3].copy()
     other.loc[0, "real"] = np.nan
     other.loc[1, "select"] = "never"
-    labels, proba = run(graph, other)
+    labels, proba = run_onnx(graph, other)
     assert np.isnan(proba[:2]).all()
     assert labels[:2].tolist() == ["", ""]
     np.testing.assert_allclose(proba[2:], classifier.predict_proba(frame[2:3]))
@@ -176,7 +160,7 @@ def test_dates_come_as_their_parts() -> None:
         "when.hour": when.dt.hour,
         "when.days": (when - origin) / np.timedelta64(1, "D"),
     }
-    _, proba = run(graph, pd.DataFrame({name: parts[name] for name in names}))
+    _, proba = run_onnx(graph, pd.DataFrame({name: parts[name] for name in names}))
     np.testing.assert_allclose(proba, classifier.predict_proba(frame), atol=1e-9)
 
 

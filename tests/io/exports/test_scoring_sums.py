@@ -58,7 +58,10 @@ class Engine:
         self.types = {f.get("name"): f.get("dataType") for f in self.all("DataField")}
         self.mining = {field.get("name"): field for field in self.all("MiningField")}
         self.values = {
-            field.get("name"): {value.get("value") for value in field}
+            # Intervals hold one number each.
+            field.get("name"): {
+                one.get("value") or float(one.get("leftMargin")) for one in field
+            }
             for field in self.all("DataField")
         }
 
@@ -227,3 +230,19 @@ def test_a_model_file_is_converted(tmp_path: Path) -> None:
     TANClassifier().fit(*table(100, 4)).save(tmp_path / "model.json")
     convert_file(tmp_path / "model.json", tmp_path / "model.pmml")
     assert Engine(tmp_path / "model.pmml").all("RegressionModel")
+
+
+def test_a_number_never_seen_is_refused_where_it_would_be_summed_out(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=300)
+    few = pd.Series(y + rng.integers(2, size=300), dtype="Int64")
+    frame = pd.DataFrame({"few": few, "child": few.astype(str)})
+    classifier = KDBClassifier(k=1).fit(frame, y)
+    write_pmml(classifier, tmp_path / "model.pmml")
+    assert (0, 1) in classifier.model_.arcs
+    other = pd.DataFrame({"few": [0, 9], "child": ["0", "0"]})
+    answers = found(tmp_path / "model.pmml", other)
+    assert answers[0] is not None
+    assert answers[1] is None

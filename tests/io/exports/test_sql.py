@@ -172,7 +172,7 @@ def test_both_forms_answer_alike(form: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
-@pytest.mark.parametrize("kind", ["naive Bayes", "TAN", "HNB", "AODE"])
+@pytest.mark.parametrize("kind", ["naive Bayes", "TAN", "averaged KDB", "HNB", "AODE"])
 def test_mushrooms_are_scored_alike(
     kind: str, dialect: str, servers: dict[str, Answer | str]
 ) -> None:
@@ -181,6 +181,37 @@ def test_mushrooms_are_scored_alike(
     X = X.to_pandas()
     model = CLASSIFIERS[kind]().fit(X, y)
     check(model, holed(X, 30), answer, dialect)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+def test_sixty_four_networks_are_one_joined_table(
+    dialect: str, servers: dict[str, Answer | str]
+) -> None:
+    answer = answering(servers, dialect)
+    X, y = heart()
+    X = X[["age", "sex", "chest_pain", "serum_cholesterol", "thallium_scan"]]
+    model = bayleaf.AveragedKDBClassifier(
+        n_networks=64, max_parents=3, random_state=0, linear_families=False
+    ).fit(X, y)
+    rows = holed(X)
+    query = to_sql(model, dialect=dialect)
+    assert query.count("JOIN") < 40
+    assert ("SET jit = off" in query) == (dialect == "postgres")
+    check(model, rows, answer, dialect)
+    check(model, rows, answer, dialect, explain=2)
+
+
+def test_numbers_beyond_what_databases_take_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from bayleaf.io.exports.sql.averages import long_tables
+
+    X, y = heart()
+    model = bayleaf.AveragedKDBClassifier(n_networks=8, random_state=0).fit(X, y)
+    monkeypatch.setattr(long_tables, "_MOST_IN_TEXTS", 1_000)
+    with pytest.raises(ValueError, match=r"more than 1,000; .*n_networks=.*\.onnx"):
+        to_sql(model)
 
 
 def test_rows_that_would_become_too_many_have_no_result() -> None:

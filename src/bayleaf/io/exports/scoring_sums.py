@@ -152,12 +152,7 @@ def _data_fields(every: Sequence[FeatureCells], domain: Domain) -> Iterator[str]
             "optype": kind,
             "dataType": _data_type(cells),
         }
-        values = [
-            line
-            for value in cells.codes
-            for line in xml_lines("Value", {"value": state_text(value)})
-        ]
-        listed = iter(values) if _is_text(cells) else None
+        listed = _known_values(cells) if cells.kind == "values" else None
         yield from xml_lines("DataField", attributes, listed)
     target = domain[-1]
     attributes = {
@@ -168,6 +163,17 @@ def _data_fields(every: Sequence[FeatureCells], domain: Domain) -> Iterator[str]
     texts = pmml.state_texts(target)
     values = [line for text in texts for line in xml_lines("Value", {"value": text})]
     yield from xml_lines("DataField", attributes, iter(values))
+
+
+def _known_values(cells: FeatureCells) -> Iterator[str]:
+    """Lines with the values of training; numbers as intervals of one number each."""
+    for value in cells.codes:
+        text = state_text(value)
+        if _is_text(cells):
+            yield from xml_lines("Value", {"value": text})
+        else:
+            margins = {"leftMargin": text, "rightMargin": text}
+            yield from xml_lines("Interval", {"closure": "closedClosed", **margins})
 
 
 def _model(
@@ -199,7 +205,7 @@ def _mining_fields(
         if cells.missing in refuses:
             attributes["missingValueTreatment"] = "returnInvalid"
         invalid = "returnInvalid" if cells.unknown in refuses else "asIs"
-        if _is_text(cells):
+        if cells.kind == "values":
             attributes["invalidValueTreatment"] = invalid
         yield from xml_lines("MiningField", attributes)
     yield from xml_lines("MiningField", {"name": str(target), "usageType": "target"})

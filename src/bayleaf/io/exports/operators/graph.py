@@ -60,6 +60,14 @@ class Graph:
             return self._keep(make(self.fresh(), kind, array.shape, texts))
         if array.dtype.kind in "iu":
             array = array.astype(np.int64)
+        return self._once(array)
+
+    def small_constant(self, array: NDArray[np.unsignedinteger[Any]]) -> str:
+        """A tensor of whole numbers of one, two or four bytes, as they are."""
+        return self._once(array)
+
+    def _once(self, array: NDArray[Any]) -> str:
+        """A tensor; equal ones are held once."""
         key = array.dtype.str, array.shape, array.tobytes()
         if key not in self._known:
             tensor = self._onnx.numpy_helper.from_array(array, self.fresh())

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.exports.occupied_terms import occupied_terms
+from bayleaf.io.exports.fused_terms import FusedTerm, fused_terms
 from bayleaf.io.exports.operators.graph import ML_DOMAIN, Graph
 from bayleaf.io.exports.operators.networks import joint_places
 from bayleaf.io.exports.operators.numbers import number_terms
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-# Below so many cells for each that is occupied, tables are written out.
-_MOST_EMPTY = 2
+# Bytes that an occupied joint state takes where those without data are left out.
+_SPARSE_BYTES = 6
 
 
 def averaged_scores(
@@ -26,22 +26,16 @@ def averaged_scores(
     """Scores that sum what the families of all networks say, (n_rows, n_classes)."""
     base = np.asarray(values["base"])
     terms = [graph.constant(base[None])]
-    networks = values["networks"]
     # A coding of one variable is looked up once.
-    coded: dict[tuple[int, int], str] = {}
-    for network in networks:
-        coding = int(network["coding"])
-        maps = values["codings"][coding]
-        for feature, family in enumerate(network["families"]):
-            if family is None:
-                continue
-            known = {v for own, v in coded if own == coding}
-            for v in sorted({*family["variables"]} - known):
-                states = np.asarray(maps[v]).astype(np.int64)
-                coded[coding, v] = graph.look_up(states, codes[v])
-            digits = [coded[coding, v] for v in family["variables"]]
-            weights = np.asarray(values["weights"])[feature] / len(networks)
-            terms += _family(graph, family, digits, weights, values["pseudo"])
+    coded: dict[tuple[int, bytes], str] = {}
+    for term in fused_terms(values, by_child=False):
+        digits = []
+        for v, states in zip(term.features, term.maps, strict=True):
+            key = v, states.tobytes()
+            if key not in coded:
+                coded[key] = graph.look_up(states, codes[v])
+            digits.append(coded[key])
+        terms.append(_looked_up(graph, term, digits, codes[term.child]))
     terms += beside_tables(graph, values, codes, cards, len(base))
     return graph.add("Add", graph.sum(terms), graph.row_zeros)
 
@@ -67,49 +61,38 @@ def beside_tables(
     return terms
 
 
-def _family(
-    graph: Graph,
-    family: Mapping[str, Any],
-    digits: Sequence[str],
-    weights: Floats,
-    pseudo: Sequence[float],
-) -> list[str]:
-    """What one family says at each of its depths."""
-    found = []
-    for term in occupied_terms(family, weights, pseudo):
-        if not term.members:
-            rows = np.where(term.says[:, None], term.rows, 0.0)
-            found.append(graph.look_up(rows, digits[0]))
-            continue
-        place = joint_places(graph, [digits[k] for k in term.members], term.widths)
-        n_cells = prod(term.widths)
-        if 0 not in term.members:
-            known = graph.look_up(term.says, digits[0])
-            place = graph.add("Where", known, place, np.array(n_cells))
-        found.append(_sparse(graph, term.keys, term.rows, place, n_cells))
-    return found
-
-
-def _sparse(graph: Graph, keys: Whole, rows: Floats, places: str, n_cells: int) -> str:
-    """Rows by joint state, zeros for those that have none; n_cells itself has none."""
-    nothing = np.zeros((1, rows.shape[1]))
-    if n_cells <= _MOST_EMPTY * max(len(keys), 8):
-        table = np.zeros((n_cells + 1, rows.shape[1]))
-        table[keys] = rows
-        return graph.look_up(table, places)
-    numbers = (
-        graph.add(
-            "LabelEncoder",
-            places,
-            domain=ML_DOMAIN,
-            keys_int64s=keys.tolist(),
-            values_int64s=list(range(len(keys))),
-            default_int64=len(keys),
-        )
-        if len(keys)
-        else graph.add("Mul", places, np.array(0))
+def _looked_up(graph: Graph, term: FusedTerm, digits: Sequence[str], child: str) -> str:
+    """What a term adds: the places of its distinct rows by joint state, then these."""
+    place = joint_places(graph, digits, term.radices)
+    n_cells = prod(term.radices)
+    if term.counts_for is not None:
+        known = graph.look_up(term.counts_for, child)
+        place = graph.add("Where", known, place, np.array(n_cells))
+    distinct, rows = np.unique(term.rows, axis=0, return_inverse=True)
+    # The first says nothing; it is that of joint states without data.
+    table = np.concatenate([np.zeros((1, distinct.shape[1])), distinct])
+    return graph.look_up(
+        table, _places(graph, term.keys, rows.ravel() + 1, place, n_cells)
     )
-    return graph.look_up(np.concatenate([rows, nothing]), numbers)
+
+
+def _places(graph: Graph, keys: Whole, rows: Whole, place: str, n_cells: int) -> str:
+    """The row of a joint state, 0 for those without; n_cells itself has none."""
+    kind = np.min_scalar_type(int(rows.max(initial=0)))
+    if n_cells * kind.itemsize <= _SPARSE_BYTES * len(keys):
+        table = np.zeros(n_cells + 1, dtype=kind)
+        table[keys] = rows
+        return graph.cast(
+            graph.add("Gather", graph.small_constant(table), place, axis=0), "INT64"
+        )
+    return graph.add(
+        "LabelEncoder",
+        place,
+        domain=ML_DOMAIN,
+        keys_int64s=keys.tolist(),
+        values_int64s=rows.tolist(),
+        default_int64=0,
+    )
 
 
 def _trees(

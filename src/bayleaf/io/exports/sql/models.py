@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bayleaf.io.exports.sql.averaged import add_averaged
+from bayleaf.io.exports.sql.averages.averaged import add_averaged
+from bayleaf.io.exports.sql.averages.ensembles import Ensemble
+from bayleaf.io.exports.sql.averages.members import one_parent, two_parents
 from bayleaf.io.exports.sql.blocks import add_blocks
-from bayleaf.io.exports.sql.ensembles import Ensemble
 from bayleaf.io.exports.sql.looking_up import Rows
-from bayleaf.io.exports.sql.members import one_parent, two_parents
 from bayleaf.io.exports.sql.whole_network import add_hybrid, add_network
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.shipped import (
@@ -34,8 +34,8 @@ def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> s
         return add_network(rows, shipped, told=told, limit=limit)
     if isinstance(shipped, ShippedAverage):
         if shipped.engine == "averaged":
-            add_averaged(rows, shipped.values, model.domain.cards[:-1], told=told)
-            return ""
+            cards = model.domain.cards[:-1]
+            return add_averaged(rows, shipped.values, cards, told=told)
         if shipped.engine == "hybrid" and shipped.network is not None:
             network = shipped.network
             return add_hybrid(rows, shipped.values, network, told=told, limit=limit)

@@ -39,6 +39,7 @@ class Pipeline:
         self.dialect = dialect
         self._stages: list[tuple[str, Expression, bool]] = []
         self._constants: dict[Any, str] = {}
+        self._columns: dict[str, set[str]] = {}
 
     def stage(
         self,
@@ -92,7 +93,17 @@ class Pipeline:
             query = query.group_by(*group, copy=False)
         elif self.dialect == "mysql":
             query = query.limit(_ALL_ROWS, copy=False)
-        return self._add(query, materialized=self.dialect in _MATERIALIZED)
+        return self.add(query, list(columns))
+
+    def add(self, query: Expression, columns: Sequence[str]) -> str:
+        """Add a stage that is a query of its own, with some columns."""
+        stage = self._add(query, materialized=self.dialect in _MATERIALIZED)
+        self._columns[stage] = set(columns)
+        return stage
+
+    def has(self, stage: str, column: str) -> bool:
+        """Whether a stage has a column."""
+        return column in self._columns[stage]
 
     def union(self, stages: Sequence[str], columns: Sequence[str]) -> str:
         """A stage of all rows of some stages."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from bayleaf.io.exports.sql.averages.members import Members
 from bayleaf.io.exports.sql.deciding import add_choice, shift_between, tempered
 from bayleaf.io.exports.sql.looking_up import Look, Rows, check_size
-from bayleaf.io.exports.sql.members import Members
 from bayleaf.io.exports.sql.pipeline import Columns, kept
 from bayleaf.io.exports.sql.words import (
     Expression,

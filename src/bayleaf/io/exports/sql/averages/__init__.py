@@ -1,0 +1,1 @@
+"""Averages of networks as stages of a query."""

@@ -1,0 +1,104 @@
+"""Class scores of averaged KDB: tables of all networks, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.io.exports.fused_terms import FusedTerm, fused_terms
+from bayleaf.io.exports.sql.averages.long_tables import LongTables
+from bayleaf.io.exports.sql.looking_up import Addend, Look, Rows, check_size
+from bayleaf.io.exports.sql.networks import add_terms
+from bayleaf.io.exports.sql.numbers import add_curves, add_linear, tree_terms
+from bayleaf.io.exports.sql.pipeline import Columns
+from bayleaf.io.exports.sql.words import Expression, at_most, case, col, num
+
+# Entries of all tables up to which each table is conditions or joined by itself.
+_FEW_ENTRIES = 5_000
+
+_NO_COMPILER = (
+    "execute SET jit = off first, since the server would spend minutes on compiling "
+    "this query"
+)
+
+
+def add_averaged(
+    rows: Rows, values: Mapping[str, Any], cards: Sequence[int], *, told: bool
+) -> str:
+    """Score rows by an average of networks; columns as for `add_families`.
+
+    Returns a remark for the reader of the query, empty if there is nothing to say.
+    """
+    base = np.asarray(values["base"])
+    n_features, n_classes = len(cards), len(base)
+
+    def slot(feature: int) -> str:
+        return f"f{feature}" if told else "u"
+
+    coded = _Coded()
+    terms = fused_terms(values, by_child=told)
+    looks = [(slot(term.child), coded.look(term)) for term in terms]
+    remark = ""
+    n_entries = sum(look.n_entries for _, look in looks)
+    if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
+        check_size([look for _, look in looks])
+        if coded.new:
+            rows.extend(coded.new)
+        rows.add_up(looks, n_classes)
+        rows.extend({}, without=list(coded.new))
+    else:
+        if rows.pipeline.dialect == "postgres":
+            remark = _NO_COMPILER
+        LongTables(cards, coded.new, n_classes).add(rows, looks)
+    if "linear" in values:
+        add_linear(rows, values["linear"], n_classes, slot)
+    more: list[Addend] = []
+    if "curves" in values:
+        more += add_curves(values["curves"], cards, slot)
+    if "trees" in values:
+        more += tree_terms(values["trees"], cards, n_classes, slot)
+    add_terms(rows, base.tolist(), more, n_features, told=told)
+    return remark
+
+
+class _Coded:
+    """Columns of the states that codings make of codes, of which `new` are told."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, bytes], str] = {}
+        self.new: Columns = {}
+
+    def look(self, term: FusedTerm) -> Look:
+        """A term as a table; where it does not always count, a 1 is looked up too."""
+        columns = [
+            self._column(own, v)
+            for own, v in zip(term.maps, term.features, strict=True)
+        ]
+        radices, states = list(term.radices), term.states
+        if term.counts_for is not None:
+            columns.append(self._column(term.counts_for.astype(np.int64), term.child))
+            radices.append(2)
+            states = np.pad(states, ((0, 0), (0, 1)), constant_values=1)
+        return Look(tuple(columns), tuple(radices), states, term.rows)
+
+    def _column(self, states: NDArray[np.int64], variable: int) -> str:
+        """The column of one variable; its codes where these are the states."""
+        if np.array_equal(states, np.arange(len(states))):
+            return f"c{variable}"
+        key = variable, states.tobytes()
+        if key not in self._known:
+            self._known[key] = f"q{len(self._known)}"
+            self.new[self._known[key]] = _mapped(f"c{variable}", states)
+        return self._known[key]
+
+
+def _mapped(column: str, states: NDArray[np.int64]) -> Expression:
+    """The state of a code: runs of codes with one state are one condition."""
+    ends = np.flatnonzero(np.diff(states, append=-1))
+    cases = [
+        (at_most(col(column), num(int(end))), num(int(states[end]))) for end in ends
+    ]
+    return case(cases[:-1], cases[-1][1])
