@@ -102,6 +102,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         (REST,),
     ],
     "latent": [("starts",), (REST,), ("structural",)],
+    "explain": [(REST,), ("certificates",)],
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),

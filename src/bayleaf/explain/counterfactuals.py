@@ -20,7 +20,7 @@ from bayleaf.explain.row_probability import (
     row_log_probabilities,
 )
 from bayleaf.explain.single_changes import Direction, single_changes
-from bayleaf.explain.subject import predictor_of, row_of
+from bayleaf.explain.subject import plain_label, predictor_of, row_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.pictures.notebook import picture_html, table_html
 from bayleaf.wording import brief, counted, name_list, quoted, shown_name, stated
@@ -64,7 +64,7 @@ class Counterfactual:
                 {"feature": name, "from": old, "to": new}
                 for name, (old, new) in self.changes.items()
             ],
-            "class": _plain(self.prediction),
+            "class": plain_label(self.prediction),
             "probabilities": dict(self.probabilities),
             "log_probability": self.log_probability,
         }
@@ -118,8 +118,8 @@ class Counterfactuals:
     def to_dict(self) -> dict[str, Any]:
         """The counterfactuals as plain values, ready for JSON."""
         return {
-            "class": _plain(self.prediction),
-            "target": _plain(self.target),
+            "class": plain_label(self.prediction),
+            "target": plain_label(self.target),
             "max_changes": self.max_changes,
             "basis": self.basis,
             "counterfactuals": [item.to_dict() for item in self.items],
@@ -369,8 +369,3 @@ def _described(
             )
         )
     return found
-
-
-def _plain(label: Any) -> Any:
-    """A label as a plain Python value."""
-    return label.item() if isinstance(label, np.generic) else label

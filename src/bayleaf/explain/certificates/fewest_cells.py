@@ -1,0 +1,204 @@
+"""The least number of cells whose change flips a prediction, with its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.explain.certificates.margins import margins_of
+from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
+from bayleaf.explain.change_sets import ChangeSets, with_changes
+from bayleaf.explain.subject import is_absent, plain_label
+from bayleaf.models.predictor import Predictor
+from bayleaf.wording import brief, counted, shown_name, stated
+
+Kind = Literal["wrong", "missing"]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class FewestCells:
+    """How many cells have to be wrong, or missing, for another class.
+
+    Parameters
+    ----------
+    kind : {"wrong", "missing"}
+        Whether cells take any other state, or are removed.
+    at_least : int or None
+        No smaller set of cells flips the prediction; None if no set at all does.
+    at_most : int or None
+        Size of the set in `changes`; None if none was found.
+    changes : dict from name to (str, str)
+        Old and new state of each cell of a set that flips it.
+    becomes : object
+        The class chosen then; None without such a set.
+    n_tried : int
+        Sets of changes that were scored; bounds ruled out all others.
+    bounded : bool
+        Whether bounds were at hand; otherwise all smaller sets were scored.
+    """
+
+    kind: Kind
+    at_least: int | None
+    at_most: int | None
+    changes: dict[str | int, tuple[str, str]]
+    becomes: Any
+    n_tried: int
+    bounded: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether the least number is proven."""
+        return self.at_least == self.at_most
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as plain values, ready for JSON."""
+        return {
+            "kind": self.kind,
+            "exact": self.exact,
+            "at_least": self.at_least,
+            "at_most": self.at_most,
+            "changes": [
+                {"feature": name, "from": old, "to": new}
+                for name, (old, new) in self.changes.items()
+            ],
+            "class": plain_label(self.becomes),
+            "sets_tried": self.n_tried,
+            "bounded": self.bounded,
+        }
+
+    def __repr__(self) -> str:
+        return brief(self, self)
+
+    def __str__(self) -> str:
+        if self.at_least is None:
+            return f"no set of {self.kind} cells flips it ({self._proof})"
+        cells = counted(self.at_least, f"{self.kind} cell")
+        if self.exact:
+            found = f"{cells} can flip it, fewer cannot ({self._proof})"
+        else:
+            most = "none was found" if self.at_most is None else f"{self.at_most} do"
+            found = f"at least {cells}, {most}; the search ended at its budget"
+        if not self.changes:
+            return found
+        changes = "; ".join(
+            f"{stated(shown_name(name), old)} becomes {new}"
+            for name, (old, new) in self.changes.items()
+        )
+        return f"{found}: {changes}: {self.becomes}"
+
+    @property
+    def _proof(self) -> str:
+        """How smaller sets were ruled out."""
+        tried = f"{counted(self.n_tried, 'set')} scored"
+        return f"{tried}, others ruled out by bounds" if self.bounded else tried
+
+
+def fewest_cells(
+    predictor: Predictor, codes: Codes, kind: Kind, features: Indices, budget: int
+) -> FewestCells:
+    """Find the fewest cells of a row, among some features, whose change flips it."""
+    changes = ChangeSets(*_changes(predictor, codes, kind, features))
+    margins = None
+    if len(changes.features):
+        margins = margins_of(predictor, codes, changes.features, changes.states)
+    search = SetSearch(changes, margins, budget)
+    aim = _Row(predictor, codes, changes)
+    n_tried, size = 0, 0
+    try:
+        for size in range(1, search.n_features + 1):
+            for block in search.of_size(size):
+                hits = np.flatnonzero(aim.flipped(block))
+                n_tried += len(block)
+                if len(hits):
+                    found = block[hits[0]]
+                    return aim.told(kind, size, found, n_tried, margins is not None)
+    except BudgetSpentError:
+        return aim.told(kind, size, aim.greedy(), n_tried, margins is not None)
+    return aim.told(kind, None, None, n_tried, margins is not None)
+
+
+def _changes(
+    predictor: Predictor, codes: Codes, kind: Kind, features: Indices
+) -> tuple[Indices, Indices]:
+    """Features and new states of the single changes; missing cells stay missing."""
+    domain = predictor.encoder.domain
+    pairs: list[tuple[int, int]] = []
+    for feature in features.tolist():
+        if is_absent(codes, domain, feature)[0]:
+            continue
+        n_known, own = domain[feature].n_known_states, codes.column(feature)[0]
+        # The code of a missing cell follows those of the known states.
+        states = [n_known] if kind == "missing" else range(n_known)
+        pairs += [(feature, state) for state in states if state != own]
+    table = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """A row and its single changes, to be scored by the model itself."""
+
+    predictor: Predictor
+    codes: Codes
+    changes: ChangeSets
+
+    def _proba(self, sets: Indices) -> NDArray[np.float64]:
+        """Class probabilities after sets of changes."""
+        return self.predictor.proba(with_changes(self.codes, self.changes, sets))
+
+    @property
+    def _chosen(self) -> int:
+        """The class chosen for the row as it is."""
+        return int(self.predictor.choose(self.predictor.proba(self.codes))[0])
+
+    def flipped(self, sets: Indices) -> NDArray[np.bool_]:
+        """Which sets of changes lead to another class."""
+        classes = self.predictor.choose(self._proba(sets))
+        return np.asarray(classes != self._chosen)
+
+    def greedy(self) -> Indices | None:
+        """A set that flips it, one best change after the other; None if that fails."""
+        chosen, features = self._chosen, self.changes.features
+        taken = np.empty(0, dtype=np.intp)
+        while True:
+            free = np.flatnonzero(~np.isin(features, features[taken]))
+            if not len(free):
+                return None
+            sets = np.column_stack([np.tile(taken, (len(free), 1)), free])
+            proba = self._proba(sets)
+            loss = self.predictor.loss
+            costs = -proba if loss is None else proba @ loss.T
+            ahead = np.delete(costs, chosen, axis=1).min(axis=1) - costs[:, chosen]
+            flips = np.flatnonzero(self.predictor.choose(proba) != chosen)
+            taken = sets[flips[0] if len(flips) else np.argmin(ahead)]
+            if len(flips):
+                return taken
+
+    def told(
+        self,
+        kind: Kind,
+        at_least: int | None,
+        found: Indices | None,
+        n_tried: int,
+        bounded: bool,
+    ) -> FewestCells:
+        """The certificate with names."""
+        if found is None:
+            return FewestCells(kind, at_least, None, {}, None, n_tried, bounded)
+        domain = self.predictor.encoder.domain
+        found = np.sort(found)
+        chosen = int(self.predictor.choose(self._proba(found[None, :]))[0])
+        changes = {}
+        for change in found.tolist():
+            feature = int(self.changes.features[change])
+            variable, own = domain[feature], int(self.codes.column(feature)[0])
+            new = variable.label(int(self.changes.states[change]))
+            changes[variable.name] = (variable.label(own), new)
+        becomes = self.predictor.classes[chosen]
+        size = len(found)
+        return FewestCells(kind, at_least, size, changes, becomes, n_tried, bounded)
