@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from bayleaf import (
@@ -85,6 +86,14 @@ def test_drawn_numbers_are_spread_as_the_column(fitted: TANClassifier) -> None:
     pd.testing.assert_frame_equal(drawn, again)
     labels = fitted.network_.sample(20_000, random_state=1).to_pandas()
     assert labels["normal"].isin(fitted.network_.domain[0].states).all()
+
+
+def test_drawn_numbers_are_integers_where_training_had_whole_ones(
+    fitted: TANClassifier,
+) -> None:
+    drawn = fitted.network_.sample(50, random_state=1, numbers=True)
+    types = {name: drawn.schema.field(name).type for name in ("normal", "whole")}
+    assert types == {"normal": pa.float64(), "whole": pa.int64()}
 
 
 def test_density_models_draw_numbers_too() -> None:

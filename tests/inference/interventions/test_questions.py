@@ -186,6 +186,36 @@ def test_a_wrong_question_about_sets_is_refused_in_a_sentence(
         sprinkler.adjustment_sets("sprinkler", "wet", **options)
 
 
+def test_a_graph_without_tables_has_adjustment_sets(sprinkler: BayesianNetwork) -> None:
+    structure = BayesianNetwork.from_edges(sprinkler.edges)
+    assert set(structure.adjustment_sets("sprinkler", "wet")) == {
+        frozenset({"season"}),
+        frozenset({"rain"}),
+    }
+    assert structure.is_adjustment_set("sprinkler", "wet", "rain")
+    (path,) = structure.open_paths("sprinkler", "wet")
+    assert str(path) == "sprinkler <- season -> rain -> wet"
+
+
+def test_credible_effects_of_fitted_networks_hold_as_often_as_they_say(
+    sprinkler: BayesianNetwork,
+) -> None:
+    tables = [[[0.8, 0.2], [0.4, 0.6]], [[0.5, 0.5], [0.2, 0.8]]]
+    network = sprinkler.with_table("wet", np.array(tables))
+    true = network.causal_effect("sprinkler", "wet").difference.value
+    structure = BayesianNetwork.from_edges(network.edges)
+    n_held = 0
+    for seed in range(100):
+        fitted = structure.fit(network.sample(500, random_state=seed))
+        effect = fitted.causal_effect("sprinkler", "wet", n_draws=300, random_state=0)
+        assert effect.notes == ()
+        assert effect.difference.low is not None
+        assert effect.difference.high is not None
+        n_held += effect.difference.low < true < effect.difference.high
+    # 95 of 100 are expected, with a standard deviation of two.
+    assert n_held >= 88
+
+
 def test_no_treatment_is_refused(sprinkler: BayesianNetwork) -> None:
     with pytest.raises(ValueError, match="treatment must name"):
         sprinkler.adjustment_sets([], "wet")

@@ -37,10 +37,21 @@ from bayleaf.wording import quoted
 
 
 class CausalQuestions:
-    """Questions to a graph whose nodes have names, its arrows taken for causes."""
+    """Questions to a graph whose nodes have names, its arrows taken for causes.
 
-    domain: Domain
+    A class that stands on it is a graph with names already.
+    """
+
     dag: DAG
+
+    @property
+    def _node_names(self) -> tuple[Name, ...]:
+        """Names of all variables, in the order of the graph's nodes."""
+        raise NotImplementedError
+
+    def _positions(self, names: Any) -> Sequence[int]:
+        """Indices of one name or several."""
+        raise NotImplementedError
 
     def adjustment_sets(
         self,
@@ -84,7 +95,7 @@ class CausalQuestions:
             If a variable does not exist, or is asked for in two roles.
         """
         task = self._adjustment(treatment, outcome, latent, required, forbidden)
-        names = self.domain.names
+        names = self._node_names
         return find_adjustment_sets(names, task, kind, minimal=minimal, limit=limit)
 
     def is_adjustment_set(
@@ -98,7 +109,7 @@ class CausalQuestions:
     ) -> bool:
         """Whether a set of variables meets a criterion; see `adjustment_sets`."""
         task = self._adjustment(treatment, outcome, latent, (), ())
-        nodes = frozenset(self._named(given))
+        nodes = frozenset(self._positions(given))
         if read_kind(kind) == "frontdoor":
             return front_door_of(task).is_solved_by(nodes)
         separation = replace(task, is_complete=kind == "complete").separation
@@ -134,26 +145,21 @@ class CausalQuestions:
         """
         task = self._adjustment(treatment, outcome, (), (), ())
         graph = self.dag if causal else task.graph
-        observed = frozenset(self._named(given))
+        observed = frozenset(self._positions(given))
         trails = OpenTrails(graph, task.treatments, task.outcomes, observed)
         found = sorted(islice(trails, limit), key=lambda trail: (len(trail), trail))
-        return [named_path(self.domain.names, self.dag, trail) for trail in found]
-
-    def _named(self, names: Name | Iterable[Name]) -> list[int]:
-        """Indices of one name or several."""
-        positions: list[int] = self._positions(names)  # type: ignore[attr-defined]
-        return positions
+        return [named_path(self._node_names, self.dag, trail) for trail in found]
 
     def _adjustment(
         self, treatment: Any, outcome: Any, latent: Any, required: Any, forbidden: Any
     ) -> Adjustment:
         """The question by indices; ValueError if roles contradict each other."""
         roles = {
-            "treatment": frozenset(self._named(treatment)),
-            "outcome": frozenset(self._named(outcome)),
-            "latent": frozenset(self._named(latent)),
-            "required": frozenset(self._named(required)),
-            "forbidden": frozenset(self._named(forbidden)),
+            "treatment": frozenset(self._positions(treatment)),
+            "outcome": frozenset(self._positions(outcome)),
+            "latent": frozenset(self._positions(latent)),
+            "required": frozenset(self._positions(required)),
+            "forbidden": frozenset(self._positions(forbidden)),
         }
         for role in ("treatment", "outcome"):
             if not roles[role]:
@@ -163,7 +169,7 @@ class CausalQuestions:
             for other, others in roles.items():
                 both = nodes & others
                 if role < other and both and {role, other} != compatible:
-                    name = quoted(self.domain.names[min(both)])
+                    name = quoted(self._node_names[min(both)])
                     raise ValueError(f"{name} cannot be both {role} and {other}")
         return Adjustment(
             self.dag,
@@ -177,6 +183,7 @@ class CausalQuestions:
 class Interventions(CausalQuestions):
     """What a network says of variables that are set, its arrows taken for causes."""
 
+    domain: Domain
     _trees: NetworkTrees
 
     def do(self, interventions: Mapping[Any, Any]) -> Self:
@@ -289,8 +296,8 @@ class Interventions(CausalQuestions):
             network,
             effect,
             given,
-            self._named(latent),
-            None if adjust_for is None else self._named(adjust_for),
+            self._positions(latent),
+            None if adjust_for is None else self._positions(adjust_for),
             uncertainty,
             self._trees.max_table_cells,
         )

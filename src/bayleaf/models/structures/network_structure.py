@@ -8,6 +8,7 @@ from typing import Any
 
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
+from bayleaf.inference.interventions.questions import CausalQuestions
 from bayleaf.models.handed_over import HandedOverStructure
 from bayleaf.models.network_parts import Name, dag_of, position_of, variable_of
 from bayleaf.models.structures.edges import read_edges
@@ -19,7 +20,7 @@ from bayleaf.wording import brief, brief_names, counted, name_list, quoted, show
 
 
 @dataclass(frozen=True, repr=False)
-class NetworkStructure(NamedGraph, HandedOverStructure):
+class NetworkStructure(NamedGraph, CausalQuestions, HandedOverStructure):
     """A directed acyclic graph over named variables; `fit` gives it tables.
 
     Parameters
