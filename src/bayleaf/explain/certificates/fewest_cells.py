@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.explain.certificates.margins import margins_of
+from bayleaf.explain.certificates.missing_patterns import (
+    PatternSearch,
+    pattern_search,
+)
 from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
 from bayleaf.explain.change_sets import ChangeSets, with_changes
 from bayleaf.explain.subject import is_absent, plain_label
@@ -103,11 +107,8 @@ def fewest_cells(
 ) -> FewestCells:
     """Find the fewest cells of a row, among some features, whose change flips it."""
     changes = ChangeSets(*_changes(predictor, codes, kind, features))
-    margins = None
-    if len(changes.features):
-        margins = margins_of(predictor, codes, changes.features, changes.states)
-    search = SetSearch(changes, margins, budget)
     aim = _Row(predictor, codes, changes)
+    search, bounded = _search(aim, kind, budget)
     n_tried, size = 0, 0
     try:
         for size in range(1, search.n_features + 1):
@@ -116,10 +117,25 @@ def fewest_cells(
                 n_tried += len(block)
                 if len(hits):
                     found = block[hits[0]]
-                    return aim.told(kind, size, found, n_tried, margins is not None)
+                    return aim.told(kind, size, found, n_tried, bounded)
     except BudgetSpentError:
-        return aim.told(kind, size, aim.greedy(), n_tried, margins is not None)
-    return aim.told(kind, None, None, n_tried, margins is not None)
+        return aim.told(kind, size, aim.greedy(), n_tried, bounded)
+    return aim.told(kind, None, None, n_tried, bounded)
+
+
+def _search(
+    aim: _Row, kind: Kind, budget: int
+) -> tuple[SetSearch | PatternSearch, bool]:
+    """Where sets that may do come from, and whether others are ruled out."""
+    predictor, codes, changes = aim.predictor, aim.codes, aim.changes
+    domain = predictor.encoder.domain
+    own_states = any(domain[v].has_missing_state for v in changes.features.tolist())
+    if kind == "missing" and not own_states:
+        patterns = pattern_search(predictor, codes, changes.features)
+        if patterns is not None:
+            return patterns, True
+    margins = margins_of(predictor, codes, changes.features, changes.states)
+    return SetSearch(changes, margins, budget), margins is not None
 
 
 def _changes(

@@ -52,7 +52,7 @@ class Margins:
 
     def reachable(self, falls: Floats) -> NDArray[np.bool_]:
         """Whether another class may be chosen after falls of the log-odds, (n,)."""
-        ratios = np.exp(np.clip(falls - self.start, None, 700.0))
+        ratios = np.exp(np.clip(falls - self.start, None, 500.0))
         ratios[:, self.chosen] = 0.0
         for_others = ratios @ np.clip(-self.worse, 0.0, None).T
         against = self.worse[:, self.chosen] * (1.0 - _ROUNDING)
@@ -96,10 +96,10 @@ def margins_of(
         start = start + predictor.prior_shift[chosen] - predictor.prior_shift
     if not (np.isfinite(start).all() and np.isfinite(gains).all()):
         return None
-    return Margins(chosen, _worse(predictor, chosen), start, gains)
+    return Margins(chosen, dearer(predictor, chosen), start, gains)
 
 
-def _worse(predictor: Predictor, chosen: int) -> Floats:
+def dearer(predictor: Predictor, chosen: int) -> Floats:
     """What each other class costs more than the chosen one, by the true class."""
     loss = predictor.loss
     if loss is None:
