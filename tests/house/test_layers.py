@@ -102,7 +102,13 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         (REST,),
     ],
     "latent": [("starts",), (REST,), ("structural",)],
-    "explain": [(REST,), ("certificates",)],
+    "explain": [
+        ("row_probability", "subject"),
+        ("change_sets",),
+        ("single_changes",),
+        ("certificates",),
+        (REST,),
+    ],
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.explain.certificates.changed_row import ChangedRow
 from bayleaf.explain.certificates.margins import margins_of
 from bayleaf.explain.certificates.missing_patterns import (
     PatternSearch,
     pattern_search,
 )
 from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
-from bayleaf.explain.change_sets import ChangeSets, with_changes
+from bayleaf.explain.change_sets import ChangeSets, named_changes
 from bayleaf.explain.subject import is_absent, plain_label
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import brief, counted, shown_name, stated
@@ -107,27 +108,29 @@ def fewest_cells(
 ) -> FewestCells:
     """Find the fewest cells of a row, among some features, whose change flips it."""
     changes = ChangeSets(*_changes(predictor, codes, kind, features))
-    aim = _Row(predictor, codes, changes)
-    search, bounded = _search(aim, kind, budget)
+    row = ChangedRow(predictor, codes, changes)
+    if not len(changes.features) or len(predictor.classes) < 2:
+        return _told(row, kind, None, None, 0, False)
+    search, bounded = _search(row, kind, budget)
     n_tried, size = 0, 0
     try:
         for size in range(1, search.n_features + 1):
             for block in search.of_size(size):
-                hits = np.flatnonzero(aim.flipped(block))
+                hits = np.flatnonzero(row.flipped(block))
                 n_tried += len(block)
                 if len(hits):
                     found = block[hits[0]]
-                    return aim.told(kind, size, found, n_tried, bounded)
+                    return _told(row, kind, size, found, n_tried, bounded)
     except BudgetSpentError:
-        return aim.told(kind, size, aim.greedy(), n_tried, bounded)
-    return aim.told(kind, None, None, n_tried, bounded)
+        return _told(row, kind, size, row.greedy(), n_tried, bounded)
+    return _told(row, kind, None, None, n_tried, bounded)
 
 
 def _search(
-    aim: _Row, kind: Kind, budget: int
+    row: ChangedRow, kind: Kind, budget: int
 ) -> tuple[SetSearch | PatternSearch, bool]:
     """Where sets that may do come from, and whether others are ruled out."""
-    predictor, codes, changes = aim.predictor, aim.codes, aim.changes
+    predictor, codes, changes = row.predictor, row.codes, row.changes
     domain = predictor.encoder.domain
     own_states = any(domain[v].has_missing_state for v in changes.features.tolist())
     if kind == "missing" and not own_states:
@@ -135,7 +138,8 @@ def _search(
         if patterns is not None:
             return patterns, True
     margins = margins_of(predictor, codes, changes.features, changes.states)
-    return SetSearch(changes, margins, budget), margins is not None
+    worth = row.worth_alone() if margins is None else None
+    return SetSearch(changes, margins, budget, worth=worth), margins is not None
 
 
 def _changes(
@@ -155,66 +159,19 @@ def _changes(
     return table[:, 0], table[:, 1]
 
 
-@dataclass(frozen=True, eq=False)
-class _Row:
-    """A row and its single changes, to be scored by the model itself."""
-
-    predictor: Predictor
-    codes: Codes
-    changes: ChangeSets
-
-    def _proba(self, sets: Indices) -> NDArray[np.float64]:
-        """Class probabilities after sets of changes."""
-        return self.predictor.proba(with_changes(self.codes, self.changes, sets))
-
-    @property
-    def _chosen(self) -> int:
-        """The class chosen for the row as it is."""
-        return int(self.predictor.choose(self.predictor.proba(self.codes))[0])
-
-    def flipped(self, sets: Indices) -> NDArray[np.bool_]:
-        """Which sets of changes lead to another class."""
-        classes = self.predictor.choose(self._proba(sets))
-        return np.asarray(classes != self._chosen)
-
-    def greedy(self) -> Indices | None:
-        """A set that flips it, one best change after the other; None if that fails."""
-        chosen, features = self._chosen, self.changes.features
-        taken = np.empty(0, dtype=np.intp)
-        while True:
-            free = np.flatnonzero(~np.isin(features, features[taken]))
-            if not len(free):
-                return None
-            sets = np.column_stack([np.tile(taken, (len(free), 1)), free])
-            proba = self._proba(sets)
-            loss = self.predictor.loss
-            costs = -proba if loss is None else proba @ loss.T
-            ahead = np.delete(costs, chosen, axis=1).min(axis=1) - costs[:, chosen]
-            flips = np.flatnonzero(self.predictor.choose(proba) != chosen)
-            taken = sets[flips[0] if len(flips) else np.argmin(ahead)]
-            if len(flips):
-                return taken
-
-    def told(
-        self,
-        kind: Kind,
-        at_least: int | None,
-        found: Indices | None,
-        n_tried: int,
-        bounded: bool,
-    ) -> FewestCells:
-        """The certificate with names."""
-        if found is None:
-            return FewestCells(kind, at_least, None, {}, None, n_tried, bounded)
-        domain = self.predictor.encoder.domain
-        found = np.sort(found)
-        chosen = int(self.predictor.choose(self._proba(found[None, :]))[0])
-        changes = {}
-        for change in found.tolist():
-            feature = int(self.changes.features[change])
-            variable, own = domain[feature], int(self.codes.column(feature)[0])
-            new = variable.label(int(self.changes.states[change]))
-            changes[variable.name] = (variable.label(own), new)
-        becomes = self.predictor.classes[chosen]
-        size = len(found)
-        return FewestCells(kind, at_least, size, changes, becomes, n_tried, bounded)
+def _told(
+    row: ChangedRow,
+    kind: Kind,
+    at_least: int | None,
+    found: Indices | None,
+    n_tried: int,
+    bounded: bool,
+) -> FewestCells:
+    """The certificate with names."""
+    if found is None:
+        return FewestCells(kind, at_least, None, {}, None, n_tried, bounded)
+    found = np.sort(found)
+    becomes = row.predictor.classes[int(row.classes(found[None, :])[0])]
+    changes = named_changes(row.predictor, row.codes, row.changes, found)
+    size = len(found)
+    return FewestCells(kind, at_least, size, changes, becomes, n_tried, bounded)

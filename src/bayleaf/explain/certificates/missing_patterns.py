@@ -128,7 +128,9 @@ class _Patterns:
         own = {v: states[v] for v in features}
         patterns = cls(own, opened, [], np.zeros(len(model.class_prior)))
         for factor in model.factors:
-            index = [slice(None) if v in opened else states[v] for v in factor.variables]
+            index = [
+                slice(None) if v in opened else states[v] for v in factor.variables
+            ]
             values = factor.log_values[(slice(None), *index)]
             kept = tuple(v for v in factor.variables if v in opened)
             order = np.argsort(kept)
