@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayleaf.classifiers import CLASSIFIERS
+from bayleaf.cpds.smoothing import MaximumLikelihood
 from bayleaf.data.codes import Codes
-from bayleaf.explain import FewestCells, robustness, robustness_of_rows
+from bayleaf.explain import (
+    FewestCells,
+    counterfactuals,
+    robustness,
+    robustness_of_rows,
+)
 from bayleaf.explain.certificates.margins import margins_of
 from bayleaf.models.predictor import Predictor
 from oracles.small_tables import classifier, small_table
@@ -83,10 +91,31 @@ def test_a_loss_and_a_missing_state_are_heeded(kind: str) -> None:
     check(classifier(kind, loss=loss, missing="state").fit(X, y), X, 12)
 
 
+def test_tables_that_do_not_sum_to_one_are_read_as_the_model_reads_them() -> None:
+    # Without any cell the classes tie, though the states of one sum to more than 1.
+    X = [["a", "u"], ["b", "v"], ["a", "v"], ["b", "u"]] + [["a", "u"]] * 4
+    model = classifier("tan", smoothing=MaximumLikelihood(floor=0.1))
+    model.fit(X, ["no"] * 4 + ["yes"] * 4)
+    found = robustness(model, ["a", "u"])
+    assert found.prediction == "yes"
+    assert (found.missing.at_least, found.missing.becomes) == (2, "no")
+
+
+def test_rows_that_no_class_makes_possible_flip_nothing() -> None:
+    X = pd.DataFrame({"a": ["a", "a", "b", "b"], "u": ["u", "u", "v", "v"]})
+    predictor = classifier("nb").fit(X, ["no", "no", "yes", "yes"])._predictor()
+    network = predictor.model.network
+    for name in ("a", "u"):
+        network = network.with_table(name, np.eye(2))
+    sure = replace(predictor, model=replace(predictor.model, network=network))
+    found = robustness(sure, {"a": "a", "u": "u"})
+    assert (found.wrong.at_least, found.wrong.becomes) == (2, "yes")
+    changed = counterfactuals(sure, {"a": "a", "u": "u"})
+    assert [len(one.changes) for one in changed] == [2]
+
+
 @pytest.mark.parametrize("kind", ["tan", "kdb"])
 def test_models_of_many_features_are_searched_as_all_sets_are(kind: str) -> None:
-    import pandas as pd
-
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=200)
     X = pd.DataFrame((rng.random((200, 9)) < 0.25 + 0.5 * y[:, None]).astype(int))

@@ -175,15 +175,24 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         return found
 
     @cached_property
-    def _fused(self) -> FusedTables:
-        """Prior and look-up tables, neighbours added up."""
+    def look_up_factors(self) -> tuple[Factor, ...]:
+        """The prior, then a table over the features below each class child.
+
+        The last place of each axis means missing. Class children whose features have
+        too many joint states are left out.
+        """
         with np.errstate(divide="ignore"):
             prior = Factor(len(self.domain) - 1, (), np.log(self.prior))
         tables = [
             _PaddedFactor(node, self.tree.leaves(node), values)
             for node, values in self._look_up.items()
         ]
-        return FusedTables.from_factors([prior, *tables], self.domain.cards)
+        return (prior, *tables)
+
+    @cached_property
+    def _fused(self) -> FusedTables:
+        """Prior and look-up tables, neighbours added up."""
+        return FusedTables.from_factors(self.look_up_factors, self.domain.cards)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.

@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.inference.factors import Factor
+from bayleaf.models.class_model import ClassModel
+from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.predictor import Predictor
 
@@ -71,19 +74,21 @@ def margins_of(
     are never less than its fall. A parent that is missing counts as whatever state is
     worst: a ratio of sums is no less than the least ratio of their terms.
     """
-    model = predictor.model
-    if not isinstance(model, NetworkModel):
+    factors = _factors(predictor.model)
+    if factors is None:
         return None
     chosen = int(predictor.choose(predictor.proba(codes))[0])
-    parents = {v for f in model.factors for v in f.variables if v != f.child}
+    # Tables of latent variables' features hold what missing cells say themselves.
+    is_summed = isinstance(predictor.model, NetworkModel)
+    parents = {v for f in factors for v in f.variables if is_summed and v != f.child}
     axes = [
         _Axis.of(codes, v, v in parents, features, states)
         for v in range(codes.n_variables)
     ]
-    prior = model.factors[0].log_values
+    prior = factors[0].log_values
     start = prior[chosen] - prior
     gains = np.zeros((len(features), len(prior)))
-    for factor in model.factors[1:]:
+    for factor in factors[1:]:
         fallen = _family(factor, chosen, [axes[v] for v in factor.variables])
         if fallen is None:
             return None
@@ -91,12 +96,24 @@ def margins_of(
         start = start + least
         for v, charge in zip(factor.variables, charges, strict=True):
             gains[axes[v].changes] += charge
+    if isinstance(predictor.model, NetworkModel):
+        start = start - 2 * predictor.model.excess
     start, gains = start / predictor.temperature, gains / predictor.temperature
     if predictor.prior_shift is not None:
         start = start + predictor.prior_shift[chosen] - predictor.prior_shift
     if not (np.isfinite(start).all() and np.isfinite(gains).all()):
         return None
     return Margins(chosen, dearer(predictor, chosen), start, gains)
+
+
+def _factors(model: ClassModel) -> tuple[Factor, ...] | None:
+    """Tables whose logarithms add up to a model's scores, the prior first."""
+    if isinstance(model, NetworkModel):
+        return model.factors
+    if not isinstance(model, HierarchicalNaiveBayesModel):
+        return None
+    factors = model.look_up_factors
+    return factors if len(factors) == 1 + len(model.class_tables) else None
 
 
 def dearer(predictor: Predictor, chosen: int) -> Floats:
@@ -147,12 +164,13 @@ def _family(
         return None
     if not np.isfinite(factor.log_values).all():
         return None
-    picked = np.ix_(np.arange(len(factor.log_values)), *(a.states for a in axes))
+    classes = np.arange(len(factor.log_values))
+    picked = np.ix_(classes, *[a.states for a in axes])
     table = factor.padded()[picked]
-    table = table[chosen] - table
+    table = np.asarray(table[chosen] - table)
     for place, axis in enumerate(axes, start=1):
         table = np.minimum.reduceat(table, axis.starts, axis=place)
-    now = table[(slice(None), *[0] * len(axes))]
+    now = table.reshape(len(table), -1)[:, 0]
     charges = [np.full((len(a.changes), len(now)), -np.inf) for a in axes]
     movable = [place for place, a in enumerate(axes) if len(a.changes)]
     if len(movable) > _MAX_MEMBERS:
@@ -168,8 +186,9 @@ def _charge(
     table: Floats, now: Floats, moved: tuple[int, ...], charges: list[Floats]
 ) -> None:
     """Raise the charges of some members to their shares in moving together."""
-    index = [slice(1, None) if p in moved else 0 for p in range(table.ndim - 1)]
-    changed = table[(slice(None), *index)]
+    index: list[Any] = [slice(None)]
+    index += [slice(1, None) if p in moved else 0 for p in range(table.ndim - 1)]
+    changed = np.asarray(table[tuple(index)])
     for axis, place in enumerate(moved, start=1):
         others = tuple(a for a in range(1, changed.ndim) if a != axis)
         falls = (now[:, None] - changed.min(axis=others)).T / len(moved)

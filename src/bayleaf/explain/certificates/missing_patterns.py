@@ -43,7 +43,7 @@ class PatternSearch:
     @property
     def n_features(self) -> int:
         """Features that may be missing."""
-        return self.near.shape[1]
+        return int(self.near.shape[1])
 
     def of_size(self, size: int) -> Iterator[Indices]:
         """Blocks of sets of a size that may do, as positions of features."""
@@ -72,7 +72,8 @@ def pattern_search(
     proba = np.exp(logs)
     chosen = int(predictor.choose(predictor.proba(codes))[0])
     worse = dearer(predictor, chosen)
-    behind = (proba @ worse.T - _ROUNDING * (proba @ np.abs(worse).T)).min(axis=1)
+    rounding = _ROUNDING + np.expm1(2 * model.excess / predictor.temperature)
+    behind = (proba @ worse.T - rounding * (proba @ np.abs(worse).T)).min(axis=1)
     near = np.flatnonzero(behind <= 0.0)
     near = near[np.argsort(behind[near], kind="stable")]
     return PatternSearch((near[:, None] >> np.arange(n)[::-1] & 1).astype(bool))

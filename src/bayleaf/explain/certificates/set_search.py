@@ -96,7 +96,7 @@ class SetSearch:
         if worth is None or self.costs is None:
             return np.zeros(len(prices)) if worth is None else worth
         # Also what promises nothing is tried in the order of its price.
-        return (np.maximum(worth - worth.min(initial=0.0), 0.0) + 1.0) / prices
+        return np.asarray((worth - worth.min(initial=0.0) + 1.0) / prices)
 
     @property
     def n_features(self) -> int:
@@ -165,7 +165,8 @@ class SetSearch:
         within = prices <= self.limit * (1.0 + _ROUNDING)
         if self.margins is None:
             return np.asarray(within)
-        return within & self.margins.reachable(part.falls + tops[left, ranks])
+        reachable = self.margins.reachable(part.falls + tops[left, ranks])
+        return np.asarray(within & reachable)
 
     def _cheapest(self, size: int) -> Floats:
         """Least prices of changes of features from a rank on, (size + 1, ranks + 1)."""
