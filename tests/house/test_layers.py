@@ -123,7 +123,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "imputing", "exporting"),
+        ("commands", "counting", "explaining", "imputing", "exporting"),
         ("app",),
     ],
 }

@@ -60,6 +60,13 @@ class FewestCells:
         """Whether the least number is proven."""
         return self.at_least == self.at_most
 
+    @property
+    def number(self) -> str:
+        """The least number for a reader: "2", "2 or more" or "never"."""
+        if self.at_least is None:
+            return "never"
+        return f"{self.at_least}" if self.exact else f"{self.at_least} or more"
+
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain values, ready for JSON."""
         return {

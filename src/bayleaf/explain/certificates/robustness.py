@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import inf
 from numbers import Integral
 from typing import Any
 
@@ -17,7 +18,8 @@ from bayleaf.explain.certificates.fewest_cells import FewestCells, fewest_cells
 from bayleaf.explain.subject import plain_label, predictor_of, row_of, rows_of
 from bayleaf.inference.states import find_variable
 from bayleaf.models.predictor import Predictor
-from bayleaf.wording import brief, counted, quoted
+from bayleaf.pictures.notebook import Bar, bars_html, picture_html, table_html
+from bayleaf.wording import brief, counted, quoted, shown_name, stated
 
 _WIDTH = 80
 
@@ -54,6 +56,23 @@ class Robustness:
                 str(one), _WIDTH, initial_indent="  - ", subsequent_indent="    "
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                f"{one.kind} cells",
+                one.number,
+                "; ".join(
+                    f"{stated(shown_name(name), new)} (not {old})"
+                    for name, (old, new) in one.changes.items()
+                ),
+                "" if one.becomes is None else one.becomes,
+            )
+            for one in (self.wrong, self.missing)
+        ]
+        heads = ["cells", "fewest that flip it", "such as", "then"]
+        title = f"How robust {self.prediction} is"
+        return picture_html(table_html(title, heads, rows))
 
     def __repr__(self) -> str:
         return brief(self, str(self.prediction), str(self.wrong), str(self.missing))
@@ -110,6 +129,14 @@ class RobustnessOfRows:
             lines += [f"  {k}: {counted(n, 'row')}" for k, n in counts.items()]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        tables = []
+        for kind, counts in self.distribution.items():
+            bars = [Bar(k, n, counted(n, "row")) for k, n in counts.items()]
+            title = f"Fewest {kind} cells that flip a prediction"
+            tables.append(bars_html(title, bars, whole=len(self)))
+        return picture_html(*tables)
+
     def __repr__(self) -> str:
         return brief(self, counted(len(self), "row"))
 
@@ -120,17 +147,10 @@ class RobustnessOfRows:
 def _counts(found: Iterable[FewestCells]) -> dict[str, int]:
     """Rows by number of cells, the least number first."""
     keys = Counter(
-        (np.inf if one.at_least is None else one.at_least, not one.exact)
+        (inf if one.at_least is None else one.at_least, not one.exact, one.number)
         for one in found
     )
-    return {_number(*key): keys[key] for key in sorted(keys)}
-
-
-def _number(at_least: float, is_open: bool) -> str:
-    """A number of cells for a reader."""
-    if at_least == np.inf:
-        return "never"
-    return f"{int(at_least)} or more" if is_open else str(int(at_least))
+    return {number: keys[key] for key in sorted(keys) for number in key[2:]}
 
 
 def robustness(
