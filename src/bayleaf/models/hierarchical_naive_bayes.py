@@ -21,15 +21,17 @@ from bayleaf.models.latents.reports import features_given_class, latent_reports
 from bayleaf.models.latents.tables import HierarchicalTables
 from bayleaf.models.rules.latent_rules import LatentReport, latent_names
 from bayleaf.models.support.shipped import ShippedNetwork
-from bayleaf.wording import name_list
+from bayleaf.wording import brief_fields, name_list
 
 # A class child whose features have more joint codes than this has no look-up table.
 _LOOK_UP_CELLS = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _PaddedFactor(Factor):
     """A table that holds exact values for missing codes already."""
+
+    __repr__ = brief_fields
 
     def padded(self) -> NDArray[np.float64]:
         """The table itself: its last code on each axis means missing."""

@@ -50,7 +50,7 @@ class Robustness:
 
     def to_text(self) -> str:
         """Write both certificates, at most 80 columns a line."""
-        lines = [f"how robust {self.prediction} is"]
+        lines = textwrap.wrap(f"how robust {self.prediction} is", _WIDTH)
         for one in (self.wrong, self.missing):
             lines += textwrap.wrap(
                 str(one), _WIDTH, initial_indent="  - ", subsequent_indent="    "
