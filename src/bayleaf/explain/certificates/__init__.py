@@ -1,1 +1,1 @@
-"""How many cells of a row would have to be wrong for another prediction, proven."""
+"""The fewest cells, and the cheapest changes, that flip a prediction, proven."""
