@@ -119,17 +119,20 @@ def fewest_cells(
     if not len(changes.features) or len(predictor.classes) < 2:
         return _told(row, kind, None, None, 0, False)
     search, bounded = _search(row, kind, budget)
-    n_tried, size = 0, 0
+    n_tried = 0
+    blocks = (
+        (size, block)
+        for size in range(1, search.n_features + 1)
+        for block in search.of_size(size)
+    )
     try:
-        for size in range(1, search.n_features + 1):
-            for block in search.of_size(size):
-                hits = np.flatnonzero(row.flipped(block))
-                n_tried += len(block)
-                if len(hits):
-                    found = block[hits[0]]
-                    return _told(row, kind, size, found, n_tried, bounded)
-    except BudgetSpentError:
-        return _told(row, kind, size, row.greedy(), n_tried, bounded)
+        for size, block in blocks:
+            hits = np.flatnonzero(row.flipped(block))
+            n_tried += len(block)
+            if len(hits):
+                return _told(row, kind, size, block[hits[0]], n_tried, bounded)
+    except BudgetSpentError as spent:
+        return _told(row, kind, spent.size, row.greedy(), n_tried, bounded)
     return _told(row, kind, None, None, n_tried, bounded)
 
 

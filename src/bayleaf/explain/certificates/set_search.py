@@ -21,7 +21,17 @@ _ROUNDING = 1e-12
 
 
 class BudgetSpentError(Exception):
-    """More sets would have to be looked at than may be."""
+    """More sets would have to be looked at than may be.
+
+    Parameters
+    ----------
+    size : int
+        Size of the sets that were looked at; all smaller ones have been given.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"the budget is spent on sets of {size} changes")
+        self.size = size
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +150,7 @@ class SetSearch:
         rows, added = np.nonzero(allowed)
         self.spent += len(rows)
         if self.spent > self.budget:
-            raise BudgetSpentError
+            raise BudgetSpentError(size)
         falls = part.falls[rows]
         if self.margins is not None:
             falls = falls + self.margins.gains[self._order[added]]
