@@ -101,6 +101,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents", "mixtures"),
         (REST,),
     ],
+    "report": [("schema", "wording"), ("card",), (REST,)],
     "latent": [("starts",), (REST,), ("structural",)],
     "explain": [
         ("row_probability", "subject"),
@@ -118,12 +119,13 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("exports",),
         (REST,),
     ],
+    "evaluation": [(REST,), ("groups",), ("audits",)],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "explaining", "imputing", "exporting"),
+        ("commands", "counting", "explaining", "imputing", "exporting", "auditing"),
         ("app",),
     ],
 }
