@@ -13,7 +13,13 @@ import pytest
 
 from bayleaf import load
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.explain import counterfactuals, credible_intervals, importance
+from bayleaf.explain import (
+    counterfactuals,
+    credible_intervals,
+    importance,
+    robustness,
+    robustness_of_rows,
+)
 from oracles.small_tables import classifier, small_table
 
 Run = Callable[..., Any]
@@ -73,6 +79,48 @@ def test_json_holds_what_the_functions_return(
     assert row["weight_of_evidence_bits"] == pytest.approx(
         sum(term["bits"] for term in row["terms"])
     )
+
+
+def test_costs_ways_and_robustness_are_those_of_the_functions(
+    saved: tuple[Path, Path], run: Run
+) -> None:
+    path, table = saved
+    words = ["--cost", "wet=3", "--cost", "height=0.5", "--direction", "height=up"]
+    words += ["--per-step", "height", "--max-changes", 2, "--counterfactuals", 3]
+    words += ["--robustness", "--immutable", "windy", "--json"]
+    (told,) = json.loads(printed(run, "explain", path, table, "--line", 2, *words))
+    model = load(path)
+    row = pd.read_csv(table).drop(columns="growth").iloc[[1]]
+    found = counterfactuals(
+        model,
+        row,
+        n=3,
+        max_changes=2,
+        immutable=["windy"],
+        cost={"wet": 3, "height": 0.5},
+        direction={"height": "up"},
+        per_step=["height"],
+    )
+    assert told["counterfactuals"] == json.loads(json.dumps(found.to_dict()))
+    certificate = robustness(model, row, features=["wet", LONG, "height"])
+    assert told["robustness"] == json.loads(json.dumps(certificate.to_dict()))
+
+
+def test_the_robustness_of_all_lines_is_a_distribution(
+    tmp_path: Path, run: Run
+) -> None:
+    X, y = small_table(3, missing=0.1)
+    model = classifier("tan").fit(X, y)
+    model.save(tmp_path / "model.json")
+    X.to_csv(tmp_path / "table.csv", index=False)
+    words = ["explain", tmp_path / "model.json", tmp_path / "table.csv"]
+    words += ["--robustness", "--all-lines"]
+    found = robustness_of_rows(model, X)
+    assert printed(run, *words).rstrip("\n") == found.to_text()
+    told = json.loads(printed(run, *words, "--json"))
+    assert told["distribution"] == found.distribution
+    assert [row.pop("line") for row in told["rows"]] == list(range(1, len(X) + 1))
+    assert told["rows"] == json.loads(json.dumps(found.to_dict()["rows"]))
 
 
 def test_importance_is_that_of_the_rows(saved: tuple[Path, Path], run: Run) -> None:
@@ -136,13 +184,32 @@ def test_rules_fit_a_terminal(tmp_path: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["explain", "{model}", "{table}", "--immutable", "wet"], "--counterfactuals"),
-        (["inspect", "{model}", "--target", "growth"], "belongs to --importance"),
-        (["inspect", "{model}", "--importance", "{bare}"], "has no column 'class'"),
+        ("explain {model} {table} --immutable wet", "or --robustness"),
+        ("explain {model} {table} --cost wet=2", "--cost belongs to --counterfact"),
+        ("explain {model} {table} --max-changes 2", "belongs to --counterfactuals"),
+        ("explain {model} {table} --counterfactuals 1 --cost wet", "feature=number"),
+        ("explain {model} {table} --counterfactuals 1 --cost wet=x", "got 'wet=x'"),
+        ("explain {model} {table} --counterfactuals 1 --cost wet=0", "above 0, got"),
+        (
+            "explain {model} {table} --counterfactuals 1 --cost wet=1 --cost wet=2",
+            "names 'wet' twice",
+        ),
+        (
+            "explain {model} {table} --counterfactuals 1 --direction wet=up",
+            "'wet' has no order",
+        ),
+        ("explain {model} {table} --all-lines", "belongs to --robustness"),
+        ("explain {model} {table} --robustness --immutable we", "did you mean wet"),
+        (
+            "explain {model} {table} --robustness --all-lines --line 2",
+            "leave out --line or --all-lines",
+        ),
+        ("inspect {model} --target growth", "belongs to --importance"),
+        ("inspect {model} --importance {bare}", "has no column 'class'"),
     ],
 )
 def test_options_that_do_not_fit_are_named(
-    command: list[str],
+    command: str,
     message: str,
     tmp_path: Path,
     run: Run,
@@ -153,6 +220,6 @@ def test_options_that_do_not_fit_are_named(
     classifier("nb").fit(X, y).save(places["model"])
     X.assign(growth=y).to_csv(places["table"], index=False)
     X.to_csv(places["bare"], index=False)
-    done = run(*(part.format(**places) for part in command))
+    done = run(*(part.format(**places) for part in command.split()))
     assert done.code == 2
     assert message in done.err

@@ -184,7 +184,7 @@ def printing(files: Files) -> dict[str, list[str]]:
         found[f"explain {name}"] = ["explain", models[name], table, "--line", "3"]
     for name in ("nb", "tan", "network", "density"):
         found[f"table {name}"] = ["inspect", models[name], "--table", columns[1]]
-    more = ["--intervals", "--counterfactuals", "2"]
+    more = ["--intervals", "--robustness", "--counterfactuals", "2"]
     return found | {
         "importance": ["inspect", models["nb"], "--importance", table],
         "shape": ["inspect", models["auto"], "--shape", columns[1]],
@@ -292,6 +292,7 @@ def test_errors_are_short_however_long_a_name_is(
         ["explain", model, table, "--against", name],
         ["explain", model, table, "--line", name],
         ["explain", model, table, "--immutable", name, "--counterfactuals", "1"],
+        ["explain", model, table, "--counterfactuals", "1", "--cost", f"{name}=2"],
         ["query", network, "--given", name],
         ["query", network, "--given", f"{name}=a"],
         ["query", network, "--given", f"{files.columns[0]}={name}"],

@@ -102,6 +102,7 @@ def test_check_cuts_columns_as_the_regressor_does(
     "words",
     [
         ["explain", "MODEL", "TABLE", "--counterfactuals", "2"],
+        ["explain", "MODEL", "TABLE", "--robustness"],
         ["inspect", "MODEL", "--shape", "size"],
         ["report", "MODEL", "TABLE", "--min-count", "5"],
         ["report", "MODEL", "TABLE", "--positive", "yes"],

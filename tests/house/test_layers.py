@@ -103,6 +103,13 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     ],
     "report": [("schema", "wording"), ("card",), (REST,)],
     "latent": [("starts",), (REST,), ("structural",)],
+    "explain": [
+        ("row_probability", "subject"),
+        ("change_sets",),
+        ("single_changes",),
+        ("certificates",),
+        (REST,),
+    ],
     "reproduction": [("tables",), (REST,)],
     "io": [
         ("atomic", "bounded", "errors"),
@@ -118,7 +125,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "imputing", "exporting", "auditing"),
+        ("commands", "counting", "explaining", "imputing", "exporting", "auditing"),
         ("app",),
     ],
 }

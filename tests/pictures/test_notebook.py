@@ -12,7 +12,12 @@ import pytest
 import bayleaf
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import compare
-from bayleaf.explain import counterfactuals, importance
+from bayleaf.explain import (
+    counterfactuals,
+    importance,
+    robustness,
+    robustness_of_rows,
+)
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.pictures.notebook import (
     Bar,
@@ -132,6 +137,8 @@ def shown() -> dict[str, Any]:
         "shape of an expectation": regressor.shape("sex", numbers[0]),
         "importance": importance(bayes),
         "counterfactuals": counterfactuals(bayes, row),
+        "robustness": robustness(bayes, row),
+        "robustness of rows": robustness_of_rows(bayes, X.slice(0, 3)),
         "comparison": compare(X, y, ["nb"], n_folds=2),
     }
 

@@ -19,7 +19,6 @@ from bayleaf.cli.commands.compare import compare
 from bayleaf.cli.commands.convert import convert
 from bayleaf.cli.commands.demo import demo
 from bayleaf.cli.commands.evaluate import evaluate
-from bayleaf.cli.commands.explain import explain
 from bayleaf.cli.commands.explore import explore
 from bayleaf.cli.commands.fit import fit
 from bayleaf.cli.commands.hierarchy import hierarchy
@@ -32,6 +31,7 @@ from bayleaf.cli.commands.sample import sample
 from bayleaf.cli.counting.counts import counts
 from bayleaf.cli.counting.drift import drift
 from bayleaf.cli.exit_codes import BAD_INPUT
+from bayleaf.cli.explaining.explain import explain
 from bayleaf.cli.exporting.export import export
 from bayleaf.cli.imputing.impute import impute
 from bayleaf.cli.settings import put_first

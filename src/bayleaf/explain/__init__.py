@@ -1,6 +1,13 @@
 """Why a model says what it says, how sure that is, and what would change it."""
 
 from bayleaf.explain.cell_support import CellSupport
+from bayleaf.explain.certificates.fewest_cells import FewestCells
+from bayleaf.explain.certificates.robustness import (
+    Robustness,
+    RobustnessOfRows,
+    robustness,
+    robustness_of_rows,
+)
 from bayleaf.explain.contexts import contexts
 from bayleaf.explain.counterfactuals import (
     Counterfactual,
@@ -27,7 +34,10 @@ __all__ = [
     "Drift",
     "FamilyDrift",
     "FeatureImportance",
+    "FewestCells",
     "Importance",
+    "Robustness",
+    "RobustnessOfRows",
     "RowConflict",
     "VariableDrift",
     "conflicts",
@@ -36,4 +46,6 @@ __all__ = [
     "credible_intervals",
     "drift",
     "importance",
+    "robustness",
+    "robustness_of_rows",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
+from bayleaf.models.predictor import Predictor
 
 Indices = NDArray[np.intp]
 
@@ -98,3 +99,15 @@ def with_changes(codes: Codes, sets: ChangeSets, rows: Indices) -> Codes:
         narrow[slot[in_narrow], copies[in_narrow]] = state[in_narrow]
         wide[-slot[~in_narrow] - 1, copies[~in_narrow]] = state[~in_narrow]
     return Codes.from_blocks(narrow, wide, codes.slots, codes.cards)
+
+
+def named_changes(
+    predictor: Predictor, codes: Codes, sets: ChangeSets, changes: Indices
+) -> dict[str | int, tuple[str, str]]:
+    """Old and new state of each feature that a set of changes, (size,), changes."""
+    found = {}
+    for feature, state in zip(sets.features[changes], sets.states[changes]):
+        variable = predictor.encoder.domain[int(feature)]
+        own = variable.label(int(codes.column(int(feature))[0]))
+        found[variable.name] = (own, variable.label(int(state)))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -11,22 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.codes import Codes
-from bayleaf.explain.change_sets import ChangeSets, with_changes
-from bayleaf.explain.row_probability import (
-    JOINT,
-    MARGINALS,
-    has_joint,
-    row_log_probabilities,
-)
-from bayleaf.explain.single_changes import Direction, single_changes
-from bayleaf.explain.subject import predictor_of, row_of
+from bayleaf.explain.certificates.changed_row import ChangedRow
+from bayleaf.explain.certificates.cheapest_sets import cheapest_sets
+from bayleaf.explain.change_sets import named_changes
+from bayleaf.explain.row_probability import JOINT, MARGINALS, has_joint
+from bayleaf.explain.single_changes import Direction, costs_of, single_changes
+from bayleaf.explain.subject import plain_label, predictor_of, row_of
 from bayleaf.models.predictor import Predictor
 from bayleaf.pictures.notebook import picture_html, table_html
-from bayleaf.wording import brief, counted, name_list, quoted, shown_name, stated
+from bayleaf.wording import (
+    brief,
+    counted,
+    format_number,
+    name_list,
+    quoted,
+    shown_name,
+    stated,
+)
 
-# Changed rows that are scored before the search is refused.
-MAX_CANDIDATES = 20_000_000
 _WIDTH = 80
 # Sets of changes that a notebook shows.
 _LINES = 20
@@ -50,12 +52,15 @@ class Counterfactual:
     log_probability : float
         Log probability (nats) of the changed row's features, by
         `Counterfactuals.basis`.
+    cost : float
+        What the changes cost together; their number where no costs were given.
     """
 
     changes: dict[str | int, tuple[str, str]]
     prediction: Any
     probabilities: dict[str, float]
     log_probability: float
+    cost: float
 
     def to_dict(self) -> dict[str, Any]:
         """The counterfactual as plain values, ready for JSON."""
@@ -64,9 +69,10 @@ class Counterfactual:
                 {"feature": name, "from": old, "to": new}
                 for name, (old, new) in self.changes.items()
             ],
-            "class": _plain(self.prediction),
+            "class": plain_label(self.prediction),
             "probabilities": dict(self.probabilities),
             "log_probability": self.log_probability,
+            "cost": self.cost,
         }
 
     def __repr__(self) -> str:
@@ -83,7 +89,7 @@ class Counterfactual:
 
 @dataclass(frozen=True)
 class Counterfactuals:
-    """The smallest changes that make a model choose another class.
+    """The smallest or cheapest changes that make a model choose another class.
 
     Parameters
     ----------
@@ -92,12 +98,18 @@ class Counterfactuals:
     target : object or None
         The class asked for; None for any other than `prediction`.
     items : tuple of Counterfactual
-        Fewest changes first, among equally many the most probable changed row first.
-        None of them would do with a part of its changes.
+        Cheapest first, which is fewest changes first where no costs were given; among
+        equally many the most probable changed row first. None of them would do with a
+        part of its changes.
     max_changes : int
         Largest number of changed features that was tried.
     basis : str
         By what distribution changed rows were put in order.
+    exact : bool
+        Whether all other sets of as many changes were tried or ruled out; otherwise the
+        search ended at its budget, and there may be cheaper ones.
+    priced : bool
+        Whether costs were given.
     """
 
     prediction: Any
@@ -105,6 +117,8 @@ class Counterfactuals:
     items: tuple[Counterfactual, ...]
     max_changes: int
     basis: str
+    exact: bool
+    priced: bool
 
     def __len__(self) -> int:
         return len(self.items)
@@ -118,34 +132,61 @@ class Counterfactuals:
     def to_dict(self) -> dict[str, Any]:
         """The counterfactuals as plain values, ready for JSON."""
         return {
-            "class": _plain(self.prediction),
-            "target": _plain(self.target),
+            "class": plain_label(self.prediction),
+            "target": plain_label(self.target),
             "max_changes": self.max_changes,
             "basis": self.basis,
+            "exact": self.exact,
             "counterfactuals": [item.to_dict() for item in self.items],
         }
 
     def to_text(self) -> str:
         """Write each set of changes as a sentence, at most 80 columns a line."""
-        wanted = "another class" if self.target is None else str(self.target)
         if not self.items:
-            within = counted(self.max_changes, "change")
-            return f"no way to {wanted}: none within {within}"
-        lines = [f"what would make it {wanted}, most probable row first"]
+            return f"no way to {self._wanted}: {self._nothing}"
+        first = "cheapest first" if self.priced else "most probable row first"
+        lines = [f"what would make it {self._wanted}, {first}"]
         if self.basis != JOINT:
             lines += textwrap.wrap(f"(rows ranked by {self.basis})", _WIDTH)
+        if not self.exact:
+            lines += textwrap.wrap(f"({self._open})", _WIDTH)
         for item in self.items:
             lines += textwrap.wrap(
-                str(item), _WIDTH, initial_indent="  - ", subsequent_indent="    "
+                f"{item}{self._price(item)}",
+                _WIDTH,
+                initial_indent="  - ",
+                subsequent_indent="    ",
             )
         return "\n".join(lines)
 
+    @property
+    def _wanted(self) -> str:
+        """The class to reach, for a reader."""
+        return "another class" if self.target is None else str(self.target)
+
+    @property
+    def _nothing(self) -> str:
+        """That there is no way, and how far was looked."""
+        within = counted(self.max_changes, "change")
+        if self.exact:
+            return f"none within {within}"
+        return f"none found within {within}; the search ended at its budget"
+
+    @property
+    def _open(self) -> str:
+        """That there may be better ones."""
+        better = "cheaper" if self.priced else "smaller"
+        return f"the search ended at its budget; there may be {better} changes"
+
+    def _price(self, item: Counterfactual) -> str:
+        """What changes cost, where costs were given."""
+        return f", at a cost of {format_number(item.cost)}" if self.priced else ""
+
     def _repr_html_(self) -> str:
-        wanted = "another class" if self.target is None else str(self.target)
-        title = f"What would make it {wanted} rather than {self.prediction}"
+        title = f"What would make it {self._wanted} rather than {self.prediction}"
         if not self.items:
-            within = counted(self.max_changes, "change")
-            return picture_html(table_html(title, [f"nothing within {within}"], []))
+            return picture_html(table_html(title, [self._nothing], []))
+        heads = ["if", "then", "probability", *["cost"] * self.priced]
         rows = [
             (
                 "; ".join(
@@ -154,14 +195,16 @@ class Counterfactuals:
                 ),
                 item.prediction,
                 f"{item.probabilities[str(item.prediction)]:.3f}",
+                *[format_number(item.cost)] * self.priced,
             )
             for item in self.items[:_LINES]
         ]
-        return picture_html(table_html(title, ["if", "then", "probability"], rows))
+        if not self.exact:
+            title = f"{title} ({self._open})"
+        return picture_html(table_html(title, heads, rows))
 
     def __repr__(self) -> str:
-        wanted = "another class" if self.target is None else str(self.target)
-        found = f"{counted(len(self), 'way')} from {self.prediction} to {wanted}"
+        found = f"{counted(len(self), 'way')} from {self.prediction} to {self._wanted}"
         return brief(self, found, *self.items[:1])
 
     def __str__(self) -> str:
@@ -176,14 +219,17 @@ def counterfactuals(
     max_changes: int = 3,
     immutable: Iterable[str | int] = (),
     allowed: Mapping[str | int, Collection[Any]] | None = None,
-    directions: Mapping[str | int, Direction] | None = None,
+    direction: Mapping[str | int, Direction] | None = None,
+    cost: Mapping[str | int, float] | None = None,
+    per_step: Iterable[str | int] = (),
     target: Any = None,
+    budget: int = 20_000_000,
 ) -> Counterfactuals:
-    """Find the smallest changes of a row that change the class chosen for it.
+    """Find the smallest or cheapest changes of a row that change its class.
 
-    All sets of one change are tried, then all of two and so on, so that nothing is
-    missed. A set that holds a smaller one which does already is left out. Missing
-    values stay missing.
+    All sets of one change are tried, then all of two and so on, but for those that
+    cost too much and those that bounds rule out, so that nothing is missed. A set that
+    holds a smaller one which does already is left out. Missing values stay missing.
 
     Parameters
     ----------
@@ -199,10 +245,19 @@ def counterfactuals(
         Features that stay as they are.
     allowed : mapping from name to collection of states, optional
         States that a feature may change to; features that are not named may take any.
-    directions : mapping from name to {"up", "down"}, optional
-        Features of numbers that may only rise, or only fall.
+    direction : mapping from name to {"up", "down"}, optional
+        Features of numbers, or of ordered categories, that may only rise or only fall.
+    cost : mapping from name to float, optional
+        What it costs to change a feature, whatever its new state; 1 for features that
+        are not named. Costs of a set of changes add up.
+    per_step : iterable of names, default=()
+        Features of numbers, or of ordered categories, whose cost counts for each
+        state, an interval of numbers for instance, that they move by.
     target : label, optional
         The class to reach; by default any other than the one predicted.
+    budget : int, default=20_000_000
+        Sets of changes that are looked at; beyond them the best of those is returned,
+        and `Counterfactuals.exact` is False.
 
     Returns
     -------
@@ -212,8 +267,10 @@ def counterfactuals(
     ------
     ValueError
         If there is no such feature, state or class, the row has the target already, a
-        direction is given for a feature without order, or there would be more than
-        20 million changed rows to try.
+        direction or steps are asked of a feature without order, or a cost is no finite
+        number above 0.
+    TypeError
+        If `allowed`, `direction` or `cost` is no mapping.
 
     Notes
     -----
@@ -221,43 +278,64 @@ def counterfactuals(
     """
     predictor = predictor_of(model)
     codes = row_of(model, row)
-    for name, count in (("n", n), ("max_changes", max_changes)):
-        if not isinstance(count, Integral) or count < 1:
-            raise ValueError(f"{name} must be a whole number >= 1, got {quoted(count)}")
-    if isinstance(immutable, str):
-        raise ValueError(
-            f"immutable must be a list of features, got the text {quoted(immutable)}; "
-            f"give [{quoted(immutable)}]"
-        )
-    chosen = int(predictor.choose(predictor.proba(codes))[0])
-    wanted = None if target is None else _target(predictor, target, chosen)
-    moves = single_changes(
-        predictor, codes, tuple(immutable), allowed or {}, directions or {}
+    counts = {"n": n, "max_changes": max_changes, "budget": budget}
+    _check(
+        counts,
+        lists={"immutable": immutable, "per_step": per_step},
+        mappings={"allowed": allowed, "direction": direction, "cost": cost},
     )
-    sets = ChangeSets(*moves)
-    found: list[tuple[Indices, Codes]] = []
-    minimal: set[frozenset[int]] = set()
-    for size in range(1, max_changes + 1):
-        _check_effort(sets, size)
-        aim = _Aim(predictor, codes, sets, chosen, wanted)
-        of_size = _flipping(aim, size, minimal, n - len(minimal))
-        minimal |= {frozenset(row.tolist()) for row in of_size}
-        if len(of_size):
-            found.append((of_size, with_changes(codes, sets, of_size)))
-        if len(minimal) >= n:
-            break
-    items = [
-        item
-        for rows, changed in found
-        for item in _described(predictor, codes, sets, rows, changed)
-    ]
+    by_step = tuple(per_step)
+    changes = single_changes(
+        predictor, codes, tuple(immutable), allowed or {}, direction or {}
+    )
+    costs = costs_of(predictor, codes, changes, cost or {}, by_step)
+    changed = ChangedRow(predictor, codes, changes)
+    sets, exact = cheapest_sets(
+        changed,
+        costs,
+        _aim(changed, target),
+        n=n,
+        max_changes=max_changes,
+        budget=budget,
+    )
     return Counterfactuals(
-        predictor.classes[chosen],
+        predictor.classes[changed.chosen],
         target,
-        tuple(items[:n]),
+        tuple(_described(changed, own, costs) for own in sets),
         max_changes,
         JOINT if has_joint(predictor.model) else MARGINALS,
+        exact,
+        bool(cost or by_step),
     )
+
+
+def _check(
+    counts: Mapping[str, Any], lists: Mapping[str, Any], mappings: Mapping[str, Any]
+) -> None:
+    """Raise if a parameter is no count, list of features or mapping from features."""
+    for name, count in counts.items():
+        if not isinstance(count, Integral) or count < 1:
+            raise ValueError(f"{name} must be a whole number >= 1, got {quoted(count)}")
+    for name, given in lists.items():
+        if isinstance(given, str):
+            raise ValueError(
+                f"{name} must be a list of features, got the text {quoted(given)}; "
+                f"give [{quoted(given)}]"
+            )
+    for name, given in mappings.items():
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(
+                f"{name} must map features to what holds for them, as a dict does, got "
+                f"a {type(given).__name__}"
+            )
+
+
+def _aim(row: ChangedRow, target: Any) -> Callable[[Indices], NDArray[np.bool_]]:
+    """Tells which sets of changes lead to the target, or to any other class."""
+    if target is None:
+        return row.flipped
+    wanted = _target(row.predictor, target, row.chosen)
+    return lambda sets: np.asarray(row.classes(sets) == wanted)
 
 
 def _target(predictor: Predictor, target: Any, chosen: int) -> int:
@@ -275,102 +353,16 @@ def _target(predictor: Predictor, target: Any, chosen: int) -> int:
     return labels.index(target)
 
 
-def _check_effort(sets: ChangeSets, size: int) -> None:
-    """Raise if there are more changed rows of a size than can be tried."""
-    total = sets.count(size)
-    if total > MAX_CANDIDATES:
-        raise ValueError(
-            f"{size} changes can be made in {total:.3g} ways, more than "
-            f"{MAX_CANDIDATES:.0e}; name immutable features or allowed states, or "
-            f"set max_changes={size - 1}"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Aim:
-    """The row, its single changes, and which classes count as another.
-
-    `wanted` is the only one that does, None for any but `chosen`.
-    """
-
-    predictor: Predictor
-    codes: Codes
-    sets: ChangeSets
-    chosen: int
-    wanted: int | None
-
-    def reached(self, block: Indices) -> NDArray[np.bool_]:
-        """Which sets of changes do, shape (n_sets,)."""
-        changed = with_changes(self.codes, self.sets, block)
-        classes = self.predictor.choose(self.predictor.proba(changed))
-        if self.wanted is None:
-            return np.asarray(classes != self.chosen)
-        return np.asarray(classes == self.wanted)
-
-    def log_probabilities(self, block: Indices) -> NDArray[np.float64]:
-        """Log probability of the row after each set of changes."""
-        changed = with_changes(self.codes, self.sets, block)
-        return row_log_probabilities(self.predictor.model, changed)
-
-
-def _flipping(
-    aim: _Aim, size: int, minimal: set[frozenset[int]], n_left: int
-) -> Indices:
-    """Sets of changes of one size that do and hold no smaller one that does.
-
-    All of them or, once there are `n_left`, the best of them: nothing larger is tried
-    then.
-
-    Returns
-    -------
-    ndarray of shape (n_sets, size)
-        Most probable changed row first; ties in the order of the columns.
-    """
-    best = np.empty((0, size), dtype=np.intp)
-    scores = np.empty(0)
-    for block in aim.sets.of_size(size):
-        hits = block[aim.reached(block)]
-        if minimal and len(hits):
-            hits = hits[[not _holds(minimal, set(row)) for row in hits.tolist()]]
-        best = np.concatenate([best, hits])
-        scores = np.concatenate([scores, aim.log_probabilities(hits)])
-        order = np.argsort(-scores, kind="stable")[:n_left]
-        best, scores = best[order], scores[order]
-    return best
-
-
-def _holds(minimal: set[frozenset[int]], changes: set[int]) -> bool:
-    """Whether a smaller set that does is part of a set of changes."""
-    return any(smaller <= changes for smaller in minimal)
-
-
 def _described(
-    predictor: Predictor, codes: Codes, sets: ChangeSets, rows: Indices, changed: Codes
-) -> list[Counterfactual]:
-    """Sets of changes with names, classes and probabilities."""
-    domain = predictor.encoder.domain
-    proba = predictor.proba(changed)
-    classes = predictor.choose(proba)
-    log_probabilities = row_log_probabilities(predictor.model, changed)
+    row: ChangedRow, changes: Indices, costs: NDArray[np.float64]
+) -> Counterfactual:
+    """A set of changes with names, classes and probabilities."""
+    predictor, sets = row.predictor, changes[None, :]
     labels = [str(label) for label in predictor.classes.tolist()]
-    found = []
-    for place, row in enumerate(rows):
-        changes = {}
-        for feature, state in zip(sets.features[row], sets.states[row], strict=True):
-            variable = domain[int(feature)]
-            own = variable.label(int(codes.column(int(feature))[0]))
-            changes[variable.name] = (own, variable.label(int(state)))
-        found.append(
-            Counterfactual(
-                changes,
-                predictor.classes[classes[place]],
-                dict(zip(labels, proba[place].tolist(), strict=True)),
-                float(log_probabilities[place]),
-            )
-        )
-    return found
-
-
-def _plain(label: Any) -> Any:
-    """A label as a plain Python value."""
-    return label.item() if isinstance(label, np.generic) else label
+    return Counterfactual(
+        named_changes(predictor, row.codes, row.changes, changes),
+        predictor.classes[row.classes(sets)[0]],
+        dict(zip(labels, row.proba(sets)[0].tolist(), strict=True)),
+        float(row.log_probabilities(sets)[0]),
+        float(np.sort(costs[changes]).sum()),
+    )

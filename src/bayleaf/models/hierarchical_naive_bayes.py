@@ -21,15 +21,17 @@ from bayleaf.models.latents.reports import features_given_class, latent_reports
 from bayleaf.models.latents.tables import HierarchicalTables
 from bayleaf.models.rules.latent_rules import LatentReport, latent_names
 from bayleaf.models.support.shipped import ShippedNetwork
-from bayleaf.wording import name_list
+from bayleaf.wording import brief_fields, name_list
 
 # A class child whose features have more joint codes than this has no look-up table.
 _LOOK_UP_CELLS = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _PaddedFactor(Factor):
     """A table that holds exact values for missing codes already."""
+
+    __repr__ = brief_fields
 
     def padded(self) -> NDArray[np.float64]:
         """The table itself: its last code on each axis means missing."""
@@ -175,15 +177,24 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         return found
 
     @cached_property
-    def _fused(self) -> FusedTables:
-        """Prior and look-up tables, neighbours added up."""
+    def look_up_factors(self) -> tuple[Factor, ...]:
+        """The prior, then a table over the features below each class child.
+
+        The last place of each axis means missing. Class children whose features have
+        too many joint states are left out.
+        """
         with np.errstate(divide="ignore"):
             prior = Factor(len(self.domain) - 1, (), np.log(self.prior))
         tables = [
             _PaddedFactor(node, self.tree.leaves(node), values)
             for node, values in self._look_up.items()
         ]
-        return FusedTables.from_factors([prior, *tables], self.domain.cards)
+        return (prior, *tables)
+
+    @cached_property
+    def _fused(self) -> FusedTables:
+        """Prior and look-up tables, neighbours added up."""
+        return FusedTables.from_factors(self.look_up_factors, self.domain.cards)
 
     def class_log_scores(self, codes: Codes) -> LogScores:
         """Log joint probability (nats) of each class and the observed features.

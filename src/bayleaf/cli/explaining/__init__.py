@@ -1,0 +1,1 @@
+"""Why rows get their class, and what would change it."""

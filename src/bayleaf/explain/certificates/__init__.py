@@ -1,0 +1,1 @@
+"""The fewest cells, and the cheapest changes, that flip a prediction, proven."""
