@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 TESTS :=
 NATIVE := $(shell find src/native -type f)
 
-.PHONY: demo test slow lint docs man floors bench accuracy accuracy-peers papers wheel sanitize clean
+.PHONY: demo test slow long lint docs man floors bench accuracy accuracy-peers papers wheel sanitize clean
 
 # The page that it writes at its end takes an extra.
 demo: $(VENV)/installed-report
@@ -20,7 +20,11 @@ test: $(VENV)/installed-test
 # Other programs' packages are held against ours in these tests, and the explorer is
 # used in a browser: the program chromium, where there is one. Spark needs java.
 slow: $(VENV)/installed-test $(VENV)/installed-peers $(VENV)/installed-browser $(VENV)/installed-notebook $(VENV)/installed-spark
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "slow and not long"
+
+# More data, peers and seeds than every change can wait for: about ten minutes.
+long: $(VENV)/installed-test $(VENV)/installed-peers
+	$(BIN)/python -m pytest -n 2 -m long
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

@@ -73,9 +73,57 @@ def test_density_models_and_networks_have_reports(
     assert json.loads(done.out)["quality"]["basis"] == "held_out"
 
 
+def test_page_and_card_are_written_and_named(
+    run: Run,
+    model: Path,
+    heart: Path,
+    page: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    card = page.with_name("card.md")
+    words = ("--folds", 3, "--by", "sex, age", "--purpose", "To <show>.")
+    done = run("report", model, heart, "-o", page, "--card", card, *words)
+    assert done.code == 0, done.err
+    assert done.out.split() == [str(page), str(card)]
+    text = card.read_text(encoding="utf-8")
+    assert "Written on 1970-01-02" in text
+    assert "- **Purpose:** To \\<show\\>." in text
+    assert f"- **Source:** `{heart.name}`" in text
+    assert "Held-out rows by `sex`" in text
+    assert "Held-out rows by `age`" in text
+    assert 'id="card"' in page.read_text(encoding="utf-8")
+    again = page.with_name("again.md")
+    run("report", model, heart, "-o", page, "--card", again, *words)
+    assert again.read_text(encoding="utf-8") == text
+
+
+def test_a_card_goes_without_a_page_beside_the_summary(
+    run: Run, model: Path, heart: Path, page: Path
+) -> None:
+    card = page.with_name("card.md")
+    words = ("--json", "--card", card, "--card-date", "2026-01-02", "--held-out")
+    done = run("report", model, heart, *words, "--by", "sex")
+    found = json.loads(done.out)
+    assert [one["columns"] for one in found["groups"]] == [["sex"]]
+    assert "Written on 2026-01-02" in card.read_text(encoding="utf-8")
+    assert not heart.with_name("report.html").exists()
+
+
+def test_page_and_card_need_two_files(
+    run: Run, model: Path, heart: Path, page: Path
+) -> None:
+    done = run("report", model, heart, "-o", page, "--card", page)
+    assert done.code == 2
+    assert "name two files" in done.err
+    assert not page.exists()
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (("--by", "nothing"), "no column 'nothing' to make groups by"),
+        (("--card", "no/such/folder/c.md"), "does not exist"),
         (("--target", "nothing"), "no target column 'nothing'"),
         (("--min-count", 0), "min_count must be at least 1"),
         (("--min-count", 1000), "min_count=1000 needs 5000"),

@@ -44,6 +44,7 @@ def commands(files: Files) -> dict[str, list[str]]:
         "convert": ["convert", model, f"{out}/m.bif"],
         "export": ["export", model, "-o", f"{out}/m.sql"],
         "report": ["report", model, table, "--folds", "2", "-o", f"{out}/r.html"],
+        "audit": ["audit", model, table, *target, "--by", "sex"],
         "reproduce": ["reproduce", "sahami1996", "--quick", "--output", f"{out}/p"],
         "counts": ["counts", table, "--like", model, "-o", f"{out}/c.counts"],
         "drift": ["drift", model, table],
@@ -58,9 +59,17 @@ NAMES = sorted(commands(defaultdict(str)))
 # What they are asked for goes to a file alone.
 SILENT = {"convert", "export"}
 QUICK = {"predict", "query", "convert", "hierarchy learn"}
+# These work for half a minute before they print.
+LONG = {"demo", "reproduce"}
 EVERY_COMMAND = [
     pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow)
     for name in NAMES
+]
+ALL_BUT_LONG = [
+    pytest.param(*param.values, marks=[*param.marks, pytest.mark.long])
+    if param.values[0] in LONG
+    else param
+    for param in EVERY_COMMAND
 ]
 
 
@@ -99,7 +108,7 @@ def test_every_command_is_tried() -> None:
     assert {name for name in app if not name.startswith("-")} <= tried
 
 
-@pytest.mark.parametrize("name", EVERY_COMMAND)
+@pytest.mark.parametrize("name", ALL_BUT_LONG)
 def test_closed_output_is_said_in_one_sentence(name: str, files: Files) -> None:
     done = subprocess.run(
         ["sh", "-c", '"$@" >&-', "sh", *program(commands(files)[name])],
@@ -116,7 +125,7 @@ def test_closed_output_is_said_in_one_sentence(name: str, files: Files) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("name", EVERY_COMMAND)
+@pytest.mark.parametrize("name", ALL_BUT_LONG)
 def test_full_output_without_a_place_for_messages(name: str, files: Files) -> None:
     done = subprocess.run(
         ["sh", "-c", '"$@" >/dev/full 2>&-', "sh", *program(commands(files)[name])],
@@ -191,7 +200,7 @@ def test_signals_ignored_at_the_start_stay_ignored(name: str, files: Files) -> N
     assert (running.returncode, b"interrupted" in told) == (0, False)
 
 
-@pytest.mark.parametrize("name", EVERY_COMMAND)
+@pytest.mark.parametrize("name", ALL_BUT_LONG)
 def test_in_poor_surroundings_no_command_warns(name: str, files: Files) -> None:
     # Nobody may write to /proc, not even the system's administrator.
     nowhere = next(p for p in ("/proc", "/") if Path(p).exists())

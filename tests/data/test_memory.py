@@ -103,7 +103,12 @@ else:
     [
         ("NaiveBayesClassifier", {}, "fitted"),
         ("TANClassifier", {}, "refused: the tables of"),
-        ("KDBClassifier", {"k": 1}, "refused: the tables of"),
+        pytest.param(
+            "KDBClassifier",
+            {"k": 1},
+            "refused: the tables of",
+            marks=pytest.mark.long,
+        ),
         ("KDBClassifier", {"k": 2}, "refused: the table of feature"),
         ("AODEClassifier", {}, "refused: averaging 6 networks"),
         ("A2DEClassifier", {}, "refused: "),

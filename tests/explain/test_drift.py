@@ -103,7 +103,9 @@ def least_uniform(p_values: list[list[float]]) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_rows", [50, 500, 50_000])
+@pytest.mark.parametrize(
+    "n_rows", [50, pytest.param(500, marks=pytest.mark.long), 50_000]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_p_values_of_the_models_own_rows_are_uniform(kind: str, n_rows: int) -> None:
     # Small days have families in most of whose cells less than one row is expected.

@@ -101,6 +101,7 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("networks", "latents", "mixtures"),
         (REST,),
     ],
+    "report": [("schema", "wording"), ("card",), (REST,)],
     "latent": [("starts",), (REST,), ("structural",)],
     "reproduction": [("tables",), (REST,)],
     "io": [
@@ -111,12 +112,13 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
         ("exports",),
         (REST,),
     ],
+    "evaluation": [(REST,), ("groups",), ("audits",)],
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
     "cli": [
         (REST,),
         ("regression", "batches"),
-        ("commands", "counting", "imputing", "exporting"),
+        ("commands", "counting", "imputing", "exporting", "auditing"),
         ("app",),
     ],
 }

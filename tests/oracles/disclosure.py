@@ -52,7 +52,11 @@ class Attack:
 
     def know_sum(self, cells: np.ndarray, total: int) -> None:
         """The attacker knows how many rows are in some joint cells together."""
-        known = LinearConstraint(cells.astype(float)[None], total, total)
+        self.know_between(cells, total, total)
+
+    def know_between(self, cells: np.ndarray, low: float, high: float) -> None:
+        """The attacker knows bounds of the rows in some joint cells together."""
+        known = LinearConstraint(cells.astype(float)[None], low, high)
         self.constraints.append(known)
 
     def range_of(self, cells: np.ndarray) -> tuple[int, int] | None:

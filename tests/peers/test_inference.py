@@ -44,6 +44,8 @@ NETWORKS = [
 SHARES = (0.0, 0.1, 0.3)
 # The largest clique of munin1 has 78 million cells.
 MAX_TABLE_CELLS = 100_000_000
+# pyAgrum takes from twenty seconds to a minute for each of these.
+LONG = {"munin", "munin1", "munin2", "munin4"}
 # Without evidence pyAgrum asks for more than 16 GiB here.
 OUT_OF_REACH = {("link", 0.0)}
 # The largest cliques of munin1 take pyAgrum a quarter of a minute each time.
@@ -81,7 +83,10 @@ def _evidence(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounded")
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.long] * (n in LONG)) for n in NETWORKS],
+)
 def test_posteriors_equal_those_of_pyagrum(data_folder: Path, name: str) -> None:
     pyagrum = pytest.importorskip("pyagrum")
     path = data_folder / "networks" / f"{name}.bif"

@@ -111,8 +111,17 @@ def test_pyagrum_reads_our_files_and_we_read_its(
     assert_same_tables(plain, read_network(theirs))
 
 
+# pgmpy takes minutes to read the larger ones.
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("name", [*PUBLISHED, "odd"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.long] * (name in ("hepar2", "hailfinder"))
+        )
+        for name in (*PUBLISHED, "odd")
+    ],
+)
 def test_pgmpy_reads_our_files_and_we_read_its(
     pgmpy_io: Any, data_folder: Path, tmp_path: Path, name: str, suffix: str
 ) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
+import os
 import shutil
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +60,10 @@ def check_models(first: Any, counts: CountStore, table: pa.Table) -> None:
             np.testing.assert_array_equal(one.probabilities, other.probabilities)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # Spark's own: pandas, sockets, processes
-def test_models_of_counts_from_spark_equal_fits_to_all_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if importlib.util.find_spec("pyspark") is None:
-        give_up("pyspark is not installed")
-    if shutil.which("java") is None:
-        give_up("Spark needs the program java")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+def run_recipe(folder: Path) -> None:
+    """Run the page's blocks in a folder, and hold their models to those of all rows."""
+    os.chdir(folder)
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     recipe: dict[str, Any] = {"__name__": "__main__"}
     for block in BLOCKS:
         exec(compile(block, PAGE.name, "exec"), recipe)
@@ -77,6 +72,17 @@ def test_models_of_counts_from_spark_equal_fits_to_all_rows(
     assert recipe["first"].counts_.weight < 200
     assert recipe["counts"] == recipe["first"].count(table)
     check_models(recipe["first"], recipe["counts"], table)
+
+
+@pytest.mark.slow
+def test_models_of_counts_from_spark_equal_fits_to_all_rows(tmp_path: Path) -> None:
+    if importlib.util.find_spec("pyspark") is None:
+        give_up("pyspark is not installed")
+    if shutil.which("java") is None:
+        give_up("Spark needs the program java")
+    # Java knows one working folder a process, which another test may have set.
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
+        alone.submit(run_recipe, tmp_path).result()
 
 
 @pytest.mark.parametrize("n_rows", [7, 300])

@@ -31,6 +31,8 @@ N_RESTARTS = 2
 NETWORKS = "alarm", "insurance", "child"
 # Pgmpy takes minutes for some samples; its others are in benchmarks/structure_peers.py.
 SEEDS = {"pyagrum": range(5), "pgmpy": range(2)}
+# Every seed of pgmpy takes up to half a minute.
+LONG = {"pyagrum": range(2, 5), "pgmpy": range(2)}
 
 
 def frame_of(codes: Codes, network: BayesianNetwork) -> pd.DataFrame:
@@ -90,7 +92,12 @@ def network_score(codes: Codes, dag: DAG, score: LocalScore) -> float:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("peer", "seed"), [(peer, seed) for peer, own in SEEDS.items() for seed in own]
+    ("peer", "seed"),
+    [
+        pytest.param(peer, seed, marks=[pytest.mark.long] * (seed in LONG[peer]))
+        for peer, own in SEEDS.items()
+        for seed in own
+    ],
 )
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_climb_scores_no_worse_than_a_peer(

@@ -68,6 +68,7 @@ def test_names_with_brackets_break_nothing(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["LightGBM", "HistGradientBoosting"])
 def test_rare_classes_do_not_make_steps_diverge(name: str, data_folder: Path) -> None:
     pytest.importorskip(PEERS[name].package, reason=f"{name} is not installed")

@@ -342,6 +342,7 @@ def test_committed_models_of_few_rows_are_reproduced(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_ninth_arc_makes_the_description_of_nursery_longer(data_folder: Path) -> None:
     table = desjardins2008.load(Sources(data_folder), "nursery")
     rows, _ = desjardins2008.deal(table.num_rows, 0)

@@ -67,7 +67,13 @@ def test_the_committed_accuracy_is_the_reference_s(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "k", "theta"), _SETTINGS)
+@pytest.mark.parametrize(
+    ("name", "k", "theta"),
+    [
+        pytest.param(*setting, marks=[pytest.mark.long] * (setting[0] == "DNA"))
+        for setting in _SETTINGS
+    ],
+)
 def test_the_accuracy_is_the_reference_s(
     data_folder: Path, name: str, k: int, theta: float | None
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from bayleaf import BayesianNetworkEstimator, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
-from bayleaf.report import report_html, summarize, write_report
+from bayleaf.report import About, report_html, summarize, write_report
 from report.hostile import NAMES, TARGET, hostile_table
 
 VOID = {"meta", "br"}
@@ -169,6 +169,17 @@ def test_hostile_names_and_values_are_text(name: str) -> None:
     assert "{{ 7 * 7 }}" in page.text
     assert "x" * 2000 not in html
     assert "\u202e" not in html
+
+
+def test_the_card_of_a_hostile_table_is_text() -> None:
+    table = hostile_table()
+    model = NaiveBayesClassifier().fit(table[[*NAMES]], table[TARGET])
+    summary = summarize(model, table, n_folds=2, by=[*NAMES[:2]])
+    about = About(purpose=NAMES[0], owner=NAMES[1], source=f"x/{NAMES[2]}")
+    page = assert_harmless(report_html(summary, about=about))
+    assert f"Purpose: {NAMES[0]}" in page.text
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("table") == tags.count("caption")
 
 
 def test_hostile_density_models_are_text() -> None:

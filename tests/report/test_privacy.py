@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.masked_states import masked_domain
-from bayleaf.report.privacy import Privacy
+from bayleaf.evaluation.privacy import Privacy
 
 
 def of_random_table(seed: int, min_count: int) -> Privacy:

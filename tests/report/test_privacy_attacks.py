@@ -2,9 +2,10 @@
 
 The tables have a class, a feature and the prediction; published are the numbers of rows
 by feature, by class and feature (of which a report tells the information) and by class
-and prediction. One attacker knows the number of rows and takes for granted nothing but
-how rounding works; others do not know it, but take for granted that no sum of
-neighbours is off by a whole base, or by two, which is mostly so.
+and prediction; of an audit, by two groups together, class and prediction, and whether
+a group is shown. One attacker knows the number of rows and takes
+for granted nothing but how rounding works; others do not know it, but take for granted
+that no sum of neighbours is off by a whole base, or by two, which is mostly so.
 
     python tests/report/test_privacy_attacks.py 5000
 
@@ -20,7 +21,9 @@ import numpy as np
 import pytest
 
 from bayleaf.counts.rounding import LEAST_BASE, RoundedCounts
-from bayleaf.report.privacy import BY_CLASS, Privacy, column_partition
+from bayleaf.evaluation.groups import Groups
+from bayleaf.evaluation.groups.grouped_figures import group_partition
+from bayleaf.evaluation.privacy import BY_CLASS, Privacy, column_partition
 
 sys.path.append(str(Path(__file__).parents[1]))
 from oracles.disclosure import Attack, Partition, recovered
@@ -104,6 +107,43 @@ def small_counts_of_a_difference(seed: int) -> list[int]:
     return found
 
 
+def small_counts_of_a_card(seed: int) -> list[int]:
+    """Small counts recovered from a model card with figures by a feature's values.
+
+    Beside all that a report tells, it has the rows of each group by class and
+    prediction.
+    """
+    rng = np.random.default_rng(seed)
+    privacy = Privacy(min_count=int(rng.integers(2, 7)))
+    cards, rows = random_rows(rng, privacy.least_rows)
+    privacy = privacy.of_table(list(rows))
+    groups = Groups.of_codes("x", [*"abc"[: cards[1]]], rows[1])
+    by_group = group_partition(groups)
+    joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
+    partitions: list[Partition] = []
+    cells = [np.arange(len(joint)) == cell for cell in range(len(joint))]
+    for name, kept in (
+        (COLUMN, (1,)),
+        (BY_CLASS, (0,)),
+        (BY_CLASS, (0, 1)),
+        (BY_CLASS, (0, 2)),
+        (by_group, (1,)),
+        (by_group, (1, 0)),
+        (by_group, (1, 0, 2)),
+    ):
+        cell_of, n_cells = margin(cards, kept)
+        counts = np.bincount(cell_of, joint, n_cells).astype(int)
+        partitions.append((cell_of, privacy.published(counts, name)))
+        cells += [cell_of == cell for cell in range(n_cells)]
+    return [
+        count
+        for known in attackers(rows.shape[1], privacy.base)
+        for count in recovered(
+            Attack(known[0], partitions, known[1]), joint, cells, privacy.min_count
+        )
+    ]
+
+
 def small_counts_of_a_page(seed: int) -> list[int]:
     """Small counts recovered from an explorer page of naive Bayes with two features.
 
@@ -137,6 +177,54 @@ def small_counts_of_a_page(seed: int) -> list[int]:
     ]
 
 
+def small_counts_of_an_audit(seed: int) -> list[int]:
+    """Small counts recovered from an audit by two columns and by both together.
+
+    Its rows are rounded once, by both. A group that is not shown, though its number of
+    rows follows from those that are, has fewer than the base.
+    """
+    rng = np.random.default_rng(seed)
+    privacy = Privacy(min_count=int(rng.integers(2, 7)))
+    cards = (2, int(rng.integers(2, 4)), 2, 2)
+    n_rows = int(rng.integers(privacy.least_rows, privacy.least_rows + 25))
+    rows = np.array(
+        [rng.choice(c, n_rows, p=rng.dirichlet(np.full(c, 0.5))) for c in cards]
+    )
+    privacy = privacy.of_table(list(rows))
+    joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
+    cell_of, n_cells = margin(cards, (1, 2, 0, 3))
+    counts = np.bincount(cell_of, joint, n_cells).astype(int)
+    name = group_partition(Groups(("a", "b"), (), rows[1]))
+    published = privacy.published(counts, name)
+    groups = [cell_of == cell for cell in range(n_cells)]
+    bounds = []
+    for kept in ((0, 3), (1,), (2,), (1, 2), (1, 0, 3), (2, 0, 3)):
+        group_of, n_groups = margin(cards, kept)
+        told = np.bincount(group_of, published[cell_of], n_groups).astype(int)
+        hidden = privacy.unnamed(np.bincount(group_of, joint, n_groups), told)
+        for group in range(n_groups):
+            cells = group_of == group
+            groups.append(cells)
+            if 0 in kept:
+                continue
+            if not hidden[group]:
+                bounds.append((cells, privacy.base, n_rows))
+            elif told[group] > privacy.base:
+                bounds.append((cells, 1, privacy.base - 1))
+    found = []
+    for known in attackers(n_rows, privacy.base):
+        attack = Attack(known[0], [(cell_of, published)], known[1])
+        for bound in bounds:
+            attack.know_between(*bound)
+        found += recovered(attack, joint, groups, privacy.min_count)
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_no_small_count_is_recovered_from_an_audit(seed: int) -> None:
+    assert not small_counts_of_an_audit(seed)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_no_small_count_is_recovered_from_a_page(seed: int) -> None:
     assert not small_counts_of_a_page(seed)
@@ -145,6 +233,11 @@ def test_no_small_count_is_recovered_from_a_page(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_no_small_count_is_recovered(seed: int) -> None:
     assert not small_counts_of_a_report(seed)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_small_count_is_recovered_from_a_card(seed: int) -> None:
+    assert not small_counts_of_a_card(seed)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -164,7 +257,9 @@ def test_exact_counts_are_recovered() -> None:
 @pytest.mark.parametrize("first", range(0, 100, 50))
 def test_no_small_count_is_recovered_from_many_tables(first: int) -> None:
     for seed in range(first, first + 50):
+        assert seed % 5 or not small_counts_of_an_audit(1000 + seed), seed
         assert not small_counts_of_a_report(1000 + seed), seed
+        assert seed % 5 or not small_counts_of_a_card(1000 + seed), seed
         assert not small_counts_of_a_difference(1000 + seed), seed
 
 
@@ -173,6 +268,8 @@ if __name__ == "__main__":
     for attack in (
         small_counts_of_a_page,
         small_counts_of_a_report,
+        small_counts_of_a_card,
+        small_counts_of_an_audit,
         small_counts_of_a_difference,
     ):
         broken = [seed for seed in range(n_tables) if attack(seed)]

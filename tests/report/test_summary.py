@@ -13,9 +13,9 @@ from bayleaf import KDBClassifier, NaiveBayesClassifier
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.evaluation import compare
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.report import report_html, summarize
 from bayleaf.report.chosen_rows import FENCE, RIGHT, WRONG
-from bayleaf.report.privacy import Privacy
 from bayleaf.report.summary import SCHEMA
 
 # Keys under which numbers of rows stand.

@@ -27,7 +27,7 @@ sys.exit(main())
 """
 FEW = {
     "wiering2003": ("set", "iris,hepatitis,glass,ecoli"),
-    "desjardins2008": ("method", "FLAT,ABS-E,ABS-G hamming,ABS-L1 hamming"),
+    "desjardins2008": ("method", "FLAT,ABS-E"),
 }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from cyclopts import App, CycloptsError
 
 import bayleaf
+from bayleaf.cli.auditing.audit import audit
 from bayleaf.cli.commands.check import check
 from bayleaf.cli.commands.compare import compare
 from bayleaf.cli.commands.convert import convert
@@ -68,6 +69,7 @@ for _command in (
     convert,
     export,
     report,
+    audit,
     reproduce,
     demo,
 ):

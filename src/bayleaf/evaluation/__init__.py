@@ -1,5 +1,6 @@
 """Held-out scores of models, and whether they differ significantly."""
 
+from bayleaf.evaluation.audits import Audit, audit
 from bayleaf.evaluation.compare import Comparison, compare
 from bayleaf.evaluation.cross_validation import cross_validate
 from bayleaf.evaluation.density import (
@@ -8,6 +9,7 @@ from bayleaf.evaluation.density import (
     cross_validate_density,
     entropy_bound,
 )
+from bayleaf.evaluation.groups import GroupedFigures, figures_by_group
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
@@ -29,20 +31,24 @@ from bayleaf.evaluation.statistics_datasets import (
 )
 
 __all__ = [
+    "Audit",
     "Comparison",
     "CrossValidation",
     "DensityScores",
     "DensityValidation",
+    "GroupedFigures",
     "HeldOut",
     "LossMatrix",
     "OperatingPoint",
     "RankTest",
     "TestResult",
+    "audit",
     "compare",
     "corrected_t_test",
     "cross_validate",
     "cross_validate_density",
     "entropy_bound",
+    "figures_by_group",
     "friedman_test",
     "implied_threshold",
     "mean_ranks",

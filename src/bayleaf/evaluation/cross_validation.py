@@ -100,6 +100,54 @@ def cross_validate(
         return [_validate(name, one, task, work) for name, one in estimators.items()]
 
 
+def held_out_probabilities(
+    model: Any,
+    X: Any,
+    labels: Any,
+    truth: Rows,
+    *,
+    n_folds: int,
+    random_state: int,
+) -> tuple[CrossValidation, Floats]:
+    """Predict every row by a fresh estimator that was fitted without it.
+
+    Parameters
+    ----------
+    model : classifier
+        The fitted one, whose parameters the fresh ones get.
+    X : table of shape (n_rows, n_features)
+        The rows.
+    labels : ndarray of shape (n_rows,)
+        Their classes.
+    truth : ndarray of shape (n_rows,)
+        The same as positions in the model's classes.
+    n_folds, random_state : int
+        As for `cross_validate`.
+
+    Returns
+    -------
+    found : CrossValidation
+        Scores by fold.
+    proba : ndarray of shape (n_rows, n_classes)
+        By the table's rows and the model's classes.
+
+    Raises
+    ------
+    ValueError
+        If the rows do not suffice.
+    """
+    found = cross_validate(
+        {type(model).__name__: model},
+        X,
+        labels,
+        n_folds=n_folds,
+        random_state=random_state,
+    )[0]
+    proba = np.zeros((len(truth), len(model.classes_)))
+    proba[np.ix_(found.held_out.rows, np.unique(truth))] = found.held_out.proba
+    return found, proba
+
+
 class _Task(NamedTuple):
     """What every classifier is given: the same table and folds."""
 

@@ -9,6 +9,7 @@ from bayleaf.plot.comparisons import error_scatter, learning_curve, rank_bars
 from bayleaf.plot.contribution_bars import contributions
 from bayleaf.plot.critical import critical_difference
 from bayleaf.plot.distributions import cpt
+from bayleaf.plot.group_rates import group_rates
 from bayleaf.plot.held_out import calibration, roc
 from bayleaf.plot.latents import latent_partition
 from bayleaf.plot.networks import network
@@ -22,6 +23,7 @@ __all__ = [
     "critical_difference",
     "drift",
     "error_scatter",
+    "group_rates",
     "importance",
     "latent_partition",
     "learning_curve",

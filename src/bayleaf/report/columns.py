@@ -12,7 +12,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.encoder.column_table import ColumnTable
 from bayleaf.data.encoder.table_encoder import TableEncoder
-from bayleaf.report.privacy import Counts, Privacy, column_partition
+from bayleaf.evaluation.privacy import Counts, Privacy, column_partition
 
 Values = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from bayleaf.data.tables.frames import take_apart
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.density.encoding import read_table
 from bayleaf.evaluation.density import cross_validate_density, entropy_bound
+from bayleaf.evaluation.privacy import Privacy
+from bayleaf.evaluation.table_rows import model_columns
 from bayleaf.inference.row_densities import log_densities
 from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -26,9 +28,8 @@ from bayleaf.report.columns import (
     quality_notes,
     reading_values,
 )
-from bayleaf.report.privacy import Privacy
+from bayleaf.report.intervals import mean_interval
 from bayleaf.report.structure import structure_values
-from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
 Unknown = Mapping[str | int, int]
@@ -132,41 +133,6 @@ def _read(
     )
 
 
-def model_columns(
-    frame: Any, model: Any, columns: Sequence[str | int]
-) -> tuple[Any, list[str]]:
-    """The columns of a model out of a table, in the model's order, and their names.
-
-    Parameters
-    ----------
-    frame : narwhals.DataFrame
-        The table, without its target.
-    model : estimator or BayesianNetwork
-        One that was fitted to columns without names takes the first ones, as an array.
-    columns : sequence of str or int
-        Names of the columns of its training table.
-
-    Raises
-    ------
-    ValueError
-        If the table lacks one.
-    """
-    names: list[Any] = list(columns)
-    is_named = not hasattr(model, "n_features_in_") or hasattr(
-        model, "feature_names_in_"
-    )
-    if not is_named and len(frame.columns) >= len(names):
-        first = frame.columns[: len(names)]
-        return frame.select(first).to_numpy(), first
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise ValueError(
-            f"the table has no column {name_list(absent)}; "
-            f"{near_names(str(absent[0]), map(str, frame.columns))}"
-        )
-    return frame.select(names).to_native(), names
-
-
 def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
     """Log-likelihood of held-out rows."""
     logs = log_densities(network, codes)
@@ -176,6 +142,7 @@ def _scored(network: BayesianNetwork, codes: Codes, privacy: Privacy) -> Values:
         "nats_per_row": _finite(float(logs.sum()) / n_rows),
         "bound_per_row": entropy_bound(codes) / n_rows,
         "n_impossible": int(np.isneginf(logs).sum()),
+        "intervals": {"nats_per_row": mean_interval(logs)},
     }
     if privacy.withholds:
         figures = _published_figures(logs, privacy)
@@ -195,12 +162,14 @@ def _published_figures(logs: NDArray[np.float64], privacy: Privacy) -> Values:
     steps, counts = np.unique(np.floor(logs[possible] / _STEP), return_counts=True)
     cells = privacy.published([(~possible).sum(), *counts], "log probability")
     n_rows = int(cells.sum())
-    middle = float(np.dot(cells[1:], (steps + 0.5) * _STEP)) / n_rows
+    rows = np.repeat((steps + 0.5) * _STEP, cells[1:])
+    middle = float(rows.sum()) / n_rows
     return {
         "n_rows": n_rows,
         "nats_per_row": middle if not cells[0] else None,
         "bound_per_row": None,
         "n_impossible": int(cells[0]),
+        "intervals": {"nats_per_row": None if cells[0] else mean_interval(rows)},
     }
 
 
@@ -224,22 +193,23 @@ def _cross_validated(
         why = "too few rows for the folds" if privacy.withholds else error
         return {"basis": "none", "basis_told": f"No held-out scores: {why}."}
     n_rows = sum(fold.n_rows for fold in found.folds)
+    logs = np.concatenate([fold.log_probabilities for fold in found.folds])
     figures = {
         "n_rows": n_rows,
         "nats_per_row": _finite(found.nats_per_row),
         "sd": _finite(found.sd_per_row),
         "bound_per_row": found.bound / n_rows,
         "n_impossible": found.n_impossible,
+        "intervals": {"nats_per_row": mean_interval(logs)},
     }
     if privacy.withholds:
-        logs = np.concatenate([fold.log_probabilities for fold in found.folds])
         figures = {"sd": None, **_published_figures(logs, privacy)}
     return {
         "basis": "cross_validation",
-        "basis_told": f"{n_folds}-fold cross-validation on the rows of this table: "
-        f"{n_folds} fresh models of the same settings, each scored on rows that it had "
-        "not seen. The model on this page learned from all rows and is not scored on "
-        "them.",
+        "basis_told": f"{n_folds}-fold cross-validation on the rows of this table "
+        f"(seed {random_state}): {n_folds} fresh models of the same settings, each "
+        "scored on rows that it had not seen. The model on this page learned from all "
+        "rows and is not scored on them.",
         **figures,
     }
 

@@ -14,8 +14,8 @@ from bayleaf.counts.information import mutual_information_of_table
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows
 from bayleaf.evaluation.folds import deal_folds
+from bayleaf.evaluation.privacy import BY_CLASS, Privacy
 from bayleaf.explain import Importance, importance
-from bayleaf.report.privacy import BY_CLASS, Privacy
 
 Values = dict[str, Any]
 

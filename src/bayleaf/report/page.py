@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 from bayleaf.io.atomic import replacing
 from bayleaf.pictures.networks import network_svg
+from bayleaf.report.card import About, card_parts, model_card
+from bayleaf.report.card.texts import MOST_WORDS
 from bayleaf.report.pictures import calibration_svg, observed_svg, roc_svg
-from bayleaf.report.summary import SCHEMA, summarize
+from bayleaf.report.schema import check_schema
+from bayleaf.report.summary import summarize
 from bayleaf.report.wording import count, number, percent, plain, probability
 
 Values = dict[str, Any]
@@ -34,7 +38,9 @@ _NUMBER_TITLES = {
 }
 
 
-def report_html(summary: Values, title: str | None = None) -> str:
+def report_html(
+    summary: Values, title: str | None = None, about: About | None = None
+) -> str:
     """Lay a summary out as a page.
 
     Parameters
@@ -43,6 +49,8 @@ def report_html(summary: Values, title: str | None = None) -> str:
         What `summarize` gave, or what it wrote as JSON.
     title : str, optional
         Title of the page.
+    about : About, optional
+        Adds a section with the model card, see `model_card`.
 
     Returns
     -------
@@ -56,11 +64,7 @@ def report_html(summary: Values, title: str | None = None) -> str:
     ValueError
         If the summary is of another version.
     """
-    if summary.get("schema") != SCHEMA:
-        raise ValueError(
-            f"the summary should be of schema {SCHEMA!r}, got "
-            f"{summary.get('schema')!r}; make it anew"
-        )
+    check_schema(summary)
     environment = _environment()
     structure, quality = summary["structure"], summary["quality"]
     drawing, note = network_svg(structure)
@@ -81,6 +85,7 @@ def report_html(summary: Values, title: str | None = None) -> str:
     page: str = environment.get_template("report.html").render(
         **summary,
         title=heading,
+        card=None if about is None else card_parts(summary, about),
         pictures=pictures,
         score_titles=_TITLES,
         number_titles=_NUMBER_TITLES,
@@ -95,9 +100,11 @@ def write_report(
     target: str | int | None = None,
     *,
     title: str | None = None,
+    card: str | Path | None = None,
+    about: About | None = None,
     **options: Any,
 ) -> Values:
-    """Write a page about a model to a file.
+    """Write a page about a model to a file, and its model card to another.
 
     Parameters
     ----------
@@ -111,6 +118,10 @@ def write_report(
         The column with the classes or numbers.
     title : str, optional
         Title of the page.
+    card : str or Path, optional
+        A file for the model card as Markdown; the page then has it as a section.
+    about : About, optional
+        What a person adds to the card; with it the page has that section too.
     **options
         As for `summarize`.
 
@@ -129,9 +140,15 @@ def write_report(
         If the file cannot be written.
     """
     _environment()
-    with replacing(path) as part:
+    if card is not None or about is not None:
+        about = (about or About()).dated()
+    with contextlib.ExitStack() as files:
+        part = files.enter_context(replacing(path))
+        beside = None if card is None else files.enter_context(replacing(card))
         summary = summarize(model, table, target, **options)
-        part.write_text(report_html(summary, title), encoding="utf-8")
+        part.write_text(report_html(summary, title, about), encoding="utf-8")
+        if beside is not None:
+            beside.write_text(model_card(summary, about), encoding="utf-8")
     return summary
 
 
@@ -169,6 +186,8 @@ def _environment() -> Any:
         "count": count,
         "probability": probability,
         "cut": plain,
+        # Sentences of a card may be long, as its purpose is.
+        "words": lambda text: Markup.escape(plain(text, MOST_WORDS)),
         # Only for what `pictures` drew and for the style sheet.
         "drawn": Markup,
     }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.evaluation.cross_validation import cross_validate
+from bayleaf.evaluation.cross_validation import held_out_probabilities
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.metrics import roc_areas, score_predictions
 from bayleaf.evaluation.operating_points import (
@@ -18,8 +18,9 @@ from bayleaf.evaluation.operating_points import (
     implied_threshold,
     operating_points,
 )
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.models.predictor import Predictor
-from bayleaf.report.privacy import Privacy
+from bayleaf.report.intervals import class_intervals
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -87,22 +88,15 @@ def cross_validated(
     ValueError
         If the rows do not suffice.
     """
-    name = type(model).__name__
-    found = cross_validate(
-        {name: model},
-        X,
-        labels,
-        n_folds=n_folds,
-        random_state=random_state,
-    )[0]
-    occurring = np.unique(truth)
-    proba = np.zeros((len(truth), len(model.classes_)))
-    proba[np.ix_(found.held_out.rows, occurring)] = found.held_out.proba
+    found, proba = held_out_probabilities(
+        model, X, labels, truth, n_folds=n_folds, random_state=random_state
+    )
     chosen = model._predictor().choose(proba)
     told = (
-        f"{n_folds}-fold cross-validation on the rows of this table: {n_folds} fresh "
-        f"models of the same kind and settings, each scored on its held-out rows. "
-        "The model on this page was fitted to all rows and is not scored on them."
+        f"{n_folds}-fold cross-validation on the rows of this table (seed "
+        f"{random_state}): {n_folds} fresh models of the same kind and settings, each "
+        "scored on its held-out rows. The model on this page was fitted to all rows "
+        "and is not scored on them."
     )
     return Predictions(CROSS_VALIDATION, told, truth, chosen, proba, found)
 
@@ -155,6 +149,7 @@ def quality_values(
         "basis_told": found.told,
         "n_rows": len(found.truth),
         "scores": _scores(found, loss, ranks),
+        "intervals": class_intervals(found.truth, found.chosen, found.proba),
         "folds": _fold_values(found),
         "baseline": _baseline(found, n_classes),
         "confusion": {

@@ -12,7 +12,9 @@ from sklearn.model_selection import KFold
 
 from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_rows
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.regression import row_facts, scores_of_rows
+from bayleaf.evaluation.table_rows import model_columns
 from bayleaf.models.interval_target import IntervalTargetModel
 from bayleaf.progress import Work
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
@@ -23,8 +25,7 @@ from bayleaf.report.columns import (
     quality_notes,
     reading_values,
 )
-from bayleaf.report.density import model_columns
-from bayleaf.report.privacy import Privacy
+from bayleaf.report.intervals import number_intervals
 from bayleaf.report.structure import structure_values
 from bayleaf.wording import near_names
 
@@ -119,7 +120,10 @@ def summarize_regression(
         "structure": {**structure_values(intervals, domain, privacy), "remarks": []},
         "columns": columns,
         "reading": reading_values(model.encoder_, privacy),
-        "quality": _quality(found, truth, told, shows_rows=privacy.shows_rows),
+        "quality": {
+            **_quality(found, truth, told, shows_rows=privacy.shows_rows),
+            **_basis(found, held_out=held_out),
+        },
         "importance": None if found is None else _importance(found, columns),
         "rows": _rows(model.model_, codes, found) if privacy.shows_rows else None,
         "notes": quality_notes(columns, len(truth), left_out, privacy),
@@ -207,18 +211,26 @@ def _without(codes: Codes, feature: int) -> Codes:
     return Codes.from_columns(columns, codes.cards)
 
 
+def _basis(found: _HeldOut | None, *, held_out: bool) -> Values:
+    """What figures were measured on."""
+    if found is None:
+        return {"basis": "none"}
+    return {"basis": "held_out" if held_out else "cross_validation"}
+
+
 def _quality(
     found: _HeldOut | None, truth: Floats, told: str, *, shows_rows: bool
 ) -> Values:
     """Scores, what is expected without any feature, and how quantiles hold."""
     if found is None:
-        return {"basis": "none", "basis_told": told, "operating_points": None}
+        return {"basis_told": told, "operating_points": None}
     expected, shares = found.facts[:, 1], found.below.mean(axis=0).tolist()
     dots = np.linspace(0, len(truth) - 1, min(_DOTS, len(truth))).astype(int)
     return {
-        "basis": "held_out",
         "basis_told": told,
         "operating_points": None,
+        "n_rows": len(truth),
+        "intervals": number_intervals(found.facts),
         "scores": scores_of_rows(found.facts).to_dict(),
         "baseline": _baseline(truth),
         "calibration": {

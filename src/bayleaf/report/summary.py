@@ -15,10 +15,15 @@ from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.masked_states import masked_domain
+from bayleaf.evaluation.audits.group_columns import group_columns
+from bayleaf.evaluation.groups import Groups
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
+from bayleaf.evaluation.privacy import BY_CLASS, Privacy
+from bayleaf.evaluation.table_rows import labels_of, model_columns
 from bayleaf.explain import importance
 from bayleaf.progress import displayed
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+from bayleaf.report.card.facts import card_facts
 from bayleaf.report.chosen_rows import row_values
 from bayleaf.report.columns import (
     column_parts,
@@ -27,14 +32,14 @@ from bayleaf.report.columns import (
     quality_notes,
     reading_values,
 )
-from bayleaf.report.density import model_columns, summarize_density
+from bayleaf.report.density import summarize_density
+from bayleaf.report.groups import group_values, task_of_report
 from bayleaf.report.importance import (
     HELD_OUT,
     fresh_importance,
     importance_values,
     published_information,
 )
-from bayleaf.report.privacy import BY_CLASS, Privacy
 from bayleaf.report.published_predictions import published_predictions
 from bayleaf.report.quality import (
     Predictions,
@@ -43,13 +48,12 @@ from bayleaf.report.quality import (
     scored_as_held_out,
 )
 from bayleaf.report.regression import summarize_regression
+from bayleaf.report.schema import SCHEMA
 from bayleaf.report.structure import structure_values
+from bayleaf.report.wording import privacy_values
 from bayleaf.wording import name_list, near_names
 
 Values = dict[str, Any]
-
-# Changes whenever a key changes its name or meaning.
-SCHEMA = "bayleaf-report/2"
 
 
 def summarize(
@@ -57,6 +61,7 @@ def summarize(
     table: Any,
     target: str | int | None = None,
     *,
+    by: str | Sequence[str] = (),
     held_out: bool = False,
     rows: bool = True,
     min_count: int = 1,
@@ -77,6 +82,9 @@ def summarize(
     target : str, optional
         The column with the classes or numbers, by default the one of training. Not for
         models without a target.
+    by : str or sequence of str, default=()
+        Columns whose values make groups of rows that are scored apart, whether the
+        model reads them or not. Only for classifiers.
     held_out : bool, default=False
         Whether the model has not learned from these rows. It is then scored on them;
         otherwise fresh estimators with its parameters are cross-validated.
@@ -111,6 +119,9 @@ def summarize(
         the model.
     """
     privacy = Privacy(rows, min_count)
+    by = [by] if isinstance(by, str) else list(by)
+    if by and not isinstance(model, BayesianClassifier):
+        raise ValueError("by belongs to classifiers; this model has no classes")
     frame = nw.from_native(table, eager_only=True)
     if len(frame) < privacy.least_rows:
         rounded = f"; min_count={min_count} needs {privacy.least_rows}"
@@ -158,27 +169,10 @@ def summarize(
                 positive=positive,
                 n_folds=n_folds,
                 random_state=random_state,
+                by=by,
             )
-    return {"schema": SCHEMA, **values, "privacy": _privacy_values(privacy)}
-
-
-def _privacy_values(privacy: Privacy) -> Values:
-    """What was asked for, and what it means."""
-    told = []
-    if not privacy.shows_rows:
-        told.append("No values of single rows are shown.")
-    if privacy.withholds:
-        told.append(
-            f"Numbers of rows are rounded to multiples of {privacy.base} and "
-            "probabilities put into intervals; other figures are computed from these "
-            "alone. Values that few rows have are numbered, not named; what cannot be "
-            "computed so is left out."
-        )
-    return {
-        "rows": privacy.shows_rows,
-        "min_count": privacy.min_count,
-        "told": told,
-    }
+    facts = card_facts(model, values["columns"], privacy)
+    return {"schema": SCHEMA, **values, **facts, "privacy": privacy_values(privacy)}
 
 
 class _Case:
@@ -187,7 +181,7 @@ class _Case:
     def __init__(
         self, model: Any, frame: Any, target: str | int | None, privacy: Privacy
     ) -> None:
-        self.model = model
+        self.model, self.frame = model, frame
         self.predictor = model._predictor()
         self.features: Domain = self.predictor.encoder.domain
         class_variable: Variable = self.predictor.model.domain[-1]
@@ -199,9 +193,11 @@ class _Case:
                 f"with the classes as target; {near_names(str(self.target), names)}"
             )
         columns = self.predictor.encoder.column_names
-        self.X, read = model_columns(frame.drop(self.target), model, columns)
-        self.left_out = [name for name in names if name not in {*read, self.target}]
-        self.labels, self.truth = _labels_of(
+        self.X, self.read = model_columns(frame.drop(self.target), model, columns)
+        self.left_out = [
+            name for name in names if name not in {*self.read, self.target}
+        ]
+        self.labels, self.truth = labels_of(
             frame.get_column(self.target), self.predictor.classes
         )
         encoded = model._encode(self.X)
@@ -231,10 +227,12 @@ class _Case:
         positive: Any,
         n_folds: int,
         random_state: int,
+        by: Sequence[str],
     ) -> Values:
         """Everything, section by section."""
         costs = self._costs(loss)
         place = self._positive(positive)
+        groups = self._groups(by)
         found, reason = self._predictions(held_out, n_folds, random_state)
         features = Domain(self.shown.variables[:-1])
         columns = column_values(
@@ -263,6 +261,9 @@ class _Case:
             "columns": columns,
             "reading": reading_values(self.predictor.encoder, self.privacy),
             "quality": quality,
+            "groups": group_values(
+                groups, found, task_of_report(self.names, place, costs), self.privacy
+            ),
             "loss": None
             if costs is None
             else {"classes": self.names, "costs": costs.tolist()},
@@ -291,6 +292,14 @@ class _Case:
             "n_parameters": summary.n_parameters,
             "temperature": None if self.privacy.withholds else summary.temperature,
         }
+
+    def _groups(self, by: Sequence[str]) -> list[Groups]:
+        """Which group each row belongs to, for each column that makes groups."""
+        if not by:
+            return []
+        model, codes = self.predictor.model, self.codes
+        columns = group_columns(self.frame, by, model, codes, self.read, self.target)
+        return [column.groups for column in columns]
 
     def _costs(self, loss: Any) -> NDArray[np.float64] | None:
         """The costs of errors: those given, or those of the classifier."""
@@ -363,22 +372,3 @@ class _Case:
         if not self.privacy.shows_rows or found is None:
             return None
         return row_values(self.model, self.predictor, self.codes, found, self.names)
-
-
-def _labels_of(
-    column: Any, classes: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The labels of a column as the classifier knows them, and their positions."""
-    known = {label: place for place, label in enumerate(classes.tolist())}
-    spelled = {name: place for place, name in enumerate(class_names(list(known)))}
-    places = []
-    for row, label in enumerate(column.to_list(), start=1):
-        place = known.get(label, spelled.get(class_names([label])[0]))
-        if place is None:
-            raise ValueError(
-                f"the target column holds {label!r} in row {row}, which is none of the "
-                f"model's classes {name_list(list(spelled))}; correct or remove the row"
-            )
-        places.append(place)
-    truth = np.array(places, dtype=np.intp)
-    return classes[truth], truth

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from bayleaf.evaluation.privacy import Privacy
 from bayleaf.wording import plain
 
-__all__ = ["count", "number", "percent", "plain", "probability"]
+__all__ = ["count", "number", "percent", "plain", "privacy_values", "probability"]
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -29,3 +32,22 @@ def probability(value: float) -> str:
     if 0.9995 <= value < 1:
         return "> 0.999"
     return "< 0.001" if 0 < value < 0.0005 else f"{value:.3f}"
+
+
+def privacy_values(privacy: Privacy) -> dict[str, Any]:
+    """What was asked to be withheld, and what that means."""
+    told = []
+    if not privacy.shows_rows:
+        told.append("No values of single rows are shown.")
+    if privacy.withholds:
+        told.append(
+            f"Numbers of rows are rounded to multiples of {privacy.base} and "
+            "probabilities put into intervals; other figures are computed from these "
+            "alone. Values that few rows have are numbered, not named; what cannot be "
+            "computed so is left out."
+        )
+    return {
+        "rows": privacy.shows_rows,
+        "min_count": privacy.min_count,
+        "told": told,
+    }

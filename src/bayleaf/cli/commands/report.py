@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +11,68 @@ from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import Source, print_json
-from bayleaf.wording import visible
+from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
     from bayleaf.data.domain import Variable
+    from bayleaf.report import About
 
 DEFAULT_OUTPUT = Path("report.html")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class CardOptions:
+    """The model card, and what a person adds to it.
+
+    Parameters
+    ----------
+    card
+        Write a model card to this file, as Markdown; the page has it as a section.
+    purpose
+        Of the card: what the model is for.
+    users
+        Of the card: who is to use the model.
+    out_of_scope
+        Of the card: what the model is not to be used for.
+    owner
+        Of the card: who answers for the model, and how that person is reached.
+    collected
+        Of the card: when the rows were collected.
+    fitted
+        Of the card: when the model was fitted.
+    card_date
+        Date of the card; by default that of SOURCE_DATE_EPOCH, or else today's.
+    """
+
+    card: Path | None = None
+    purpose: str | None = None
+    users: str | None = None
+    out_of_scope: str | None = None
+    owner: str | None = None
+    collected: str | None = None
+    fitted: str | None = None
+    card_date: str | None = None
+
+    def about(self, source: str) -> About | None:
+        """What the card tells beyond the summary; None without a card."""
+        from bayleaf.report import About
+
+        given = (self.purpose, self.users, self.out_of_scope, self.owner)
+        dates = (self.collected, self.fitted, self.card_date)
+        if self.card is None and set(given + dates) == {None}:
+            return None
+        about = About(
+            purpose=self.purpose,
+            users=self.users,
+            out_of_scope=self.out_of_scope,
+            owner=self.owner,
+            source=None if source == "-" else source,
+            collected=self.collected,
+            fitted=self.fitted,
+            written=self.card_date,
+        )
+        return about.dated()
 
 
 def report(
@@ -24,6 +81,7 @@ def report(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     target: str | None = None,
+    by: str | None = None,
     held_out: Annotated[bool, Parameter(negative="")] = False,
     rows: Annotated[bool, Parameter(name=["--rows"], negative="--no-rows")] = True,
     min_count: int = 1,
@@ -32,6 +90,7 @@ def report(
     folds: int = 10,
     seed: int = 0,
     title: str | None = None,
+    card: CardOptions | None = None,
     form: FileFormat | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -52,6 +111,8 @@ def report(
         File to write, report.html unless --json is given.
     target
         Column with the classes or numbers; the one of training by default.
+    by
+        Columns that make groups, which are scored apart, with commas between them.
     held_out
         The model has not learned from these rows: score it itself on them.
     rows
@@ -78,9 +139,10 @@ def report(
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.report import summarize
 
+    card = card or CardOptions()
     output = DEFAULT_OUTPUT if output is None and not json else output
-    if output is not None:
-        _check_page(output)
+    about = card.about(data)
+    _check_files(output, card.card)
     costs = None if loss is None else read_loss(loss)
     learned = open_model(model)
     table = as_learned(read_table(data, form), _domain(learned))
@@ -89,6 +151,7 @@ def report(
             learned,
             table,
             target,
+            by=_columns(by, table.column_names),
             held_out=held_out,
             rows=rows,
             min_count=min_count,
@@ -97,12 +160,12 @@ def report(
             n_folds=folds,
             random_state=seed,
         )
-    if output is not None:
-        _write(summary, output, title)
+    _write(summary, output, card.card, title=title, about=about)
     if json:
         print_json(summary)
     else:
-        print(visible(str(output)))
+        for path in filter(None, (output, card.card)):
+            print(visible(str(path)))
     return 0
 
 
@@ -131,25 +194,49 @@ def _domain(model: Any) -> Iterable[Variable]:
     return () if encoder is None else encoder.domain
 
 
-def _check_page(output: Path) -> None:
+def _columns(by: str | None, known: Sequence[str]) -> list[str]:
+    """Names of columns with commas between, unless a name holds the comma."""
+    if by is None:
+        return []
+    return [by] if by in known else [name.strip() for name in by.split(",")]
+
+
+def _check_files(output: Path | None, card: Path | None) -> None:
     """Refuse early what would fail when all the work is done."""
     from importlib.util import find_spec
 
     from bayleaf.io.atomic import check_writable
 
-    check_writable(output)
-    if find_spec("jinja2") is None:
+    if output is not None and output == card:
+        raise ValueError(
+            f"page and card would both be {quoted(str(output))}; name two files"
+        )
+    for path in filter(None, (output, card)):
+        check_writable(path)
+    if output is not None and find_spec("jinja2") is None:
         raise ValueError(
             "a report needs Jinja2: install bayleaf[report], or print the summary "
             "with --json"
         )
 
 
-def _write(summary: dict[str, Any], output: Path, title: str | None) -> None:
-    """Lay the summary out and write it, whole or not at all."""
+def _write(
+    summary: dict[str, Any],
+    output: Path | None,
+    card: Path | None,
+    *,
+    title: str | None,
+    about: About | None,
+) -> None:
+    """Lay the summary out as page and card, and write each whole or not at all."""
     from bayleaf.io.atomic import replacing
-    from bayleaf.report import report_html
+    from bayleaf.report import model_card, report_html
 
-    page = report_html(summary, title)
-    with replacing(output) as part:
-        part.write_text(page, encoding="utf-8")
+    texts = {}
+    if output is not None:
+        texts[output] = report_html(summary, title, about)
+    if card is not None:
+        texts[card] = model_card(summary, about)
+    for path, text in texts.items():
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")

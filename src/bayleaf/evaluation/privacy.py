@@ -1,4 +1,4 @@
-"""What a report may show so that no small number of rows can be found out.
+"""What may be shown of a table so that no small number of rows can be found out.
 
 All numbers of rows that leave are cells of a few partitions of the table: the values of
 each column, and the true class with what was predicted. `Privacy` rounds each partition

@@ -1,0 +1,1 @@
+"""The command that audits a classifier by groups."""

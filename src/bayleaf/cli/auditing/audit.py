@@ -1,0 +1,166 @@
+"""``bayleaf audit``: predictions by group, and how groups reach them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from bayleaf.cli.file_format import FileFormat
+from bayleaf.cli.options import Source, Strings, print_json
+from bayleaf.wording import quoted, visible
+
+
+def audit(
+    model: Path,
+    data: Source,
+    *,
+    by: Strings,
+    target: str | None = None,
+    bins: Strings = (),
+    positive: str | None = None,
+    reference: Strings = (),
+    loss: str | None = None,
+    folds: int | None = None,
+    seed: int = 0,
+    level: float = 0.95,
+    min_count: int = 1,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    picture: Path | None = None,
+    form: FileFormat | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Compare a classifier's predictions for groups of rows.
+
+    Base rates, selection rates, error rates, predictive values, scores and calibration
+    with credible intervals, differences to a reference group, what the model itself
+    holds of each group, and the paths by which a group reaches the prediction.
+
+    Example: `bayleaf audit adult.json adult.csv --by sex,race --folds 5`
+
+    Parameters
+    ----------
+    model
+        Model file of a classifier.
+    data
+        CSV or Parquet file; - for CSV on standard input.
+    by
+        Columns that make groups, with commas between them; may be repeated. They need
+        not be features.
+    target
+        Column with the classes; the one of training by default.
+    bins
+        Cut points of a column of numbers, as age=30,50, instead of the model's; may be
+        repeated.
+    positive
+        The class whose rates are shown; by default the second of two, or each.
+    reference
+        The group that others are compared with, as sex=male; that of most rows by
+        default. May be repeated.
+    loss
+        CSV file of costs, class names as header row and first column; rows are
+        predicted, columns true classes.
+    folds
+        Score fresh models of the same settings on this many held-out folds; without
+        it the model itself is scored, which flatters it on training rows.
+    seed
+        Seed that deals the folds.
+    level
+        Probability of the intervals.
+    min_count
+        Withhold smaller numbers of rows, what they would follow from, and smaller
+        groups.
+    output
+        HTML file to write beside what is printed.
+    picture
+        PNG, SVG or PDF file to draw the rates of the first column's groups into.
+    json
+        Print all figures as JSON.
+    """
+    from bayleaf.cli.progress import progress
+    from bayleaf.cli.tables import as_learned, read_table
+    from bayleaf.evaluation.audits import audit as audited
+    from bayleaf.evaluation.operating_points import read_loss
+    from bayleaf.io.atomic import check_writable
+    from bayleaf.loading import load_classifier
+
+    for path in (output, picture):
+        if path is not None:
+            check_writable(path)
+    costs = None if loss is None else read_loss(loss)
+    fitted: Any = load_classifier(model)
+    table = as_learned(read_table(data, form), fitted.encoder_.domain)
+    names = table.schema.names
+    with progress():
+        found = audited(
+            fitted,
+            table,
+            target,
+            by=_columns(by, names),
+            bins={name: _numbers(name, text) for name, text in _pairs("bins", bins)},
+            positive=positive,
+            reference=dict(_pairs("reference", reference)),
+            loss=costs,
+            n_folds=folds,
+            random_state=seed,
+            level=level,
+            min_count=min_count,
+        )
+    if output is not None:
+        found.to_html(output)
+        print(f"written to {visible(str(output))}", file=sys.stderr)
+    if picture is not None:
+        _draw(found, picture)
+        print(f"drawn into {visible(str(picture))}", file=sys.stderr)
+    if json:
+        print_json(found.to_dict())
+    else:
+        print(found.to_text())
+    return 0
+
+
+def _columns(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names of columns; a text that is one itself has no commas between several."""
+    found = []
+    for text in given:
+        found += [text] if text in names else [part.strip() for part in text.split(",")]
+    return found
+
+
+def _pairs(option: str, given: Sequence[str]) -> list[tuple[str, str]]:
+    """Columns and what is said of them."""
+    for text in given:
+        if "=" not in text:
+            raise ValueError(
+                f"--{option} takes a column, = and a value, as in sex=male, got "
+                f"{quoted(text)}"
+            )
+    return [
+        (name, value) for name, _, value in (text.rpartition("=") for text in given)
+    ]
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    """Cut points of a column."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"the bins of {quoted(name)} must be numbers with commas between them, got "
+            f"{quoted(text)}"
+        ) from None
+
+
+def _draw(found: Any, path: Path) -> None:
+    """Write the picture."""
+    from bayleaf.io.atomic import replacing
+    from bayleaf.plot import group_rates
+
+    figure: Any = group_rates(found).figure
+    with replacing(path) as part:
+        figure.savefig(
+            part, format=path.suffix.lstrip(".") or "png", bbox_inches="tight"
+        )

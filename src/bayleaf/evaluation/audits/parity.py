@@ -1,0 +1,123 @@
+"""How probable each class is in each group under a model itself, without any rows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.evaluation.audits.joint_tables import class_table
+from bayleaf.evaluation.operating_points import class_names
+from bayleaf.models.class_model import ClassModel
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GroupProbability:
+    """What a model holds of one group.
+
+    Parameters
+    ----------
+    label : tuple of str
+        The state of each group variable.
+    probability : float
+        P(group).
+    classes : tuple of float
+        P(class | group), in the order of the classes: what is predicted where nothing
+        else is known, and the mean of the predicted probabilities in the group if rows
+        follow a model that is a joint distribution.
+    """
+
+    label: tuple[str, ...]
+    probability: float
+    classes: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {
+            "group": list(self.label),
+            "probability": self.probability,
+            "classes": list(self.classes),
+        }
+
+
+@dataclass(frozen=True)
+class ModelParity:
+    """Probabilities of the classes by group under a model, all else summed out.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The group variables.
+    classes : tuple of str
+        The classes.
+    groups : tuple of GroupProbability
+        One a joint state of the group variables.
+    """
+
+    columns: tuple[str, ...]
+    classes: tuple[str, ...]
+    groups: tuple[GroupProbability, ...]
+
+    def gap(self, place: int) -> float:
+        """Largest less least probability of a class over the groups."""
+        values = [group.classes[place] for group in self.groups]
+        return max(values) - min(values)
+
+    def ratio(self, place: int) -> float | None:
+        """Least by largest probability of a class over the groups."""
+        values = [group.classes[place] for group in self.groups]
+        return min(values) / max(values) if max(values) > 0 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, gap and ratio of each class included."""
+        places = range(len(self.classes))
+        return {
+            "columns": list(self.columns),
+            "classes": list(self.classes),
+            "groups": [group.to_dict() for group in self.groups],
+            "gaps": [self.gap(place) for place in places],
+            "ratios": [self.ratio(place) for place in places],
+        }
+
+
+def model_parity(
+    model: ClassModel, features: tuple[int, ...], classes: tuple[str, ...]
+) -> ModelParity | None:
+    """P(class | group) by exact inference.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    features : tuple of int
+        Indices of the group variables.
+    classes : tuple of str
+        Names of the classes.
+
+    Returns
+    -------
+    ModelParity or None
+        None where the model has no joint distribution or there are too many groups.
+    """
+    table = class_table(model, features)
+    if table is None:
+        return None
+    domain = model.domain
+    labels = [
+        class_names([domain[f].label(code) for code in range(domain[f].n_states)])
+        for f in features
+    ]
+    groups = [
+        GroupProbability(label, float(cell.sum()), tuple((cell / cell.sum()).tolist()))
+        for label, cell in zip(
+            itertools.product(*labels), table.reshape(-1, table.shape[-1]), strict=True
+        )
+        if cell.sum() > 0
+    ]
+    columns = tuple(str(domain[f].name) for f in features)
+    return ModelParity(columns, classes, tuple(groups))

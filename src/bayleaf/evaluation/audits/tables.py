@@ -1,0 +1,219 @@
+"""The tables of an audit, as text cells for a terminal or a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from bayleaf.evaluation.audits.audit_figures import AuditFigures
+from bayleaf.evaluation.audits.parity import ModelParity
+from bayleaf.evaluation.groups.estimates import Estimate
+from bayleaf.evaluation.groups.figures import GroupFigures
+from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
+from bayleaf.wording import shown_name
+
+# Classes that a table of the model's own probabilities has columns for.
+_MOST_CLASSES = 6
+
+
+class FigureTable(NamedTuple):
+    """A table whose first column names its lines.
+
+    Parameters
+    ----------
+    title : str
+        Above it.
+    heads : tuple of str
+        Of its columns.
+    rows : tuple of tuple of str
+        Its lines.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def audit_tables(found: AuditFigures) -> Iterator[FigureTable]:
+    """The tables by groups of rows, then those of the model itself."""
+    for grouping in found.groupings:
+        yield from _grouping_tables(found, grouping)
+    for parity in found.parity:
+        yield _parity_table(parity, found.positive)
+
+
+def _grouping_tables(
+    found: AuditFigures, grouping: GroupedFigures
+) -> Iterator[FigureTable]:
+    """Rates of each class, scores, and differences to the reference."""
+    by = f"by {_joined(grouping.columns)}"
+    groups = (*grouping.groups, found.overall)
+    for place, label in enumerate(found.positive):
+        yield _rates(f"{by}: {label}, in per cent of rows", groups, place)
+        yield _errors(f"{by}: {label}, errors in per cent", groups, place)
+        if grouping.reference is not None:
+            against = ", ".join(grouping.reference)
+            title = f"{by}: {label}, points more than {against}, and ratio of selected"
+            yield _differences(title, grouping.groups, label)
+        yield _calibration(f"{by}: probability of {label}, in per cent", groups, place)
+    yield _scores(f"{by}: all classes", groups)
+
+
+def _rates(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTable:
+    """How often a class occurs and is predicted."""
+    return FigureTable(
+        title,
+        ("group", "rows", "base rate", "selected"),
+        tuple(
+            (
+                group.name,
+                str(group.n_rows),
+                percent(group.classes[place].base_rate),
+                percent(group.classes[place].selection_rate),
+            )
+            for group in groups
+        ),
+    )
+
+
+def _errors(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTable:
+    """How often predictions of a class are right."""
+    return FigureTable(
+        title,
+        ("group", "found", "false alarms", "right if selected", "right if not"),
+        tuple(
+            (
+                group.name,
+                percent(own.true_positive_rate),
+                percent(own.false_positive_rate),
+                percent(own.positive_predictive_value),
+                percent(own.negative_predictive_value),
+            )
+            for group in groups
+            for own in [group.classes[place]]
+        ),
+    )
+
+
+def _differences(title: str, groups: Sequence[GroupFigures], label: str) -> FigureTable:
+    """Rates less those of the reference group."""
+    rows = []
+    for group in groups:
+        known = {one.figure: one for one in group.contrasts if one.label == label}
+        if not known:
+            continue
+        selected = known["selection_rate"]
+        rows.append(
+            (
+                group.name,
+                percent(selected.difference),
+                "-" if selected.ratio is None else number(selected.ratio, 2),
+                percent(known["true_positive_rate"].difference),
+                percent(known["false_positive_rate"].difference),
+            )
+        )
+    heads = ("group", "selected", "ratio", "found", "false alarms")
+    return FigureTable(title, heads, tuple(rows))
+
+
+def _calibration(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTable:
+    """Mean probabilities beside base rates."""
+    return FigureTable(
+        title,
+        ("group", "mean probability", "base rate", "gap"),
+        tuple(
+            (
+                group.name,
+                "-"
+                if own.mean_probability is None
+                else f"{100 * own.mean_probability:.1f}",
+                percent(own.base_rate),
+                percent(own.calibration_gap),
+            )
+            for group in groups
+            for own in [group.classes[place]]
+        ),
+    )
+
+
+def _scores(title: str, groups: Sequence[GroupFigures]) -> FigureTable:
+    """Scores of all classes together."""
+    has_cost = groups[0].cost is not None
+    heads = ("group", "accuracy %", "log-loss", "calib. error")
+    return FigureTable(
+        title,
+        (*heads, "cost/row") if has_cost else heads,
+        tuple(
+            (
+                group.name,
+                percent(group.accuracy),
+                number(group.log_loss, 3),
+                f"{group.calibration_error:.3f} "
+                f"({group.calibration_error_by_chance:.3f})",
+                *([] if group.cost is None else [number(group.cost, 3)]),
+            )
+            for group in groups
+        ),
+    )
+
+
+def _parity_table(parity: ModelParity, positive: Sequence[str]) -> FigureTable:
+    """Probabilities under the model, of the classes that are looked at."""
+    shown = [
+        (place, label)
+        for place, label in enumerate(parity.classes)
+        if label in positive
+    ][:_MOST_CLASSES]
+    rows = [
+        (
+            ", ".join(group.label),
+            f"{100 * group.probability:.1f}",
+            *(f"{100 * group.classes[place]:.1f}" for place, _ in shown),
+        )
+        for group in parity.groups
+    ]
+    gaps = [f"{100 * parity.gap(place):.1f}" for place, _ in shown]
+    ratios = [parity.ratio(place) for place, _ in shown]
+    rows.append(("largest less least", "", *gaps))
+    told = ["-" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
+    rows.append(("least by largest", "", *told))
+    return FigureTable(
+        f"by {_joined(parity.columns)}: under the model alone, nothing else known, "
+        "in per cent",
+        ("group", "P(group)", *(f"P({label} | group)" for _, label in shown)),
+        tuple(rows),
+    )
+
+
+def percent(found: Estimate) -> str:
+    """A share in per cent with its interval, as exact as that is narrow."""
+    if found.value is None:
+        return "-"
+    if found.low is None or found.high is None:
+        return _written(100 * found.value, 0)
+    digits = 1 if found.high - found.low < 0.04 else 0
+    value, low, high = (
+        _written(100 * part, digits) for part in (found.value, found.low, found.high)
+    )
+    return f"{value} ({low}, {high})"
+
+
+def number(found: Estimate, digits: int) -> str:
+    """A number with its interval."""
+    if found.value is None:
+        return "-"
+    if found.low is None or found.high is None:
+        return f"{found.value:.{digits}f}"
+    ends = f"{found.low:.{digits}f}, {found.high:.{digits}f}"
+    return f"{found.value:.{digits}f} ({ends})"
+
+
+def _written(value: float, digits: int) -> str:
+    """A number with some digits; zero has no sign."""
+    # Adding zero turns a negative one into zero.
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def _joined(columns: Sequence[str]) -> str:
+    """The columns that make groups."""
+    return ", ".join(shown_name(column) for column in columns)

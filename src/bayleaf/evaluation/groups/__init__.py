@@ -1,0 +1,16 @@
+"""Figures by group of rows, with credible intervals."""
+
+from bayleaf.evaluation.groups.estimates import Estimate
+from bayleaf.evaluation.groups.figures import ClassRates, Contrast, GroupFigures
+from bayleaf.evaluation.groups.grouped_figures import GroupedFigures, figures_by_group
+from bayleaf.evaluation.groups.labels import Groups
+
+__all__ = [
+    "ClassRates",
+    "Contrast",
+    "Estimate",
+    "GroupFigures",
+    "GroupedFigures",
+    "Groups",
+    "figures_by_group",
+]

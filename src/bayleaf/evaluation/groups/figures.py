@@ -1,0 +1,344 @@
+"""Rates, scores and calibration of the rows of one group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.evaluation.groups.estimates import (
+    Estimate,
+    Sample,
+    Share,
+    mean_difference,
+    mean_estimate,
+    share_difference,
+    share_estimate,
+    share_ratio,
+)
+from bayleaf.evaluation.metrics import (
+    CALIBRATION_BINS,
+    SMALLEST,
+    binned_by_confidence,
+    expected_calibration_error,
+)
+from bayleaf.evaluation.rounded_rows import PredictedRows
+
+Floats = NDArray[np.float64]
+
+# Shares of rows for one class against the others, in the order in which they are shown.
+RATES = (
+    "base_rate",
+    "selection_rate",
+    "true_positive_rate",
+    "false_positive_rate",
+    "positive_predictive_value",
+    "negative_predictive_value",
+)
+SCORES = ("accuracy", "log_loss", "brier", "cost")
+
+
+@dataclass(frozen=True)
+class ClassRates:
+    """Rates of one class against all others among the rows of a group.
+
+    Parameters
+    ----------
+    label : str
+        The class, called positive here.
+    base_rate : Estimate
+        Share of rows whose true class it is.
+    selection_rate : Estimate
+        Share of rows for which it is predicted.
+    true_positive_rate, false_positive_rate : Estimate
+        Share for which it is predicted of the rows whose class it is, and of others.
+    positive_predictive_value : Estimate
+        Share whose class it is of the rows for which it is predicted.
+    negative_predictive_value : Estimate
+        Share whose class it is not of the rows for which it is not predicted.
+    mean_probability : float or None
+        Mean predicted probability of the class; None where it is withheld.
+    calibration_gap : Estimate
+        Mean predicted probability less the base rate: above zero the class is
+        predicted as too probable. Its interval is that of the base rate, turned round.
+    """
+
+    label: str
+    base_rate: Estimate
+    selection_rate: Estimate
+    true_positive_rate: Estimate
+    false_positive_rate: Estimate
+    positive_predictive_value: Estimate
+    negative_predictive_value: Estimate
+    mean_probability: float | None
+    calibration_gap: Estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {
+            "class": self.label,
+            **{name: getattr(self, name).to_dict() for name in RATES},
+            "mean_probability": self.mean_probability,
+            "calibration_gap": self.calibration_gap.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How a figure of a group differs from that of the reference group.
+
+    Parameters
+    ----------
+    figure : str
+        One of the rates or scores.
+    label : str or None
+        The class of a rate; None for scores.
+    difference : Estimate
+        The group's figure less the reference's.
+    ratio : Estimate or None
+        The group's rate by the reference's; None for means.
+    """
+
+    figure: str
+    label: str | None
+    difference: Estimate
+    ratio: Estimate | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {
+            "figure": self.figure,
+            "class": self.label,
+            "difference": self.difference.to_dict(),
+            "ratio": None if self.ratio is None else self.ratio.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class GroupFigures:
+    """Figures of the rows of one group.
+
+    Parameters
+    ----------
+    label : tuple of str
+        The value of each column that makes the groups; empty for all rows together.
+    n_rows : int
+        Its rows.
+    accuracy, log_loss, brier : Estimate
+        Share of rows whose class was predicted; mean negative log probability (nats)
+        of the true class; mean squared distance of the probabilities from it.
+    cost : Estimate or None
+        Mean cost of a row; None without a loss.
+    calibration_error : float
+        Expected calibration error, see
+        `bayleaf.evaluation.metrics.expected_calibration_error`.
+    calibration_error_by_chance : float
+        What it would be, on average, for as many rows if the probabilities were right.
+    classes : tuple of ClassRates
+        Of two classes the positive one; of more, each.
+    contrasts : tuple of Contrast
+        Against the reference group; empty for that group itself.
+    """
+
+    label: tuple[str, ...]
+    n_rows: int
+    accuracy: Estimate
+    log_loss: Estimate
+    brier: Estimate
+    cost: Estimate | None
+    calibration_error: float
+    calibration_error_by_chance: float
+    classes: tuple[ClassRates, ...]
+    contrasts: tuple[Contrast, ...] = ()
+
+    @property
+    def scores(self) -> dict[str, Estimate | None]:
+        """Accuracy, log-loss, Brier score and cost by their names."""
+        return {name: getattr(self, name) for name in SCORES}
+
+    @property
+    def name(self) -> str:
+        """The values of its columns, joined."""
+        return ", ".join(self.label) if self.label else "all rows"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {
+            "group": list(self.label),
+            "n_rows": self.n_rows,
+            **{
+                name: None
+                if (found := getattr(self, name)) is None
+                else found.to_dict()
+                for name in SCORES
+            },
+            "calibration_error": self.calibration_error,
+            "calibration_error_by_chance": self.calibration_error_by_chance,
+            "classes": [own.to_dict() for own in self.classes],
+            "contrasts": [contrast.to_dict() for contrast in self.contrasts],
+        }
+
+
+class Task(NamedTuple):
+    """What is asked of every group.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The classes as they are written, in the order of the probabilities.
+    positive : tuple of int
+        The classes whose rates are shown, each against all others.
+    loss : ndarray of shape (n_classes, n_classes) or None
+        Cost of each prediction (rows) where a class (columns) is true.
+    level : float
+        Probability of the intervals.
+    ranks : bool
+        Whether the probabilities of all classes are known.
+    """
+
+    names: tuple[str, ...]
+    positive: tuple[int, ...]
+    loss: Floats | None
+    level: float
+    ranks: bool = True
+
+
+class GroupRows(NamedTuple):
+    """What the figures of one group are computed from.
+
+    Parameters
+    ----------
+    label : tuple of str
+        Of the group.
+    shares : mapping of (str, int) to Share
+        By rate and class; the accuracy has class -1.
+    samples : mapping of str to Sample
+        By score.
+    mean_probability : ndarray of shape (n_classes,)
+        Mean predicted probability of each class.
+    errors : (float, float)
+        Calibration error, found and by chance.
+    """
+
+    label: tuple[str, ...]
+    shares: dict[tuple[str, int], Share]
+    samples: dict[str, Sample]
+    mean_probability: Floats
+    errors: tuple[float, float]
+
+    @classmethod
+    def of(cls, label: tuple[str, ...], rows: PredictedRows, task: Task) -> GroupRows:
+        """Count and average the rows of a group, of which there is at least one."""
+        hits = int((rows.chosen == rows.truth).sum())
+        shares = {("accuracy", -1): Share(hits, len(rows.truth))}
+        for place in task.positive:
+            counted = class_shares(rows.truth == place, rows.chosen == place)
+            shares |= {(rate, place): own for rate, own in counted.items()}
+        of_truth = rows.proba[np.arange(len(rows.truth)), rows.truth]
+        squared = (rows.proba**2).sum(axis=1) - 2 * of_truth + 1
+        samples = {
+            "log_loss": Sample.of(-np.log(np.maximum(of_truth, SMALLEST))),
+            "brier": Sample.of(squared),
+        }
+        if task.loss is not None:
+            samples["cost"] = Sample.of(task.loss[rows.chosen, rows.truth])
+        errors = (
+            expected_calibration_error(rows.truth, rows.proba),
+            calibration_error_by_chance(rows.proba),
+        )
+        return cls(label, shares, samples, rows.proba.mean(axis=0), errors)
+
+    def figures(self, task: Task, reference: GroupRows | None) -> GroupFigures:
+        """The figures, and how they differ from those of a reference."""
+        accuracy = self.shares["accuracy", -1]
+        scores = {
+            name: mean_estimate(
+                sample, task.level, -math.inf if name == "cost" else 0.0
+            )
+            for name, sample in self.samples.items()
+        }
+        return GroupFigures(
+            self.label,
+            accuracy.n,
+            share_estimate(accuracy, task.level),
+            scores["log_loss"],
+            scores["brier"],
+            scores.get("cost"),
+            *self.errors,
+            tuple(self._rates(place, task) for place in task.positive),
+            () if reference is None else tuple(self._contrasts(task, reference)),
+        )
+
+    def _rates(self, place: int, task: Task) -> ClassRates:
+        """The rates of one class."""
+        rates = {
+            rate: share_estimate(self.shares[rate, place], task.level) for rate in RATES
+        }
+        mean = float(self.mean_probability[place]) if task.ranks else None
+        gap = _gap(mean, rates["base_rate"])
+        return ClassRates(
+            task.names[place], **rates, mean_probability=mean, calibration_gap=gap
+        )
+
+    def _contrasts(self, task: Task, reference: GroupRows) -> Iterator[Contrast]:
+        """Every share and mean beside the reference's."""
+        for (figure, place), share in self.shares.items():
+            other = reference.shares[figure, place]
+            yield Contrast(
+                figure,
+                None if place < 0 else task.names[place],
+                share_difference(share, other, task.level),
+                share_ratio(share, other, task.level),
+            )
+        for figure, sample in self.samples.items():
+            other_sample = reference.samples[figure]
+            difference = mean_difference(sample, other_sample, task.level)
+            yield Contrast(figure, None, difference, None)
+
+
+def class_shares(
+    actual: NDArray[np.bool_], predicted: NDArray[np.bool_]
+) -> dict[str, Share]:
+    """Count what the six rates of a class are shares of.
+
+    Parameters
+    ----------
+    actual, predicted : ndarray of shape (n_rows,)
+        Whether the class is each row's true class, and whether it was predicted.
+    """
+    n = len(actual)
+    n_actual, n_predicted = int(actual.sum()), int(predicted.sum())
+    hits = int((actual & predicted).sum())
+    alarms, misses = n_predicted - hits, n_actual - hits
+    counts = (
+        (n_actual, n),
+        (n_predicted, n),
+        (hits, n_actual),
+        (alarms, n - n_actual),
+        (hits, n_predicted),
+        (n - n_predicted - misses, n - n_predicted),
+    )
+    return {rate: Share(*own) for rate, own in zip(RATES, counts, strict=True)}
+
+
+def calibration_error_by_chance(proba: Floats) -> float:
+    """Expected calibration error that as many rows have if probabilities are right.
+
+    The sum of a bin's right rows then varies about the sum of its probabilities; the
+    mean distance of a normal variable from its mean is sqrt(2 / pi) times its standard
+    deviation.
+    """
+    confidence, _, bins = binned_by_confidence(np.zeros(len(proba), np.intp), proba)
+    variances = np.bincount(bins, confidence * (1 - confidence), CALIBRATION_BINS)
+    return float(np.sqrt(2 / np.pi) * np.sqrt(variances).sum() / len(proba))
+
+
+def _gap(mean: float | None, base: Estimate) -> Estimate:
+    """Mean predicted probability less a base rate, whose interval turns round."""
+    if mean is None or base.value is None or base.low is None or base.high is None:
+        return Estimate(None, None, None, base.n)
+    return Estimate(mean - base.value, mean - base.high, mean - base.low, base.n)

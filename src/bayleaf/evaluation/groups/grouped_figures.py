@@ -1,0 +1,359 @@
+"""Figures of each group of rows, beside those of a reference group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.classifiers.shared.parameters import checked_loss
+from bayleaf.data.labels import encode_labels
+from bayleaf.evaluation.groups.figures import GroupFigures, GroupRows, Task
+from bayleaf.evaluation.groups.labels import Groups
+from bayleaf.evaluation.operating_points import (
+    LossMatrix,
+    class_names,
+    implied_threshold,
+)
+from bayleaf.evaluation.privacy import Privacy
+from bayleaf.evaluation.rounded_rows import PredictedRows, rounded_rows
+from bayleaf.wording import brief, counted, name_list, quoted
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GroupedFigures:
+    """Figures of the groups that one or several columns make.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns.
+    groups : tuple of GroupFigures
+        Of each group with rows, in the order of their values.
+    reference : tuple of str or None
+        Label of the group that the others are compared with; None for one group.
+    level : float
+        Probability of the intervals.
+    min_count : int
+        Numbers of rows below this cannot be found out; 1 shows all.
+    """
+
+    columns: tuple[str, ...]
+    groups: tuple[GroupFigures, ...]
+    reference: tuple[str, ...] | None
+    level: float
+    min_count: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {
+            "columns": list(self.columns),
+            "reference": None if self.reference is None else list(self.reference),
+            "level": self.level,
+            "min_count": self.min_count,
+            "groups": [group.to_dict() for group in self.groups],
+        }
+
+    def __repr__(self) -> str:
+        columns = f"by {name_list(self.columns)}"
+        return brief(self, columns, counted(len(self.groups), "group"))
+
+
+def figures_by_group(
+    labels: Any,
+    probabilities: Any,
+    predictions: Any,
+    groups: Any,
+    *,
+    classes: Any = None,
+    positive: Any = None,
+    reference: Any = None,
+    loss: Any = None,
+    level: float = 0.95,
+    min_count: int = 1,
+    name: str = "group",
+) -> GroupedFigures:
+    """Rates, scores and calibration by group, with credible intervals.
+
+    Rates have the posterior of Jeffreys' prior, means Student's t; differences and
+    ratios to the reference group are of independent posteriors.
+
+    Parameters
+    ----------
+    labels, predictions : array-like of shape (n_rows,)
+        True and predicted classes.
+    probabilities : array-like of shape (n_rows, n_classes)
+        Predicted probabilities.
+    groups : array-like of shape (n_rows,) or Groups
+        The group of each row; missing cells are a group of their own.
+    classes : array-like of shape (n_classes,), optional
+        Classes in the order of the probabilities; by default those of `labels` and
+        `predictions` in increasing order.
+    positive : label, optional
+        The class whose rates are shown, against all others: by default the second of
+        two; of more, each in turn.
+    reference : label or tuple of labels, optional
+        The group that others are compared with, by default that of most rows.
+    loss : LossMatrix or array-like of shape (n_classes, n_classes), optional
+        Cost of each prediction (rows) where a class (columns) is true; groups then
+        have a mean cost.
+    level : float, default=0.95
+        Probability of the intervals.
+    min_count : int, default=1
+        Numbers of rows below this cannot be found out: all are rounded to multiples of
+        it, or of 5 where it is less, and all figures computed from them. Groups of
+        fewer rows are left out.
+    name : str, default="group"
+        What the groups are called.
+
+    Returns
+    -------
+    GroupedFigures
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit together, there are fewer than two classes or too few
+        rows, or an argument names no class or group.
+
+    Examples
+    --------
+    >>> truth, chosen = [0, 0, 1, 1], [0, 1, 1, 1]
+    >>> proba = [[0.8, 0.2], [0.4, 0.6], [0.3, 0.7], [0.1, 0.9]]
+    >>> found = figures_by_group(truth, proba, chosen, ["a", "b", "a", "b"])
+    >>> [group.classes[0].selection_rate.value for group in found.groups]
+    [0.5, 1.0]
+    """
+    classes, truth, chosen = _coded(labels, predictions, classes)
+    proba = _checked_proba(probabilities, len(truth), classes)
+    own = groups if isinstance(groups, Groups) else Groups.of_values(name, groups)
+    if len(own.codes) != len(truth):
+        raise ValueError(
+            f"every row needs a label and a group, but there are {len(truth)} labels "
+            f"and {len(own.codes)} groups"
+        )
+    privacy = Privacy(min_count=min_count)
+    if len(truth) < privacy.least_rows:
+        raise ValueError(
+            f"there are {len(truth)} rows; min_count={min_count} needs "
+            f"{privacy.least_rows}"
+        )
+    bits = [np.ascontiguousarray(column).view(np.int64) for column in proba.T]
+    return grouped_figures(
+        PredictedRows(truth, chosen, proba, own.codes),
+        own,
+        task_of(classes, positive=positive, loss=loss, level=level),
+        privacy.of_table([truth, chosen, own.codes, *bits]),
+        reference,
+    )
+
+
+def task_of(
+    classes: NDArray[Any],
+    *,
+    positive: Any = None,
+    loss: Any = None,
+    level: float = 0.95,
+) -> Task:
+    """What is asked of every group, once it makes sense.
+
+    Raises
+    ------
+    ValueError
+        If `positive` is no class, the level no probability or the loss no matrix of
+        these classes.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {quoted(level)}")
+    names = tuple(class_names(classes.tolist()))
+    if isinstance(loss, LossMatrix):
+        loss = loss.for_classes(classes)
+    costs = None if loss is None else checked_loss(loss, classes)
+    places = (1,) if len(names) == 2 else tuple(range(len(names)))
+    if positive is not None:
+        wanted = class_names([positive])[0]
+        if wanted not in names:
+            raise ValueError(
+                f"positive must be one of the classes {name_list(names)}, got "
+                f"{quoted(positive)}"
+            )
+        places = (names.index(wanted),)
+    return Task(names, places, None if costs is None else np.asarray(costs), level)
+
+
+def grouped_figures(
+    rows: PredictedRows,
+    groups: Groups,
+    task: Task,
+    privacy: Privacy,
+    reference: Any = None,
+) -> GroupedFigures:
+    """Figures of groups of rows, counts rounded as the privacy of their table says.
+
+    Parameters
+    ----------
+    rows : PredictedRows
+        What was predicted, and what is true.
+    groups : Groups
+        Whose codes the rows have.
+    task : Task
+        What is asked.
+    privacy : Privacy
+        What may be shown; of the table, where it withholds counts.
+    reference : label or tuple of labels, optional
+        The group that others are compared with, by default that of most rows.
+
+    Raises
+    ------
+    ValueError
+        If the reference is no group that is shown.
+    """
+    kept, task = kept_rows(rows, groups, task, privacy)
+    return figures_of_kept(kept, groups, task, privacy, reference)
+
+
+def figures_of_kept(
+    kept: PredictedRows,
+    groups: Groups,
+    task: Task,
+    privacy: Privacy,
+    reference: Any = None,
+) -> GroupedFigures:
+    """Figures of groups from rows that may be told of.
+
+    Parameters
+    ----------
+    kept : PredictedRows
+        What `kept_rows` gave; their groups are those of `groups`.
+    groups : Groups
+        With the codes of the rows of the table, whose numbers decide on what is shown.
+    task, privacy, reference
+        As for `grouped_figures`.
+    """
+    n_shown = np.bincount(kept.groups, minlength=len(groups.labels))
+    shown = (n_shown > 0) & ~privacy.unnamed(groups.n_rows, n_shown)
+    found = [
+        GroupRows.of(groups.labels[code], _of_group(kept, code), task)
+        for code in np.flatnonzero(shown).tolist()
+    ]
+    label = _reference(groups, np.where(shown, n_shown, 0), reference)
+    others = next((one for one in found if one.label == label), None)
+    return GroupedFigures(
+        groups.columns,
+        tuple(one.figures(task, None if one is others else others) for one in found),
+        label,
+        task.level,
+        privacy.min_count,
+    )
+
+
+def overall_figures(kept: PredictedRows, task: Task) -> GroupFigures:
+    """Figures of all rows together, from rows that may be told of."""
+    return GroupRows.of((), kept, task).figures(task, None)
+
+
+def group_partition(groups: Groups) -> str:
+    """Name of the partition of a table by groups and what refines them.
+
+    Groups by several columns have the totals of those by the first of them alone.
+    """
+    return f"group {groups.columns[0]}"
+
+
+def kept_rows(
+    rows: PredictedRows, groups: Groups, task: Task, privacy: Privacy
+) -> tuple[PredictedRows, Task]:
+    """Rows that may be told of, with their groups, and what can be asked of them."""
+    rows = rows._replace(groups=groups.codes)
+    if not privacy.withholds:
+        return rows, task
+    partition = group_partition(groups)
+    likeliest = rows.proba.argmax(axis=1)
+    if len(task.names) > 2:
+        kept = rounded_rows(rows, likeliest, None, privacy, partition)
+        return kept, task._replace(ranks=False)
+    (positive,) = task.positive
+    threshold = 0.5 if task.loss is None else implied_threshold(task.loss, positive)
+    looked_at = np.full_like(likeliest, positive)
+    return rounded_rows(rows, looked_at, threshold, privacy, partition), task
+
+
+def _of_group(rows: PredictedRows, code: int) -> PredictedRows:
+    """The rows of one group."""
+    own = rows.groups == code
+    return PredictedRows(*(column[own] for column in rows))
+
+
+def _reference(
+    groups: Groups, n_rows: NDArray[np.intp], reference: Any
+) -> tuple[str, ...] | None:
+    """Label of the group that others are compared with."""
+    shown = [groups.labels[code] for code in np.flatnonzero(n_rows).tolist()]
+    if reference is not None:
+        parts = reference if isinstance(reference, tuple | list) else [reference]
+        label = tuple(class_names(parts))
+        if label not in shown:
+            known = [", ".join(one) for one in shown]
+            raise ValueError(
+                f"the reference {quoted(', '.join(label))} is no group by "
+                f"{name_list(groups.columns)} that is shown; there are "
+                f"{name_list(known)}"
+            )
+        return label
+    return groups.labels[int(n_rows.argmax())] if len(shown) > 1 else None
+
+
+def _coded(
+    labels: Any, predictions: Any, classes: Any
+) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]:
+    """Classes, and the place of each true and predicted label among them."""
+    found, truth = encode_labels(labels)
+    predicted, chosen = encode_labels(predictions)
+    if len(truth) != len(chosen):
+        raise ValueError(
+            f"every row needs a label and a prediction, but there are {len(truth)} "
+            f"labels and {len(chosen)} predictions"
+        )
+    if classes is None:
+        both = [*found.tolist(), *predicted.tolist()]
+        classes = encode_labels(both)[0]
+    classes = np.asarray(classes)
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    _check_known([*found.tolist(), *predicted.tolist()], places)
+    return classes, _placed(found, places)[truth], _placed(predicted, places)[chosen]
+
+
+def _check_known(labels: Iterable[Any], places: dict[Any, int]) -> None:
+    """Raise if a label is no class."""
+    strange = [label for label in labels if label not in places]
+    if strange:
+        raise ValueError(
+            f"{quoted(strange[0])} is none of the classes {name_list(list(places))}"
+        )
+
+
+def _placed(labels: NDArray[Any], places: dict[Any, int]) -> NDArray[np.intp]:
+    """Places of labels among the classes."""
+    return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
+
+
+def _checked_proba(given: Any, n_rows: int, classes: Sequence[Any]) -> Floats:
+    """Probabilities as an array, once there is one for each row and class."""
+    proba = np.asarray(given, dtype=np.float64)
+    if proba.shape != (n_rows, len(classes)) or len(classes) < 2:
+        raise ValueError(
+            f"probabilities must have a column for each of two or more classes, but "
+            f"their shape is {proba.shape} for {n_rows} rows and the classes "
+            f"{name_list(list(classes))}; name the classes as classes="
+        )
+    if not ((proba >= 0).all() and (np.abs(proba.sum(axis=1) - 1) < 1e-4).all()):
+        raise ValueError(
+            "probabilities must be distributions over the classes: not negative, not "
+            "missing, and of sum 1 in each row"
+        )
+    return proba

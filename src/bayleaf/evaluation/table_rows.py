@@ -1,0 +1,79 @@
+"""What a fitted model reads from a table: its columns, and the classes of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.evaluation.operating_points import class_names
+from bayleaf.wording import name_list, near_names
+
+
+def model_columns(
+    frame: Any, model: Any, columns: Sequence[str | int]
+) -> tuple[Any, list[str]]:
+    """The columns of a model out of a table, in the model's order, and their names.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame
+        The table, without its target.
+    model : estimator or BayesianNetwork
+        One that was fitted to columns without names takes the first ones, as an array.
+    columns : sequence of str or int
+        Names of the columns of its training table.
+
+    Raises
+    ------
+    ValueError
+        If the table lacks one.
+    """
+    names: list[Any] = list(columns)
+    is_named = not hasattr(model, "n_features_in_") or hasattr(
+        model, "feature_names_in_"
+    )
+    if not is_named and len(frame.columns) >= len(names):
+        first = frame.columns[: len(names)]
+        return frame.select(first).to_numpy(), first
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise ValueError(
+            f"the table has no column {name_list(absent)}; "
+            f"{near_names(str(absent[0]), map(str, frame.columns))}"
+        )
+    return frame.select(names).to_native(), names
+
+
+def labels_of(
+    column: Any, classes: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The labels of a column as a classifier knows them, and their positions.
+
+    Parameters
+    ----------
+    column : narwhals.Series
+        The target.
+    classes : ndarray of shape (n_classes,)
+        Of the classifier.
+
+    Raises
+    ------
+    ValueError
+        If a row has none of the classes.
+    """
+    known = {label: place for place, label in enumerate(classes.tolist())}
+    spelled = {name: place for place, name in enumerate(class_names(list(known)))}
+    places = []
+    for row, label in enumerate(column.to_list(), start=1):
+        place = known.get(label, spelled.get(class_names([label])[0]))
+        if place is None:
+            raise ValueError(
+                f"the target column holds {label!r} in row {row}, which is none of the "
+                f"model's classes {name_list(list(spelled))}; correct or remove the row"
+            )
+        places.append(place)
+    truth = np.array(places, dtype=np.intp)
+    return classes[truth], truth

@@ -1,0 +1,71 @@
+"""The part of a model card on how columns are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayleaf.report.card.texts import Name, Part, Table, Text, said
+from bayleaf.report.wording import percent
+
+Values = dict[str, Any]
+
+_COLUMNS = 60
+MISSING_TOLD = {
+    "marginalize": "Missing cells are not counted, and are summed out of predictions.",
+    "em": "Missing cells count by expectation, and are summed out of answers.",
+    "state": "Missing cells count as a value of their own.",
+    "error": "Rows with missing cells are refused.",
+}
+UNKNOWN_TOLD = {
+    "missing": "Values that training did not contain count as missing.",
+    "error": "Values that training did not contain are refused.",
+}
+
+
+def columns_part(summary: Values) -> Part:
+    """How each column is read, with its cut points counted and its missing cells.
+
+    Parameters
+    ----------
+    summary : dict
+        What `bayleaf.report.summarize` gave.
+    """
+    columns, n_rows = summary["columns"], summary["data"]["n_rows"]
+    rows = tuple(_row(column, n_rows) for column in columns[:_COLUMNS])
+    table = Table(
+        said("Columns as the model reads them, and their cells in this table"),
+        ("column", "read as", "values", "cut points", "missing", "unknown"),
+        rows,
+        max(0, len(columns) - _COLUMNS),
+        n_words=2,
+    )
+    rules = summary["rules"]
+    told = []
+    if rules is not None:
+        told = [
+            said(MISSING_TOLD[rules["missing_cells"]]),
+            said(UNKNOWN_TOLD[rules["unknown_values"]]),
+        ]
+    n_sharing = sum(column["has_other"] for column in columns)
+    if n_sharing:
+        sharing = "column has a value" if n_sharing == 1 else "columns have a value"
+        told.append(said(f"{n_sharing} {sharing} that rare and unseen ones share."))
+    return Part("How columns are read", (), tuple(told), (table,))
+
+
+def _row(column: Values, n_rows: int) -> tuple[Text, ...]:
+    """One column of the table."""
+    n_cuts = column["n_cuts"]
+    return (
+        said(Name(column["name"])),
+        said(column["read_as"]),
+        said(str(column["n_states"])),
+        said("" if n_cuts is None else str(n_cuts)),
+        said(_share(column["missing"], n_rows)),
+        said(_share(column["unknown"], n_rows)),
+    )
+
+
+def _share(n_cells: int, n_rows: int) -> str:
+    """A share of the rows; numbers of two roundings could give one above all."""
+    return percent(min(n_cells / n_rows, 1.0)) if n_cells else "0"

@@ -1,0 +1,190 @@
+"""What stands in a model card: each sentence is a fact of a report's summary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayleaf.report.card.about import About
+from bayleaf.report.card.columns import columns_part
+from bayleaf.report.card.figures import figures_part
+from bayleaf.report.card.groups import groups_part
+from bayleaf.report.card.limits import limits_part
+from bayleaf.report.card.markdown import markdown_of
+from bayleaf.report.card.texts import Name, Part, Table, Text, listed, said
+from bayleaf.report.schema import check_schema
+from bayleaf.report.wording import number
+from bayleaf.wording import counted
+
+Values = dict[str, Any]
+
+BLANK: Text = ("to be filled in",)
+_CLASSES = 12
+
+
+def model_card(summary: Values, about: About | None = None) -> str:
+    """Write a model card as Markdown.
+
+    Parameters
+    ----------
+    summary : dict
+        What `bayleaf.report.summarize` gave, or what it wrote as JSON.
+    about : About, optional
+        Purpose, users, owner and dates; what is missing is marked "to be filled in".
+
+    Returns
+    -------
+    str
+        Markdown with tables, without HTML and links, whatever names the table holds.
+        All but what `about` gives is computed from the summary.
+
+    Raises
+    ------
+    ValueError
+        If the summary is of another version, or `SOURCE_DATE_EPOCH` is no number.
+    """
+    check_schema(summary)
+    return markdown_of(card_title(summary), card_parts(summary, about or About()))
+
+
+def card_title(summary: Values) -> Text:
+    """The heading of a card."""
+    model = summary["model"]
+    if summary["kind"] == "density":
+        variables = counted(model["n_variables"], "variable")
+        return said(f"Model card: {model['name']} over {variables}")
+    return said(f"Model card: {model['name']} for ", Name(model["target"]))
+
+
+def card_parts(summary: Values, about: About) -> list[Part]:
+    """The parts of a card, in their order.
+
+    Parameters
+    ----------
+    summary : dict
+        What `bayleaf.report.summarize` gave.
+    about : About
+        What a person adds.
+    """
+    opening = Part(
+        "",
+        sentences=(
+            said(
+                f"Written on {about.dated().written} with bayleaf "
+                f"{summary['version']}. All but the purpose and the dates that are "
+                "given is computed from the model and the table."
+            ),
+            *map(said, summary["privacy"]["told"]),
+        ),
+    )
+    parts = [
+        opening,
+        _purpose_part(about),
+        _model_part(summary),
+        _data_part(summary, about),
+        columns_part(summary),
+        figures_part(summary),
+        groups_part(summary),
+        limits_part(summary, about),
+    ]
+    return [part for part in parts if part is not None]
+
+
+def _purpose_part(about: About) -> Part:
+    """What a person says of the model."""
+    return Part(
+        "Purpose",
+        (
+            ("Purpose", _given(about.purpose)),
+            ("Intended users", _given(about.users)),
+            ("Out of scope", _given(about.out_of_scope)),
+            ("Owner and contact", _given(about.owner)),
+        ),
+        is_short=True,
+    )
+
+
+def _given(text: str | None) -> Text:
+    """What a person gave, or the mark that it is missing."""
+    return said(text) if text and text.strip() else BLANK
+
+
+def _model_part(summary: Values) -> Part:
+    """Kind, size and settings of the model."""
+    model, structure = summary["model"], summary["structure"]
+    facts: list[tuple[str, Text]] = [("Kind", said(model["name"]))]
+    if summary["kind"] == "density":
+        facts.append(("Variables", said(str(model["n_variables"]))))
+    else:
+        facts.append(("Target", said(Name(model["target"]))))
+        facts.append(("Features", said(str(model["n_features"]))))
+    facts += [("Classes", text) for text in _classes(model)]
+    if "n_parameters" in model:
+        facts.append(("Free parameters", said(str(model["n_parameters"]))))
+    facts.append(("Structure", said(_structure(summary))))
+    if (model.get("temperature") or 1.0) != 1.0:
+        told = f"log scores are divided by {number(model['temperature'])}"
+        facts.append(("Temperature", said(told)))
+    if summary.get("loss"):
+        told = "the class of least expected cost is predicted, by a given table"
+        facts.append(("Costs of errors", said(told)))
+    settings = summary["settings"]
+    tables = []
+    if settings:
+        rows = [
+            (said(Name(one["name"])), said(Name(one["value"], 120)))
+            if one["value"] is not None
+            else (said(Name(one["name"])), said("given, not shown"))
+            for one in settings
+        ]
+        caption = said("Settings other than the defaults")
+        tables.append(Table(caption, ("setting", "value"), tuple(rows), n_words=2))
+    elif settings is not None:
+        facts.append(("Settings", said("the defaults")))
+    note = structure["note"]
+    sentences = (said(f"{note[:1].upper()}{note[1:]}."),) if note else ()
+    return Part("The model", tuple(facts), sentences, tuple(tables))
+
+
+def _classes(model: Values) -> list[Text]:
+    """The classes with their prior probabilities, as the one text there may be."""
+    classes = model.get("classes")
+    if not classes:
+        return []
+    pieces: list[str | Name] = []
+    for one in classes[:_CLASSES]:
+        pieces += [", "] * bool(pieces)
+        pieces += [Name(one["label"]), f" (prior {number(one['prior'])})"]
+    hidden = len(classes) - _CLASSES
+    return [said(*pieces, f" and {hidden} more" if hidden > 0 else "")]
+
+
+def _structure(summary: Values) -> str:
+    """How large the structure is, in words."""
+    model, structure = summary["model"], summary["structure"]
+    if summary["kind"] == "regression":
+        networks = counted(model["n_networks"], "network")
+        return f"{networks} and {counted(model['n_trees'], 'tree')}"
+    if structure["latents"]:
+        return counted(len(structure["latents"]), "latent variable")
+    among = " among features" if summary["kind"] == "classifier" else ""
+    return f"{counted(model['n_arcs'], 'arc')}{among}"
+
+
+def _data_part(summary: Values, about: About) -> Part:
+    """The table, its source and its dates."""
+    data = summary["data"]
+    rounded = summary["privacy"]["min_count"] > 1
+    left_out = data["left_out"]
+    source = about.source_name
+    unread = listed(left_out) if left_out else said("none")
+    return Part(
+        "Data and dates",
+        (
+            ("Source", said(Name(source)) if source else BLANK),
+            ("Rows", said("about " * rounded + str(data["n_rows"]))),
+            ("Columns that the model reads", said(str(data["n_columns"]))),
+            ("Columns that it does not read", unread),
+            ("Rows collected", _given(about.collected)),
+            ("Model fitted", _given(about.fitted)),
+        ),
+    )

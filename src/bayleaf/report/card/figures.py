@@ -1,0 +1,122 @@
+"""The part of a model card on how good the model is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayleaf.report.card.texts import Name, Part, Table, Text, said
+from bayleaf.report.wording import number, percent
+
+Values = dict[str, Any]
+
+_OF_CLASSES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "log_loss": "log-loss (nats a row)",
+    "brier": "Brier score",
+    "roc_auc": "area under the ROC curve",
+    "calibration_error": "calibration error",
+    "cost": "mean cost a row",
+}
+_OF_NUMBERS = {
+    "rmse": "root mean squared error",
+    "mae": "mean absolute error",
+    "crps": "ranked probability score",
+    "pinball": "pinball loss",
+    "width": "width of 90 % intervals",
+    "coverage": "rows inside them",
+    "r2": "variance explained",
+}
+_OF_DENSITIES = {"nats_per_row": "log-likelihood (nats a row)"}
+_SHARES = ("accuracy", "balanced_accuracy", "coverage", "r2")
+_WILSON = ("accuracy", "coverage")
+
+
+def figures_part(summary: Values) -> Part:
+    """Held-out figures with their intervals, and how they were measured.
+
+    Parameters
+    ----------
+    summary : dict
+        What `bayleaf.report.summarize` gave.
+    """
+    quality = summary["quality"]
+    if quality["basis"] == "none":
+        # The reason may name values of the table.
+        return Part("Figures", sentences=(said(Name(quality["basis_told"], 300)),))
+    scores, titles = _scores(summary)
+    intervals, without = quality["intervals"], quality.get("baseline") or {}
+    rows: list[tuple[Text, ...]] = []
+    for name, title in titles.items():
+        if scores.get(name) is None:
+            continue
+        cells = [_figure(name, scores[name]), _interval(name, intervals.get(name))]
+        cells.append(_figure(name, without[name]) if name in without else "")
+        rows.append((said(title), *map(said, cells)))
+    heads = ("figure", "value", "95 % interval", "without any feature")
+    about = "about " * _rounded(summary)
+    caption = said(f"Figures on {about}{quality['n_rows']} held-out rows")
+    told = [said(quality["basis_told"]), *_told(intervals, quality.get("folds"))]
+    return Part("Figures", (), tuple(told), (Table(caption, heads, tuple(rows)),))
+
+
+def _rounded(summary: Values) -> bool:
+    """Whether numbers of rows are rounded."""
+    return bool(summary["privacy"]["min_count"] > 1)
+
+
+def _scores(summary: Values) -> tuple[Values, dict[str, str]]:
+    """Scores by name, and what they are called."""
+    quality = summary["quality"]
+    if summary["kind"] == "density":
+        return quality, _OF_DENSITIES
+    titles = _OF_CLASSES if summary["kind"] == "classifier" else _OF_NUMBERS
+    return quality["scores"], titles
+
+
+def _told(intervals: Values, folds: Values | None) -> list[Text]:
+    """How intervals were computed, and how figures vary over folds."""
+    told = []
+    by_wilson = [name for name in _WILSON if intervals.get(name)]
+    normal = [name for name, own in intervals.items() if own and name not in _WILSON]
+    if by_wilson:
+        what = "accuracy" if by_wilson == ["accuracy"] else "share of rows inside"
+        told.append(said(f"The interval of the {what} is Wilson's."))
+    if normal:
+        told.append(
+            said(
+                "Intervals of means over rows are normal: 1.96 standard errors to "
+                "both sides."
+            )
+        )
+    if intervals:
+        told.append(
+            said(
+                "Intervals are for the choice of held-out rows, not for that of "
+                "training rows."
+            )
+        )
+    if folds:
+        accuracy, loss = folds["accuracy"], folds["log_loss"]
+        told.append(
+            said(
+                f"Over {folds['n_folds']} folds, the accuracy has a standard deviation "
+                f"of {percent(accuracy['sd'])}, the log-loss of {number(loss['sd'])}."
+            )
+        )
+    return told
+
+
+def _figure(name: str, value: float) -> str:
+    """A figure as it is written."""
+    if name in _SHARES:
+        return percent(value)
+    return f"{value:.5g}" if name in _OF_NUMBERS else number(value)
+
+
+def _interval(name: str, ends: list[float] | None) -> str:
+    """An interval as it is written; nothing where there is none."""
+    if ends is None:
+        return ""
+    low, high = (_figure(name, end) for end in ends)
+    return f"{low} to {high}"

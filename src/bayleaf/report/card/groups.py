@@ -1,0 +1,228 @@
+"""The part of a model card on groups of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bayleaf.report.card.texts import Name, Part, Table, Text, said
+from bayleaf.report.wording import number, percent
+
+Values = dict[str, Any]
+Written = Callable[[float], str]
+
+# Groups on a printed page, and classes with rates of their own.
+_PRINTED, _CLASSES = 8, 6
+_DIFFERENCES, _ROWS = 20, 40
+# Where numbers are rounded, groups need so many times what they are rounded to.
+_LEAST_BASES = 10
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_SCORES = {"accuracy": percent, "log_loss": number, "brier": number}
+_RATES = {
+    "base_rate": "true class",
+    "selection_rate": "predicted",
+    "true_positive_rate": "found",
+    "false_positive_rate": "false alarms",
+    "positive_predictive_value": "right if predicted",
+    "calibration_gap": "mean probability minus share",
+}
+_CONTRASTS = {
+    "accuracy": "accuracy",
+    "log_loss": "log-loss",
+    "selection_rate": "share predicted",
+    "true_positive_rate": "share found",
+    "false_positive_rate": "false alarms",
+}
+_ABOUT_RATES = (
+    "True class: rows of the class. Predicted: rows for which it is predicted. Found: "
+    "rows of the class for which it is predicted. False alarms: rows of other classes "
+    "for which it is predicted. Right if predicted: rows of the class among those for "
+    "which it is predicted."
+)
+
+
+def groups_part(summary: Values) -> Part | None:
+    """Figures by group; None where none were asked for.
+
+    Parameters
+    ----------
+    summary : dict
+        What `bayleaf.report.summarize` gave.
+    """
+    found = summary.get("groups")
+    if not found:
+        return None
+    base = _base(summary["privacy"])
+    found = [_large_enough(one, base) for one in found]
+    tables: list[Table] = []
+    sentences: list[Text] = []
+    for one in found:
+        differences = _differences(one, base)
+        tables += [_scores(one), *_rates(one)] if one["groups"] else []
+        tables += [] if differences is None else [differences]
+        sentences += _of_base_rates(one, base)
+    told = [
+        said(
+            "Intervals are of 95 %: of shares by Jeffreys' prior, of means by "
+            "Student's distribution."
+        ),
+        said(_ABOUT_RATES),
+    ]
+    if base:
+        told.append(
+            said(
+                f"Groups of fewer than {_LEAST_BASES * base} rows are not shown, as "
+                "rounding would change their figures too much. Intervals do not "
+                f"include that rounding moves numbers of rows by some {base}."
+            )
+        )
+    n_groups = sum(len(one["groups"]) for one in found)
+    return Part(
+        "Groups",
+        sentences=(*sentences, *told),
+        tables=tuple(tables),
+        is_short=n_groups <= _PRINTED and len(tables) <= 3 * len(found),
+    )
+
+
+def _base(privacy: Values) -> int:
+    """What numbers of rows are rounded to multiples of; 0 where they are exact."""
+    return max(privacy["min_count"], 5) if privacy["min_count"] > 1 else 0
+
+
+def _large_enough(found: Values, base: int) -> Values:
+    """The groups whose figures are not those of rounding."""
+    least = _LEAST_BASES * base
+    kept = [group for group in found["groups"] if group["n_rows"] >= least]
+    return {**found, "groups": kept}
+
+
+def _label(group: Values) -> Name:
+    """What a group is called."""
+    return Name(", ".join(group["group"]))
+
+
+def _columns(found: Values) -> Name:
+    """The columns that make the groups."""
+    return Name(", ".join(found["columns"]))
+
+
+def _scores(found: Values) -> Table:
+    """Accuracy, log-loss, Brier score and calibration of each group."""
+    rows = [
+        (
+            said(_label(group)),
+            said(str(group["n_rows"])),
+            *(said(_estimate(group[name], own)) for name, own in _SCORES.items()),
+            said(number(group["calibration_error"])),
+            said(number(group["calibration_error_by_chance"])),
+        )
+        for group in found["groups"]
+    ]
+    heads = ("group", "rows", "accuracy", "log-loss", "Brier score")
+    calibration = ("calibration error", "the same by chance")
+    caption = said("Held-out rows by ", _columns(found))
+    hidden = max(0, len(rows) - _ROWS)
+    return Table(caption, (*heads, *calibration), tuple(rows[:_ROWS]), hidden)
+
+
+def _rates(found: Values) -> Iterator[Table]:
+    """The rates of each class."""
+    first = found["groups"][0]["classes"]
+    for place, own in enumerate(first[:_CLASSES]):
+        caption = said("Rates of ", Name(own["class"]), " by ", _columns(found))
+        rows = tuple(
+            (
+                said(_label(group)),
+                *(
+                    said(_estimate(group["classes"][place][rate], _written(rate)))
+                    for rate in _RATES
+                ),
+            )
+            for group in found["groups"][:_ROWS]
+        )
+        hidden = max(0, len(found["groups"]) - _ROWS)
+        yield Table(caption, ("group", *_RATES.values()), rows, hidden)
+
+
+def _written(rate: str) -> Written:
+    """How a rate is written."""
+    return signed if rate == "calibration_gap" else percent
+
+
+def signed(share: float) -> str:
+    """A difference of shares in per cent, with its sign."""
+    # Adding 0 turns -0.0 round.
+    return f"{round(100 * share, 1) + 0.0:+.1f} %"
+
+
+def _estimate(found: Values, written: Written) -> str:
+    """A figure with its interval; a dash where no row tells it."""
+    if found["value"] is None:
+        return "\N{EN DASH}"
+    value = written(found["value"])
+    if found["low"] is None:
+        return value
+    low, high = (written(found[end]).removesuffix(" %") for end in ("low", "high"))
+    # Lines break between figure and interval alone.
+    return " ".join(
+        piece.replace(" ", _NO_BREAK) for piece in (value, f"({low} to {high})")
+    )
+
+
+def _differences(found: Values, base: int) -> Table | None:
+    """Differences to the reference group that are more than chance and rounding."""
+    compared = [
+        (group, contrast)
+        for group in found["groups"]
+        for contrast in group["contrasts"]
+        if contrast["figure"] in _CONTRASTS and not (base and contrast["ratio"] is None)
+    ]
+    if not compared:
+        return None
+    clear = [own for own in compared if _is_clear(own[1], base)]
+    caption = said(
+        f"Of {len(compared)} differences to ",
+        Name(", ".join(found["reference"])),
+        f", the group of most rows, {len(clear)} have an interval without 0"
+        + ", whatever rounding did" * (base > 0),
+    )
+    rows = tuple(_difference(*own) for own in clear[:_DIFFERENCES])
+    hidden = max(0, len(clear) - _DIFFERENCES)
+    return Table(caption, ("group", "figure", "difference"), rows, hidden, n_words=2)
+
+
+def _difference(group: Values, contrast: Values) -> tuple[Text, ...]:
+    """One difference as a row of a table."""
+    figure, label = contrast["figure"], contrast["class"]
+    written: Written = "{:+.3f}".format if figure == "log_loss" else signed
+    of_class = () if label is None else (" of ", Name(label))
+    told = _estimate(contrast["difference"], written)
+    return said(_label(group)), said(_CONTRASTS[figure], *of_class), said(told)
+
+
+def _is_clear(contrast: Values, base: int) -> bool:
+    """Whether the interval of a difference leaves 0 out, even after rounding."""
+    difference = contrast["difference"]
+    low, high = difference["low"], difference["high"]
+    # The reference has more rows, so that rounding moves its shares less.
+    slack = 2 * base / difference["n"] if base else 0.0
+    return low is not None and (low > slack or high < -slack)
+
+
+def _of_base_rates(found: Values, base: int) -> Iterator[Text]:
+    """What follows where a class is more frequent in one group than in another."""
+    for group in found["groups"]:
+        for contrast in group["contrasts"]:
+            differs = contrast["figure"] == "base_rate"
+            if differs and _is_clear(contrast, base):
+                yield said(
+                    "The share of ",
+                    Name(contrast["class"]),
+                    " differs by ",
+                    _columns(found),
+                    ": then groups cannot have equal shares found, equal false alarms "
+                    "and equal shares right if predicted, all three at once, unless "
+                    "there are no false alarms, or nothing is found.",
+                )
+                return

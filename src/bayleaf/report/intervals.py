@@ -1,0 +1,80 @@
+"""Intervals of 95 per cent around figures on held-out rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayleaf.evaluation.metrics import SMALLEST
+from bayleaf.plot.held_out import wilson_interval
+
+Indices = NDArray[np.intp]
+Values = dict[str, Any]
+
+# 95 per cent of a normal distribution lie within this many standard deviations.
+_NORMAL_95 = 1.959963984540054
+
+
+def share_interval(n_hits: float, n_rows: int) -> list[float]:
+    """Wilson's interval of a share of rows."""
+    ends = wilson_interval(np.array([float(n_hits)]), np.array([float(n_rows)]))
+    return [float(end[0]) for end in ends]
+
+
+def mean_interval(values: ArrayLike, least: float = -np.inf) -> list[float] | None:
+    """The normal interval of a mean over rows; None for a single row.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,)
+        One figure a row.
+    least : float, optional
+        What no mean is below.
+    """
+    rows = np.asarray(values, dtype=np.float64)
+    if len(rows) < 2 or not np.isfinite(rows).all():
+        return None
+    half = _NORMAL_95 * float(rows.std(ddof=1)) / np.sqrt(len(rows))
+    mean = float(rows.mean())
+    return [float(max(mean - half, least)), float(mean + half)]
+
+
+def class_intervals(
+    truth: Indices, chosen: Indices, proba: NDArray[np.float64]
+) -> Values:
+    """Intervals of accuracy, log-loss and Brier score.
+
+    Parameters
+    ----------
+    truth, chosen : ndarray of shape (n_rows,)
+        True and predicted classes.
+    proba : ndarray of shape (n_rows, n_classes)
+        Predicted probabilities.
+    """
+    of_truth = proba[np.arange(len(truth)), truth]
+    squared = (proba**2).sum(axis=1) - 2 * of_truth + 1
+    return {
+        "accuracy": share_interval(int((truth == chosen).sum()), len(truth)),
+        "log_loss": mean_interval(-np.log(np.maximum(of_truth, SMALLEST)), 0.0),
+        "brier": mean_interval(squared, 0.0),
+    }
+
+
+def number_intervals(facts: NDArray[np.float64]) -> Values:
+    """Intervals of errors and coverage, from what `row_facts` gave.
+
+    Parameters
+    ----------
+    facts : ndarray of shape (n_rows, 6)
+        Target, mean, score and three quantiles of each row.
+    """
+    target, _, score, low, median, high = facts.T
+    inside = (target >= low) & (target <= high)
+    return {
+        "mae": mean_interval(np.abs(target - median), 0.0),
+        "crps": mean_interval(score, 0.0),
+        "width": mean_interval(high - low, 0.0),
+        "coverage": share_interval(int(inside.sum()), len(target)),
+    }
