@@ -170,12 +170,10 @@ def _moment(value: Any) -> Any:
     found = _MOMENT.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
         return None
-    year, month, day, *clock = [int(part or 0) for part in found.groups()[:6]]
+    parts: Any = [int(part or 0) for part in found.groups()[:6]]
     fraction = (found.group(7) or "").ljust(6, "0")[:6]
     try:
-        time = datetime.time(*clock)
-        moment = datetime.datetime.combine(datetime.date(year, month, day), time)
-        moment += int(fraction) * _MICROSECOND
+        moment = datetime.datetime(*parts) + int(fraction) * _MICROSECOND
     except ValueError:
         return None
     return (moment - _START) // _MICROSECOND

@@ -86,25 +86,23 @@ class MixtureEngine:
     ) -> tuple[float, list[float]]:
         """The experts' terms by logarithmic-mean weights."""
         members = self._members(codes)
-        weights = iter(
-            logarithmic_mean_weights(
-                [member[target] for member in members],
-                [member[against] for member in members],
-            )
+        weights = logarithmic_mean_weights(
+            [member[target] for member in members],
+            [member[against] for member in members],
         )
         prior = self.shift[target] - self.shift[against]
         terms = [0.0] * len(codes)
-        for banks in self.starts:
-            bank = banks[-1]
-            for node in range(bank.n_nodes):
-                weight = next(weights)
-                place = node * bank.n_outputs
-                first, second = place + target, place + against
-                prior += weight * (bank.prior[first] - bank.prior[second])
-                for feature, code in enumerate(codes):
-                    entry = bank.entry(feature, code)
-                    if entry >= 0:
-                        terms[feature] += weight * (
-                            bank.table[entry + first] - bank.table[entry + second]
-                        )
+        experts = [
+            (banks[-1], node * banks[-1].n_outputs)
+            for banks in self.starts
+            for node in range(banks[-1].n_nodes)
+        ]
+        for weight, (bank, place) in zip(weights, experts):
+            first, second = place + target, place + against
+            prior += weight * (bank.prior[first] - bank.prior[second])
+            for feature, code in enumerate(codes):
+                entry = bank.entry(feature, code)
+                if entry >= 0:
+                    odds = bank.table[entry + first] - bank.table[entry + second]
+                    terms[feature] += weight * odds
         return prior, terms
