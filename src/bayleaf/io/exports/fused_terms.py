@@ -56,7 +56,8 @@ class FusedTerm:
     @property
     def keys(self) -> Whole:
         """Joint states as numbers, the last feature varying fastest."""
-        return np.ravel_multi_index(tuple(self.states.T), self.radices)
+        keys: Whole = np.ravel_multi_index(tuple(self.states.T), self.radices)
+        return keys
 
 
 def fused_terms(values: Mapping[str, Any], *, by_child: bool) -> list[FusedTerm]:
