@@ -234,6 +234,7 @@ class _Case:
         costs = self._costs(loss)
         place = self._positive(positive)
         columns_of_groups = self._groups(by)
+        together = groups_together(columns_of_groups, self.frame.columns, self.privacy)
         found, reason = self._predictions(held_out, n_folds, random_state)
         features = Domain(self.shown.variables[:-1])
         columns = column_values(
@@ -246,7 +247,15 @@ class _Case:
         }
         groups: list[Values] = []
         if found is not None:
-            quality, groups = self._quality(found, columns_of_groups, place, costs)
+            task = task_of_report(self.names, place, costs)
+            # Rounded once: figures of the page and of all groups are of the same rows.
+            told, own, asked = published_predictions(
+                found, together, task, self.privacy
+            )
+            quality = quality_values(told, self.names, place, costs, self.privacy)
+            groups = group_values(
+                columns_of_groups, told, together, own, asked, self.privacy
+            )
         n_rows = int(self.class_counts.sum())
         return {
             "kind": "classifier",
@@ -291,23 +300,6 @@ class _Case:
             "n_parameters": summary.n_parameters,
             "temperature": None if self.privacy.withholds else summary.temperature,
         }
-
-    def _quality(
-        self,
-        found: Predictions,
-        columns: Sequence[GroupColumn],
-        positive: int,
-        costs: NDArray[np.float64] | None,
-    ) -> tuple[Values, list[Values]]:
-        """Figures on held-out rows, of all together and by group."""
-        task = task_of_report(self.names, positive, costs)
-        together = groups_together(columns, self.frame.columns, self.privacy)
-        # Rounded once: the figures of the page and of all groups are of the same rows.
-        told, codes, asked = published_predictions(found, together, task, self.privacy)
-        return (
-            quality_values(told, self.names, positive, costs, self.privacy),
-            group_values(columns, told, together, codes, asked, self.privacy),
-        )
 
     def _groups(self, by: Sequence[str]) -> list[GroupColumn]:
         """The columns that make groups."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from bayleaf.evaluation.audits.audit_figures import AuditFigures
-from bayleaf.evaluation.groups.figures import (
-    LEAST_ROUNDINGS,
-    GroupFigures,
-    moved_by_rounding,
-)
+from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS, moved_by_rounding
+from bayleaf.evaluation.groups.figures import GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.wording import name_list, plain, shown_name
@@ -54,10 +51,10 @@ def audit_notes(found: AuditFigures) -> list[str]:
             "into intervals; all figures are computed from these alone. Each number of "
             f"rows behind a figure may be off by some {base}, by more where several "
             "groups are added up, of which credible intervals know nothing. Groups and "
-            f"shares of fewer than {LEAST_ROUNDINGS * base} rows, or more where several "
-            "groups are added up, are left out, as rounding would change them too "
-            "much; so are numbers of the model. Differences stand only where neither chance "
-            "nor rounding can have made them."
+            f"shares of fewer than {LEAST_ROUNDINGS * base} rows (more where several "
+            "groups are added up) are left out, as rounding would change them too "
+            "much; so are numbers of the model. Differences stand only where neither "
+            "chance nor rounding can have made them."
         )
     return notes
 

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.groups.estimates import (
+    LEAST_ROUNDINGS,
     Estimate,
     Sample,
     Share,
     mean_difference,
     mean_estimate,
+    moved_by_rounding,
     share_difference,
     share_estimate,
     share_ratio,
@@ -39,8 +41,6 @@ RATES = (
     "positive_predictive_value",
     "negative_predictive_value",
 )
-# Rows that a rounded share needs, in what rounding moves numbers of rows by.
-LEAST_ROUNDINGS = 10
 SCORES = ("accuracy", "log_loss", "brier", "cost")
 
 
@@ -346,17 +346,6 @@ class GroupRows(NamedTuple):
             other_sample = reference.samples[figure]
             difference = mean_difference(sample, other_sample, task.level)
             yield Contrast(figure, None, difference, None, None if rounded else 0.0)
-
-
-def moved_by_rounding(*groups: tuple[float, int]) -> float:
-    """By how much a difference of shares may be moved, given rounding and rows of each.
-
-    Parameters
-    ----------
-    *groups : tuple of (float, int)
-        By about how much numbers of rows may be off, and the rows of a share.
-    """
-    return sum(2 * off / n for off, n in groups if off)
 
 
 def class_shares(

@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.labels import encode_labels
-from bayleaf.evaluation.groups.figures import (
-    LEAST_ROUNDINGS,
-    GroupFigures,
-    GroupRows,
-    Task,
-)
+from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
+from bayleaf.evaluation.groups.figures import GroupFigures, GroupRows, Task
 from bayleaf.evaluation.groups.labels import Groups
 from bayleaf.evaluation.operating_points import (
     LossMatrix,
@@ -251,7 +247,9 @@ def figures_of_kept(
     shown = (n_shown > 0) & ~privacy.unnamed(groups.n_rows, n_shown)
     shown &= n_shown >= LEAST_ROUNDINGS * rounding
     found = [
-        GroupRows.of(groups.labels[code], _of_group(kept, code), task, rounding[code])
+        GroupRows.of(
+            groups.labels[code], _of_group(kept, code), task, float(rounding[code])
+        )
         for code in np.flatnonzero(shown).tolist()
     ]
     label = _reference(groups, np.where(shown, n_shown, 0), reference)
@@ -269,7 +267,7 @@ def overall_figures(kept: PredictedRows, task: Task, privacy: Privacy) -> GroupF
     """Figures of all rows together, from rows that may be told of."""
     together = kept._replace(groups=np.zeros_like(kept.groups))
     (rounding,) = _roundings(together, 1, privacy, kept.groups)
-    return GroupRows.of((), kept, task, rounding).figures(task, None)
+    return GroupRows.of((), kept, task, float(rounding)).figures(task, None)
 
 
 def _roundings(

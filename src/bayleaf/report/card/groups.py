@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bayleaf.evaluation.groups.figures import LEAST_ROUNDINGS
+from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
 from bayleaf.report.card.texts import Name, Part, Table, Text, said
 from bayleaf.report.wording import number, percent
 
