@@ -384,8 +384,40 @@ def test_no_group_is_large_enough_for_rounding(
 ) -> None:
     found = summarize(fitted("nb"), heart, held_out=True, by="sex", min_count=30)
     card = model_card(found)
-    assert "Groups of fewer than 300 rows are not shown" in card
+    assert "Groups and shares of fewer than 300 rows are not shown" in card
     assert "Held-out rows by" not in card
+
+
+def test_page_and_groups_are_sums_of_the_same_rounded_rows() -> None:
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"x": rng.integers(0, 4, 1200), "g": [*"uv"] * 600})
+    table["h"] = np.array([*"st"])[rng.integers(0, 2, 1200)]
+    table["y"] = np.array([*"ab"])[(rng.integers(0, 5, 1200) < table["x"]) * 1]
+    model = NaiveBayesClassifier().fit(table[["x"]], table["y"])
+    found = summarize(model, table, by=["g", "h"], held_out=True, min_count=5)
+    quality, (table_of_a, _) = found["quality"], found["quality"]["confusion"]["counts"]
+    totals = quality["confusion"]["totals"]
+    assert [one["prior"] for one in found["model"]["classes"]] == [
+        total / found["data"]["n_rows"] for total in totals
+    ]
+    for one in found["groups"]:
+        rates = [group["classes"][0] for group in one["groups"]]
+        assert sum(group["n_rows"] for group in one["groups"]) == quality["n_rows"]
+        assert sum(own["true_positive_rate"]["n"] for own in rates) == totals[1]
+        alarms = [
+            own["false_positive_rate"]["value"] * own["false_positive_rate"]["n"]
+            for own in rates
+        ]
+        assert sum(alarms) == pytest.approx(table_of_a[1])
+
+
+def test_too_many_groups_together_are_refused_before_any_fold() -> None:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({name: rng.integers(0, 9, 2000) for name in "xghk"})
+    table["y"] = np.array([*"ab"])[rng.integers(0, 2, 2000)]
+    model = NaiveBayesClassifier().fit(table[["x"]], table["y"])
+    with pytest.raises(ValueError, match="more than 200; with min_count, name fewer"):
+        summarize(model, table, by=[*"ghk"], n_folds=10**6, min_count=5)
 
 
 def test_each_of_several_classes_has_its_rates() -> None:

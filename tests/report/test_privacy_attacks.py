@@ -107,29 +107,33 @@ def small_counts_of_a_difference(seed: int) -> list[int]:
     return found
 
 
-def small_counts_of_a_card(seed: int) -> list[int]:
-    """Small counts recovered from a model card with figures by a feature's values.
+def small_counts_of_a_card(seed: int, one_rounding: bool = True) -> list[int]:
+    """Small counts recovered from a card by two features, and the page beside it.
 
-    Beside all that a report tells, it has the rows of each group by class and
-    prediction.
+    The rows are rounded once, by class, both features and prediction; the page has the
+    values of both features too, and what each tells on the class. Without
+    `one_rounding`, each feature has a rounding of its own, as cards must not.
     """
     rng = np.random.default_rng(seed)
     privacy = Privacy(min_count=int(rng.integers(2, 7)))
-    cards, rows = random_rows(rng, privacy.least_rows)
+    cards = (2, int(rng.integers(2, 4)), 2, 2)
+    n_rows = int(rng.integers(privacy.least_rows, privacy.least_rows + 25))
+    rows = np.array(
+        [rng.choice(c, n_rows, p=rng.dirichlet(np.full(c, 0.5))) for c in cards]
+    )
     privacy = privacy.of_table(list(rows))
-    groups = Groups.of_codes("x", [*"abc"[: cards[1]]], rows[1])
-    by_group = group_partition(groups)
     joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
+    one, other = "group a", "group b"
+    apart = [(one, (1, 0, 3)), (other, (2, 0, 3)), (BY_CLASS, (0, 3))]
     partitions: list[Partition] = []
     cells = [np.arange(len(joint)) == cell for cell in range(len(joint))]
     for name, kept in (
         (COLUMN, (1,)),
+        (column_partition(1), (2,)),
         (BY_CLASS, (0,)),
         (BY_CLASS, (0, 1)),
         (BY_CLASS, (0, 2)),
-        (by_group, (1,)),
-        (by_group, (1, 0)),
-        (by_group, (1, 0, 2)),
+        *([(BY_CLASS, (0, 1, 2, 3))] if one_rounding else apart),
     ):
         cell_of, n_cells = margin(cards, kept)
         counts = np.bincount(cell_of, joint, n_cells).astype(int)
@@ -137,7 +141,7 @@ def small_counts_of_a_card(seed: int) -> list[int]:
         cells += [cell_of == cell for cell in range(n_cells)]
     return [
         count
-        for known in attackers(rows.shape[1], privacy.base)
+        for known in attackers(n_rows, privacy.base)
         for count in recovered(
             Attack(known[0], partitions, known[1]), joint, cells, privacy.min_count
         )
@@ -235,7 +239,11 @@ def test_no_small_count_is_recovered(seed: int) -> None:
     assert not small_counts_of_a_report(seed)
 
 
-@pytest.mark.parametrize("seed", range(8))
+def test_features_rounded_apart_let_a_small_count_be_recovered() -> None:
+    assert small_counts_of_a_card(109, one_rounding=False)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 109])
 def test_no_small_count_is_recovered_from_a_card(seed: int) -> None:
     assert not small_counts_of_a_card(seed)
 

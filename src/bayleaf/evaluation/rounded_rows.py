@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.operating_points import USUAL_THRESHOLDS
-from bayleaf.evaluation.privacy import Privacy
+from bayleaf.evaluation.privacy import BY_CLASS, Privacy
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -65,7 +65,8 @@ def rounded_rows(
     privacy : Privacy
         How numbers of rows are rounded.
     partition : str
-        Name of the partition of the table by group and class.
+        Name of the partition of the table by group and class; `BY_CLASS` has the rows
+        of a class together, others those of a group.
     """
     if not privacy.withholds:
         return rows
@@ -76,20 +77,22 @@ def rounded_rows(
     share = np.where(
         looked_at == rows.truth, 0.0, rows.proba[places, rows.truth] / left_over
     )
+    # Sorted so, the rounded totals of what comes first are those of all its cells.
+    by_class = partition == BY_CLASS
+    first = [rows.truth, rows.groups] if by_class else [rows.groups, rows.truth]
     cells = np.column_stack(
         [
-            rows.groups,
-            rows.truth,
+            *first,
             looked_at,
             rows.chosen,
             np.clip(np.searchsorted(edges, score, side="left") - 1, 0, len(edges) - 2),
             np.clip(np.searchsorted(_SHARES, share) - 1, 0, len(_SHARES) - 2),
         ]
     )
-    # Sorted by group, then true class, so that their rounded totals are those of all.
     cells, counts = np.unique(cells, axis=0, return_counts=True)
     kept = np.repeat(cells, privacy.published(counts, partition), axis=0)
-    groups, truth, looked_at, chosen, bins, shares = kept.T
+    one, other, looked_at, chosen, bins, shares = kept.T
+    truth, groups = (one, other) if by_class else (other, one)
     proba = _representatives(
         truth,
         looked_at,

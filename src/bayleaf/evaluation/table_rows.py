@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,26 @@ def model_columns(
             f"{near_names(str(absent[0]), map(str, frame.columns))}"
         )
     return frame.select(names).to_native(), names
+
+
+def other_columns(frame: Any, known: Collection[Any]) -> list[NDArray[np.intp]]:
+    """Codes of the values of all columns of a table but those that are known.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame
+        The table.
+    known : collection of str
+        Names of columns to leave out.
+    """
+    return [
+        np.unique(
+            np.array([str(cell) for cell in frame.get_column(name).to_list()]),
+            return_inverse=True,
+        )[1]
+        for name in frame.columns
+        if name not in known
+    ]
 
 
 def labels_of(

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.evaluation.audits.group_columns import GroupColumn, crossed, decoded
 from bayleaf.evaluation.groups import Groups
 from bayleaf.evaluation.groups.figures import Task
-from bayleaf.evaluation.groups.grouped_figures import grouped_figures
+from bayleaf.evaluation.groups.grouped_figures import figures_of_kept
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.rounded_rows import PredictedRows
 from bayleaf.report.quality import Predictions
@@ -28,30 +29,67 @@ def task_of_report(
     return Task(tuple(names), places, loss, _LEVEL)
 
 
+def groups_together(
+    columns: Sequence[GroupColumn], order: Sequence[str], privacy: Privacy
+) -> Groups | None:
+    """Groups by all columns together, by which rows are rounded; None without any.
+
+    Parameters
+    ----------
+    columns : sequence of GroupColumn
+        The columns that make groups.
+    order : sequence of str
+        The columns of the table.
+    privacy : Privacy
+        What may be shown.
+
+    Raises
+    ------
+    ValueError
+        If there are too many for rounded numbers to say much.
+    """
+    if not (columns and privacy.withholds):
+        return None
+    return crossed(columns, order, "with min_count, name fewer columns")
+
+
 def group_values(
-    groups: Sequence[Groups], found: Predictions | None, task: Task, privacy: Privacy
+    columns: Sequence[GroupColumn],
+    found: Predictions,
+    together: Groups | None,
+    codes: NDArray[np.intp],
+    task: Task,
+    privacy: Privacy,
 ) -> list[Values]:
     """Figures on held-out rows by group, for each column that makes groups.
 
     Parameters
     ----------
-    groups : sequence of Groups
-        One a column.
-    found : Predictions or None
-        Held-out predictions; None where there are none, and so no figures.
+    columns : sequence of GroupColumn
+        The columns that make groups.
+    found : Predictions
+        Held-out predictions of which may be told.
+    together : Groups or None
+        From `groups_together`.
+    codes : ndarray of shape (n_rows,)
+        Groups of the predictions by all columns together, where there are any.
     task : Task
         What is asked of each group.
     privacy : Privacy
         What may be shown.
     """
-    if found is None:
-        return []
     return [
-        grouped_figures(
-            PredictedRows(found.truth, found.chosen, found.proba, own.codes),
-            own,
+        figures_of_kept(
+            PredictedRows(
+                found.truth,
+                found.chosen,
+                found.proba,
+                own.groups.codes if together is None else decoded(codes, together, own),
+            ),
+            own.groups,
             task,
             privacy,
+            cells=codes,
         ).to_dict()
-        for own in groups
+        for own in columns
     ]

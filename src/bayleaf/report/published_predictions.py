@@ -1,7 +1,8 @@
 """Predictions of which a report may tell: rows alike, in rounded numbers.
 
-All scores, curves and operating points are computed from these rows as they would be
-from others, so that they can tell no more than `bayleaf.evaluation.rounded_rows` keeps.
+All scores, curves and operating points, and all figures of groups, are computed from
+these rows as they would be from others, so that they can tell no more than
+`bayleaf.evaluation.rounded_rows` keeps.
 """
 
 from __future__ import annotations
@@ -9,25 +10,30 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayleaf.evaluation.groups import Groups
+from bayleaf.evaluation.groups.figures import Task
+from bayleaf.evaluation.groups.grouped_figures import kept_rows
 from bayleaf.evaluation.privacy import BY_CLASS, Privacy
-from bayleaf.evaluation.rounded_rows import PredictedRows, rounded_rows
-from bayleaf.report.quality import Floats, Predictions, decision_threshold
+from bayleaf.evaluation.rounded_rows import PredictedRows
+from bayleaf.report.quality import Predictions
 
 
 def published_predictions(
-    found: Predictions, positive: int, loss: Floats | None, privacy: Privacy
-) -> Predictions:
+    found: Predictions, together: Groups | None, task: Task, privacy: Privacy
+) -> tuple[Predictions, NDArray[np.intp], Task]:
     """Replace held-out rows by rows that may be told of.
 
     Parameters
     ----------
     found : Predictions
         Held-out predictions, a row each.
-    positive : int
-        Of two classes the one that thresholds are for.
-    loss : ndarray of shape (n_classes, n_classes) or None
-        Cost of each prediction (rows) where a class (columns) is true.
+    together : Groups or None
+        Groups by all columns that make groups, together; the rows are rounded once, by
+        these and the class. None where there are no groups.
+    task : Task
+        What is asked of the rows.
     privacy : Privacy
         How numbers of rows are rounded.
 
@@ -35,19 +41,18 @@ def published_predictions(
     -------
     Predictions
         The same where nothing is withheld; otherwise without folds.
+    ndarray of shape (n_rows,)
+        The group of each of these rows.
+    Task
+        What can still be asked of them.
     """
+    if together is None:
+        together = Groups((), ((),), np.zeros(len(found.truth), dtype=np.intp))
+    rows = PredictedRows(found.truth, found.chosen, found.proba, together.codes)
+    kept, asked = kept_rows(rows, together, task, privacy, BY_CLASS)
     if not privacy.withholds:
-        return found
-    two = found.proba.shape[1] == 2
-    likeliest = found.proba.argmax(axis=1)
-    one_group = np.zeros(len(found.truth), dtype=np.intp)
-    kept = rounded_rows(
-        PredictedRows(found.truth, found.chosen, found.proba, one_group),
-        np.full_like(likeliest, positive) if two else likeliest,
-        decision_threshold(loss, positive) if two else None,
-        privacy,
-        BY_CLASS,
-    )
-    return replace(
+        return found, kept.groups, asked
+    told = replace(
         found, truth=kept.truth, chosen=kept.chosen, proba=kept.proba, folds=None
     )
+    return told, kept.groups, asked

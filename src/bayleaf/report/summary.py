@@ -15,11 +15,10 @@ from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.masked_states import masked_domain
-from bayleaf.evaluation.audits.group_columns import group_columns
-from bayleaf.evaluation.groups import Groups
+from bayleaf.evaluation.audits.group_columns import GroupColumn, group_columns
 from bayleaf.evaluation.operating_points import LossMatrix, class_names
 from bayleaf.evaluation.privacy import BY_CLASS, Privacy
-from bayleaf.evaluation.table_rows import labels_of, model_columns
+from bayleaf.evaluation.table_rows import labels_of, model_columns, other_columns
 from bayleaf.explain import importance
 from bayleaf.progress import displayed
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
@@ -33,7 +32,7 @@ from bayleaf.report.columns import (
     reading_values,
 )
 from bayleaf.report.density import summarize_density
-from bayleaf.report.groups import group_values, task_of_report
+from bayleaf.report.groups import group_values, groups_together, task_of_report
 from bayleaf.report.importance import (
     HELD_OUT,
     fresh_importance,
@@ -204,6 +203,8 @@ class _Case:
         self.codes: Codes = encoded.codes
         self.unknown = encoded.unknown
         own = [self.codes.column(i) for i in range(self.codes.n_variables)]
+        if privacy.withholds:
+            own += other_columns(frame, {*self.read, self.target})
         self.privacy = privacy.of_table([*own, self.truth])
         parts = column_parts(self.codes, self.features, self.unknown)
         by_class = np.bincount(self.truth, minlength=class_variable.n_states)
@@ -232,7 +233,8 @@ class _Case:
         """Everything, section by section."""
         costs = self._costs(loss)
         place = self._positive(positive)
-        groups = self._groups(by)
+        columns_of_groups = self._groups(by)
+        together = groups_together(columns_of_groups, self.frame.columns, self.privacy)
         found, reason = self._predictions(held_out, n_folds, random_state)
         features = Domain(self.shown.variables[:-1])
         columns = column_values(
@@ -243,9 +245,17 @@ class _Case:
             "basis_told": reason,
             "operating_points": None,
         }
+        groups: list[Values] = []
         if found is not None:
-            published = published_predictions(found, place, costs, self.privacy)
-            quality = quality_values(published, self.names, place, costs, self.privacy)
+            task = task_of_report(self.names, place, costs)
+            # Rounded once: figures of the page and of all groups are of the same rows.
+            told, own, asked = published_predictions(
+                found, together, task, self.privacy
+            )
+            quality = quality_values(told, self.names, place, costs, self.privacy)
+            groups = group_values(
+                columns_of_groups, told, together, own, asked, self.privacy
+            )
         n_rows = int(self.class_counts.sum())
         return {
             "kind": "classifier",
@@ -261,9 +271,7 @@ class _Case:
             "columns": columns,
             "reading": reading_values(self.predictor.encoder, self.privacy),
             "quality": quality,
-            "groups": group_values(
-                groups, found, task_of_report(self.names, place, costs), self.privacy
-            ),
+            "groups": groups,
             "loss": None
             if costs is None
             else {"classes": self.names, "costs": costs.tolist()},
@@ -293,13 +301,12 @@ class _Case:
             "temperature": None if self.privacy.withholds else summary.temperature,
         }
 
-    def _groups(self, by: Sequence[str]) -> list[Groups]:
-        """Which group each row belongs to, for each column that makes groups."""
+    def _groups(self, by: Sequence[str]) -> list[GroupColumn]:
+        """The columns that make groups."""
         if not by:
             return []
         model, codes = self.predictor.model, self.codes
-        columns = group_columns(self.frame, by, model, codes, self.read, self.target)
-        return [column.groups for column in columns]
+        return group_columns(self.frame, by, model, codes, self.read, self.target)
 
     def _costs(self, loss: Any) -> NDArray[np.float64] | None:
         """The costs of errors: those given, or those of the classifier."""

@@ -140,7 +140,7 @@ def test_probabilities_that_are_right_have_the_calibration_error_of_chance() -> 
 
 
 def test_small_groups_are_left_out_and_counts_rounded() -> None:
-    truth, proba, chosen, groups = random_rows(4, 300)
+    truth, proba, chosen, groups = random_rows(4, 600)
     groups[:3] = "few"
     found = figures_by_group(truth, proba, chosen, groups, min_count=10)
     assert [group.name for group in found.groups] == ["a", "b", "c"]
@@ -149,6 +149,25 @@ def test_small_groups_are_left_out_and_counts_rounded() -> None:
         rates = group.classes[0]
         counts = [getattr(rates, rate).n for rate in RATES]
         assert all(n % 10 == 0 for n in counts)
+
+
+def test_a_difference_that_rounding_may_have_made_is_not_clear() -> None:
+    rows = random_rows(5, 3000)
+    exact, told = figures_by_group(*rows), figures_by_group(*rows, min_count=20)
+    for own in (one for group in exact.groups for one in group.contrasts):
+        assert own.rounding == 0
+        assert own.is_clear == (own.difference.low > 0 or own.difference.high < 0)
+    n_rows = {group.label: group.n_rows for group in told.groups}
+    for group in told.groups:
+        for own in group.contrasts:
+            if own.figure == "accuracy":
+                slack = 40 / group.n_rows + 40 / n_rows[told.reference]
+                assert own.rounding == pytest.approx(slack)
+                beyond = own.difference.low > slack or own.difference.high < -slack
+                assert own.is_clear == beyond
+            if own.ratio is None:
+                assert own.rounding is None
+                assert not own.is_clear
 
 
 def test_rounded_figures_are_near_the_exact_ones() -> None:

@@ -47,7 +47,7 @@ from bayleaf.evaluation.groups.labels import Groups
 from bayleaf.evaluation.operating_points import LossMatrix
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.evaluation.rounded_rows import PredictedRows
-from bayleaf.evaluation.table_rows import labels_of, model_columns
+from bayleaf.evaluation.table_rows import labels_of, model_columns, other_columns
 from bayleaf.models.predictor import Predictor
 from bayleaf.progress import displayed
 from bayleaf.wording import near_names, quoted
@@ -107,7 +107,8 @@ def audit(
     min_count : int, default=1
         Numbers of rows below this cannot be found out, as in a report: all are rounded
         to multiples of it, or of 5 where it is less, and all figures computed from
-        them. Groups of fewer rows are left out, and so are numbers of the model.
+        them. Groups and shares of fewer than ten times as many rows are left out, as
+        rounding would make their figures, and so are numbers of the model.
     verbose : int, default=0
         Above zero, standard error shows the fold, the share done and the time left.
 
@@ -207,14 +208,7 @@ class _Case:
     def _all_columns(self) -> list[NDArray[Any]]:
         """Codes of all columns, those that the model does not read included."""
         own = [self.codes.column(v) for v in range(self.codes.n_variables)]
-        others = [
-            np.unique(
-                np.array([str(cell) for cell in self.frame.get_column(name).to_list()]),
-                return_inverse=True,
-            )[1]
-            for name in self.frame.columns
-            if name not in {*self.read, self.target}
-        ]
+        others = other_columns(self.frame, {*self.read, self.target})
         return [*own, self.truth, *others]
 
     def probabilities(
@@ -271,10 +265,15 @@ class _Case:
             basis_told=told[1],
             level=task.level,
             min_count=self.privacy.min_count,
-            overall=overall_figures(kept, asked),
+            overall=overall_figures(kept, asked, self.privacy),
             groupings=tuple(
                 figures_of_kept(
-                    kept._replace(groups=codes), groups, asked, self.privacy, reference
+                    kept._replace(groups=codes),
+                    groups,
+                    asked,
+                    self.privacy,
+                    reference,
+                    kept.groups,
                 )
                 for (groups, codes), reference in zip(
                     groupings, references, strict=True

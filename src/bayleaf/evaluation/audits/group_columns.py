@@ -114,7 +114,11 @@ def group_columns(
     return found
 
 
-def crossed(columns: Sequence[GroupColumn], order: Sequence[str]) -> Groups:
+def crossed(
+    columns: Sequence[GroupColumn],
+    order: Sequence[str],
+    mend: str = "name fewer columns or give bins",
+) -> Groups:
     """Groups by all columns together, in the order that they have in their table.
 
     However they were named, the same groups then have one partition.
@@ -127,8 +131,7 @@ def crossed(columns: Sequence[GroupColumn], order: Sequence[str]) -> Groups:
         if occupied > MOST_GROUPS:
             raise ValueError(
                 f"{name_list([column.name for column in columns])} make {occupied} "
-                f"groups together, more than {MOST_GROUPS}; name fewer columns or give "
-                "bins"
+                f"groups together, more than {MOST_GROUPS}; {mend}"
             )
     return groups
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bayleaf.evaluation.audits.audit_figures import AuditFigures
-from bayleaf.evaluation.groups.estimates import Estimate
-from bayleaf.evaluation.groups.figures import Contrast, GroupFigures
+from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS, moved_by_rounding
+from bayleaf.evaluation.groups.figures import GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.wording import name_list, plain, shown_name
@@ -49,9 +49,12 @@ def audit_notes(found: AuditFigures) -> list[str]:
         notes.append(
             f"Numbers of rows are rounded to multiples of {base} and probabilities put "
             "into intervals; all figures are computed from these alone. Each number of "
-            f"rows behind a figure may be off by some {base}, of which credible "
-            "intervals know nothing. Groups of fewer rows are left out, and so are "
-            "numbers of the model."
+            f"rows behind a figure may be off by some {base}, by more where several "
+            "groups are added up, of which credible intervals know nothing. Groups and "
+            f"shares of fewer than {LEAST_ROUNDINGS * base} rows (more where several "
+            "groups are added up) are left out, as rounding would change them too "
+            "much; so are numbers of the model. Differences stand only where neither "
+            "chance nor rounding can have made them."
         )
     return notes
 
@@ -63,7 +66,8 @@ def _selection(grouping: GroupedFigures, place: int, label: str) -> list[str]:
     if len(known) < 2:
         return []
     lowest, highest = min(known, key=_first), max(known, key=_first)
-    if highest[0] == lowest[0]:
+    reach = [(group.rounding, group.n_rows) for _, group in (lowest, highest)]
+    if highest[0] - lowest[0] <= moved_by_rounding(*reach):
         return []
     return [
         f"By {_columns(grouping)}, the lowest share for which {plain(label)} is "
@@ -80,11 +84,14 @@ def _base_rates(grouping: GroupedFigures, place: int, label: str) -> list[str]:
         (contrast.difference, group)
         for group in grouping.groups
         for contrast in group.contrasts
-        if _is_base_rate(contrast, label) and _excludes_zero(contrast.difference)
+        if (contrast.figure, contrast.label) == ("base_rate", label)
+        and contrast.is_clear
     ]
     by = f"By {_columns(grouping)}, base rates of {plain(label)}"
+    rounded = grouping.min_count > 1
     if not differing:
-        return [f"{by} do not differ from the reference by more than chance explains."]
+        explains = "chance and rounding explain" if rounded else "chance explains"
+        return [f"{by} do not differ from the reference by more than {explains}."]
     difference, group = max(differing, key=lambda pair: abs(pair[0].value or 0.0))
     reference = next(g for g in grouping.groups if g.label == grouping.reference)
     own, other = (_rate(g, place, "base_rate") or 0.0 for g in (group, reference))
@@ -95,18 +102,6 @@ def _base_rates(grouping: GroupedFigures, place: int, label: str) -> list[str]:
         f"{100 * (difference.high or 0.0):.1f}): unless predictions are perfect, such "
         "groups cannot have equal error rates and equal predictive values together."
     ]
-
-
-def _is_base_rate(contrast: Contrast, label: str) -> bool:
-    """Whether a contrast is of the base rate of a class."""
-    return contrast.figure == "base_rate" and contrast.label == label
-
-
-def _excludes_zero(difference: Estimate) -> bool:
-    """Whether an interval is on one side of zero."""
-    if difference.low is None or difference.high is None:
-        return False
-    return difference.low > 0 or difference.high < 0
 
 
 def _rate(group: GroupFigures, place: int, rate: str) -> float | None:

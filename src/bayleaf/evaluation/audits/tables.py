@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bayleaf.evaluation.audits.audit_figures import AuditFigures
 from bayleaf.evaluation.audits.parity import ModelParity
 from bayleaf.evaluation.groups.estimates import Estimate
-from bayleaf.evaluation.groups.figures import GroupFigures
+from bayleaf.evaluation.groups.figures import Contrast, GroupFigures
 from bayleaf.evaluation.groups.grouped_figures import GroupedFigures
 from bayleaf.wording import shown_name
 
@@ -106,14 +106,31 @@ def _differences(title: str, groups: Sequence[GroupFigures], label: str) -> Figu
         rows.append(
             (
                 group.name,
-                percent(selected.difference),
-                "-" if selected.ratio is None else number(selected.ratio, 2),
-                percent(known["true_positive_rate"].difference),
-                percent(known["false_positive_rate"].difference),
+                _difference(selected),
+                _ratio(selected),
+                _difference(known["true_positive_rate"]),
+                _difference(known["false_positive_rate"]),
             )
         )
     heads = ("group", "selected", "ratio", "found", "false alarms")
     return FigureTable(title, heads, tuple(rows))
+
+
+def _difference(contrast: Contrast) -> str:
+    """A difference; none where rounding may have made it."""
+    return percent(contrast.difference) if _is_told(contrast) else "-"
+
+
+def _ratio(contrast: Contrast) -> str:
+    """The ratio beside it."""
+    if contrast.ratio is None or not _is_told(contrast):
+        return "-"
+    return number(contrast.ratio, 2)
+
+
+def _is_told(contrast: Contrast) -> bool:
+    """Whether a difference is one of exact numbers, or clear in spite of rounding."""
+    return contrast.rounding == 0 or contrast.is_clear
 
 
 def _calibration(title: str, groups: Sequence[GroupFigures], place: int) -> FigureTable:

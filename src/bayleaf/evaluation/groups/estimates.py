@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 
 # Quantiles of each of two posteriors whose pairs stand for their joint distribution.
 _QUANTILES = 400
+# Rows that a rounded share needs, in what rounding moves numbers of rows by.
+LEAST_ROUNDINGS = 10
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,17 @@ def mean_difference(first: Sample, second: Sample, level: float) -> Estimate:
     degrees = (own + other) ** 2 / spread if spread else first.n + second.n - 2.0
     reach = _reach(degrees, own + other, level)
     return Estimate(value, value - reach, value + reach, first.n)
+
+
+def moved_by_rounding(*groups: tuple[float, int]) -> float:
+    """By how much a difference of shares may be moved, given rounding and rows of each.
+
+    Parameters
+    ----------
+    *groups : tuple of (float, int)
+        By about how much numbers of rows may be off, and the rows of a share.
+    """
+    return sum(2 * off / n for off, n in groups if off)
 
 
 def _tails(level: float) -> Floats:

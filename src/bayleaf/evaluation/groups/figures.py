@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.evaluation.groups.estimates import (
+    LEAST_ROUNDINGS,
     Estimate,
     Sample,
     Share,
     mean_difference,
     mean_estimate,
+    moved_by_rounding,
     share_difference,
     share_estimate,
     share_ratio,
@@ -101,12 +103,24 @@ class Contrast:
         The group's figure less the reference's.
     ratio : Estimate or None
         The group's rate by the reference's; None for means.
+    rounding : float or None
+        By how much rounded numbers of rows may move the difference: 0 where they are
+        exact, None where it is not known.
     """
 
     figure: str
     label: str | None
     difference: Estimate
     ratio: Estimate | None
+    rounding: float | None = 0.0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves 0 out, whatever rounding did."""
+        low, high = self.difference.low, self.difference.high
+        if low is None or high is None or self.rounding is None:
+            return False
+        return low > self.rounding or high < -self.rounding
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values."""
@@ -115,6 +129,8 @@ class Contrast:
             "class": self.label,
             "difference": self.difference.to_dict(),
             "ratio": None if self.ratio is None else self.ratio.to_dict(),
+            "rounding": self.rounding,
+            "is_clear": self.is_clear,
         }
 
 
@@ -142,6 +158,8 @@ class GroupFigures:
         Of two classes the positive one; of more, each.
     contrasts : tuple of Contrast
         Against the reference group; empty for that group itself.
+    rounding : float
+        By about how much its numbers of rows may be off; 0 where they are exact.
     """
 
     label: tuple[str, ...]
@@ -154,6 +172,7 @@ class GroupFigures:
     calibration_error_by_chance: float
     classes: tuple[ClassRates, ...]
     contrasts: tuple[Contrast, ...] = ()
+    rounding: float = 0.0
 
     @property
     def scores(self) -> dict[str, Estimate | None]:
@@ -170,6 +189,7 @@ class GroupFigures:
         return {
             "group": list(self.label),
             "n_rows": self.n_rows,
+            "rounding": self.rounding,
             **{
                 name: None
                 if (found := getattr(self, name)) is None
@@ -222,6 +242,9 @@ class GroupRows(NamedTuple):
         Mean predicted probability of each class.
     errors : (float, float)
         Calibration error, found and by chance.
+    rounding : float
+        By about how much numbers of rows may be off; shares of too few rows for that
+        are left out.
     """
 
     label: tuple[str, ...]
@@ -229,9 +252,16 @@ class GroupRows(NamedTuple):
     samples: dict[str, Sample]
     mean_probability: Floats
     errors: tuple[float, float]
+    rounding: float
 
     @classmethod
-    def of(cls, label: tuple[str, ...], rows: PredictedRows, task: Task) -> GroupRows:
+    def of(
+        cls,
+        label: tuple[str, ...],
+        rows: PredictedRows,
+        task: Task,
+        rounding: float = 0.0,
+    ) -> GroupRows:
         """Count and average the rows of a group, of which there is at least one."""
         hits = int((rows.chosen == rows.truth).sum())
         shares = {("accuracy", -1): Share(hits, len(rows.truth))}
@@ -250,7 +280,7 @@ class GroupRows(NamedTuple):
             expected_calibration_error(rows.truth, rows.proba),
             calibration_error_by_chance(rows.proba),
         )
-        return cls(label, shares, samples, rows.proba.mean(axis=0), errors)
+        return cls(label, shares, samples, rows.proba.mean(axis=0), errors, rounding)
 
     def figures(self, task: Task, reference: GroupRows | None) -> GroupFigures:
         """The figures, and how they differ from those of a reference."""
@@ -264,20 +294,29 @@ class GroupRows(NamedTuple):
         return GroupFigures(
             self.label,
             accuracy.n,
-            share_estimate(accuracy, task.level),
+            self._estimate(accuracy, task),
             scores["log_loss"],
             scores["brier"],
             scores.get("cost"),
             *self.errors,
             tuple(self._rates(place, task) for place in task.positive),
             () if reference is None else tuple(self._contrasts(task, reference)),
+            self.rounding,
         )
+
+    def _tells(self, share: Share) -> bool:
+        """Whether a share is not that of rounding."""
+        return share.n >= LEAST_ROUNDINGS * self.rounding
+
+    def _estimate(self, share: Share, task: Task) -> Estimate:
+        """A share with its interval; nothing where it is that of rounding."""
+        if not self._tells(share):
+            return Estimate(None, None, None, share.n)
+        return share_estimate(share, task.level)
 
     def _rates(self, place: int, task: Task) -> ClassRates:
         """The rates of one class."""
-        rates = {
-            rate: share_estimate(self.shares[rate, place], task.level) for rate in RATES
-        }
+        rates = {rate: self._estimate(self.shares[rate, place], task) for rate in RATES}
         mean = float(self.mean_probability[place]) if task.ranks else None
         gap = _gap(mean, rates["base_rate"])
         return ClassRates(
@@ -288,16 +327,25 @@ class GroupRows(NamedTuple):
         """Every share and mean beside the reference's."""
         for (figure, place), share in self.shares.items():
             other = reference.shares[figure, place]
+            label = None if place < 0 else task.names[place]
+            if not (self._tells(share) and reference._tells(other)):
+                unknown = Estimate(None, None, None, share.n)
+                yield Contrast(figure, label, unknown, unknown, None)
+                continue
             yield Contrast(
                 figure,
-                None if place < 0 else task.names[place],
+                label,
                 share_difference(share, other, task.level),
                 share_ratio(share, other, task.level),
+                moved_by_rounding(
+                    (self.rounding, share.n), (reference.rounding, other.n)
+                ),
             )
+        rounded = self.rounding > 0
         for figure, sample in self.samples.items():
             other_sample = reference.samples[figure]
             difference = mean_difference(sample, other_sample, task.level)
-            yield Contrast(figure, None, difference, None)
+            yield Contrast(figure, None, difference, None, None if rounded else 0.0)
 
 
 def class_shares(

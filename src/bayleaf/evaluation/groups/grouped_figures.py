@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayleaf.classifiers.shared.parameters import checked_loss
 from bayleaf.data.labels import encode_labels
+from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
 from bayleaf.evaluation.groups.figures import GroupFigures, GroupRows, Task
 from bayleaf.evaluation.groups.labels import Groups
 from bayleaf.evaluation.operating_points import (
@@ -106,8 +107,8 @@ def figures_by_group(
         Probability of the intervals.
     min_count : int, default=1
         Numbers of rows below this cannot be found out: all are rounded to multiples of
-        it, or of 5 where it is less, and all figures computed from them. Groups of
-        fewer rows are left out.
+        it, or of 5 where it is less, and all figures computed from them. Groups and
+        shares of fewer than ten times as many rows are left out.
     name : str, default="group"
         What the groups are called.
 
@@ -223,8 +224,12 @@ def figures_of_kept(
     task: Task,
     privacy: Privacy,
     reference: Any = None,
+    cells: NDArray[np.intp] | None = None,
 ) -> GroupedFigures:
     """Figures of groups from rows that may be told of.
+
+    Where numbers are rounded, groups whose figures would be those of rounding are left
+    out.
 
     Parameters
     ----------
@@ -234,11 +239,17 @@ def figures_of_kept(
         With the codes of the rows of the table, whose numbers decide on what is shown.
     task, privacy, reference
         As for `grouped_figures`.
+    cells : ndarray of shape (n_rows,), optional
+        The finer groups by which the rows were rounded, by default these ones.
     """
     n_shown = np.bincount(kept.groups, minlength=len(groups.labels))
+    rounding = _roundings(kept, len(groups.labels), privacy, cells)
     shown = (n_shown > 0) & ~privacy.unnamed(groups.n_rows, n_shown)
+    shown &= n_shown >= LEAST_ROUNDINGS * rounding
     found = [
-        GroupRows.of(groups.labels[code], _of_group(kept, code), task)
+        GroupRows.of(
+            groups.labels[code], _of_group(kept, code), task, float(rounding[code])
+        )
         for code in np.flatnonzero(shown).tolist()
     ]
     label = _reference(groups, np.where(shown, n_shown, 0), reference)
@@ -252,9 +263,29 @@ def figures_of_kept(
     )
 
 
-def overall_figures(kept: PredictedRows, task: Task) -> GroupFigures:
+def overall_figures(kept: PredictedRows, task: Task, privacy: Privacy) -> GroupFigures:
     """Figures of all rows together, from rows that may be told of."""
-    return GroupRows.of((), kept, task).figures(task, None)
+    together = kept._replace(groups=np.zeros_like(kept.groups))
+    (rounding,) = _roundings(together, 1, privacy, kept.groups)
+    return GroupRows.of((), kept, task, float(rounding)).figures(task, None)
+
+
+def _roundings(
+    kept: PredictedRows,
+    n_groups: int,
+    privacy: Privacy,
+    cells: NDArray[np.intp] | None,
+) -> Floats:
+    """By about how much numbers of rows of each group may be off.
+
+    Errors of the cells that make up a group are nearly independent of each other.
+    """
+    if not privacy.withholds:
+        return np.zeros(n_groups)
+    finest = kept.groups if cells is None else cells
+    pairs = np.unique(np.column_stack([kept.groups, finest]), axis=0)
+    n_cells = np.bincount(pairs[:, 0], minlength=n_groups)
+    return np.asarray(privacy.base * np.sqrt(n_cells))
 
 
 def group_partition(groups: Groups) -> str:
@@ -266,13 +297,20 @@ def group_partition(groups: Groups) -> str:
 
 
 def kept_rows(
-    rows: PredictedRows, groups: Groups, task: Task, privacy: Privacy
+    rows: PredictedRows,
+    groups: Groups,
+    task: Task,
+    privacy: Privacy,
+    partition: str | None = None,
 ) -> tuple[PredictedRows, Task]:
-    """Rows that may be told of, with their groups, and what can be asked of them."""
+    """Rows that may be told of, with their groups, and what can be asked of them.
+
+    The partition of the table that they refine is, by default, that of these groups.
+    """
     rows = rows._replace(groups=groups.codes)
     if not privacy.withholds:
         return rows, task
-    partition = group_partition(groups)
+    partition = partition or group_partition(groups)
     likeliest = rows.proba.argmax(axis=1)
     if len(task.names) > 2:
         kept = rounded_rows(rows, likeliest, None, privacy, partition)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bayleaf.evaluation.groups.estimates import LEAST_ROUNDINGS
 from bayleaf.report.card.texts import Name, Part, Table, Text, said
 from bayleaf.report.wording import number, percent
 
@@ -14,8 +15,6 @@ Written = Callable[[float], str]
 # Groups on a printed page, and classes with rates of their own.
 _PRINTED, _CLASSES = 8, 6
 _DIFFERENCES, _ROWS = 20, 40
-# Where numbers are rounded, groups need so many times what they are rounded to.
-_LEAST_BASES = 10
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _SCORES = {"accuracy": percent, "log_loss": number, "brier": number}
 _RATES = {
@@ -53,14 +52,13 @@ def groups_part(summary: Values) -> Part | None:
     if not found:
         return None
     base = _base(summary["privacy"])
-    found = [_large_enough(one, base) for one in found]
     tables: list[Table] = []
     sentences: list[Text] = []
     for one in found:
-        differences = _differences(one, base)
+        differences = _differences(one, base > 0)
         tables += [_scores(one), *_rates(one)] if one["groups"] else []
         tables += [] if differences is None else [differences]
-        sentences += _of_base_rates(one, base)
+        sentences += _of_base_rates(one)
     told = [
         said(
             "Intervals are of 95 %: of shares by Jeffreys' prior, of means by "
@@ -71,9 +69,10 @@ def groups_part(summary: Values) -> Part | None:
     if base:
         told.append(
             said(
-                f"Groups of fewer than {_LEAST_BASES * base} rows are not shown, as "
-                "rounding would change their figures too much. Intervals do not "
-                f"include that rounding moves numbers of rows by some {base}."
+                f"Groups and shares of fewer than {LEAST_ROUNDINGS * base} rows are "
+                "not shown, or of more where the groups of several columns are added "
+                "up, as rounding would change their figures too much. Intervals do "
+                f"not include that rounding moves numbers of rows by some {base}."
             )
         )
     n_groups = sum(len(one["groups"]) for one in found)
@@ -88,13 +87,6 @@ def groups_part(summary: Values) -> Part | None:
 def _base(privacy: Values) -> int:
     """What numbers of rows are rounded to multiples of; 0 where they are exact."""
     return max(privacy["min_count"], 5) if privacy["min_count"] > 1 else 0
-
-
-def _large_enough(found: Values, base: int) -> Values:
-    """The groups whose figures are not those of rounding."""
-    least = _LEAST_BASES * base
-    kept = [group for group in found["groups"] if group["n_rows"] >= least]
-    return {**found, "groups": kept}
 
 
 def _label(group: Values) -> Name:
@@ -170,22 +162,22 @@ def _estimate(found: Values, written: Written) -> str:
     )
 
 
-def _differences(found: Values, base: int) -> Table | None:
+def _differences(found: Values, rounded: bool) -> Table | None:
     """Differences to the reference group that are more than chance and rounding."""
     compared = [
         (group, contrast)
         for group in found["groups"]
         for contrast in group["contrasts"]
-        if contrast["figure"] in _CONTRASTS and not (base and contrast["ratio"] is None)
+        if contrast["figure"] in _CONTRASTS and contrast["rounding"] is not None
     ]
     if not compared:
         return None
-    clear = [own for own in compared if _is_clear(own[1], base)]
+    clear = [own for own in compared if own[1]["is_clear"]]
     caption = said(
         f"Of {len(compared)} differences to ",
         Name(", ".join(found["reference"])),
         f", the group of most rows, {len(clear)} have an interval without 0"
-        + ", whatever rounding did" * (base > 0),
+        + ", whatever rounding did" * rounded,
     )
     rows = tuple(_difference(*own) for own in clear[:_DIFFERENCES])
     hidden = max(0, len(clear) - _DIFFERENCES)
@@ -201,21 +193,11 @@ def _difference(group: Values, contrast: Values) -> tuple[Text, ...]:
     return said(_label(group)), said(_CONTRASTS[figure], *of_class), said(told)
 
 
-def _is_clear(contrast: Values, base: int) -> bool:
-    """Whether the interval of a difference leaves 0 out, even after rounding."""
-    difference = contrast["difference"]
-    low, high = difference["low"], difference["high"]
-    # The reference has more rows, so that rounding moves its shares less.
-    slack = 2 * base / difference["n"] if base else 0.0
-    return low is not None and (low > slack or high < -slack)
-
-
-def _of_base_rates(found: Values, base: int) -> Iterator[Text]:
+def _of_base_rates(found: Values) -> Iterator[Text]:
     """What follows where a class is more frequent in one group than in another."""
     for group in found["groups"]:
         for contrast in group["contrasts"]:
-            differs = contrast["figure"] == "base_rate"
-            if differs and _is_clear(contrast, base):
+            if contrast["figure"] == "base_rate" and contrast["is_clear"]:
                 yield said(
                     "The share of ",
                     Name(contrast["class"]),
