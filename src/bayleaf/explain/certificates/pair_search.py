@@ -67,13 +67,15 @@ class PairSearch(SetSearch):
         BudgetSpentError
             If the budget ends before all sets are given or ruled out.
         """
+        cheapest = self._cheapest(size)
+        if cheapest[size, 0] > self.limit * (1.0 + PRICE_ROUNDING):
+            return
         few = size < 3 or self.changes.count(size) < _LEAST_SETS
         bounds = None if few else self._bounds
         if bounds is None:
             yield from super().of_size(size)
             return
         self._used = True
-        cheapest = self._cheapest(size)
         tops = [
             bounds.tops(size - left, left, self._ranks, self.n_features)
             for left in range(size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.exports.occupied_terms import occupied_terms
+from bayleaf.io.exports.occupied_terms import OccupiedTerm, occupied_terms
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 
 Floats = NDArray[np.float64]
@@ -88,7 +88,8 @@ def add_charges(
         for triple in combinations(places, 3):
             shares[triple] = np.maximum(shares.get(triple, 0.0), share)
     for triple, share in shares.items():
-        charges[tuple(sorted(variables[place] for place in triple))] += share
+        one, other, third = sorted(variables[place] for place in triple)
+        charges[one, other, third] += share
 
 
 def _coded(own: Whole, codes: NDArray[np.intp]) -> Whole:
@@ -140,18 +141,23 @@ def _families(model: AveragedKDBModel) -> list[_Family] | None:
             n_cells += prod(family["radices"])
             if n_cells > _MAX_CELLS or len(variables) > _MAX_MEMBERS:
                 return None
-            table = np.zeros((model.n_classes, *family["radices"][:-1]))
-            for term in occupied_terms(family, weights, values["pseudo"]):
-                own = np.zeros((prod(term.widths), model.n_classes))
-                own[term.keys] = term.rows
-                own = own.reshape(*term.widths, model.n_classes)
-                if 0 in term.members:
-                    own = np.moveaxis(own, [-1, -2], [0, 1])
-                else:
-                    own = np.moveaxis(own, -1, 0)[:, None]
-                    says = term.says.reshape(-1, *[1] * len(term.members))
-                    own = own * says
-                n_more = table.ndim - own.ndim
-                table += own.reshape(*own.shape, *[1] * n_more)
+            terms = occupied_terms(family, weights, values["pseudo"])
+            table = _dense(terms, (model.n_classes, *family["radices"][:-1]))
             found.append(_Family(variables, tuple(maps[v] for v in variables), table))
     return found
+
+
+def _dense(terms: Iterable[OccupiedTerm], shape: tuple[int, ...]) -> Floats:
+    """The sum of a family's terms as a table of the shape (n_classes, *states)."""
+    table = np.zeros(shape)
+    for term in terms:
+        own = np.zeros((prod(term.widths), shape[0]))
+        own[term.keys] = term.rows
+        own = np.moveaxis(own.reshape(*term.widths, shape[0]), -1, 0)
+        if 0 in term.members:
+            own = np.moveaxis(own, -1, 1)
+        else:
+            says = term.says.reshape(-1, *[1] * len(term.members))
+            own = own[:, None] * says
+        table += own.reshape(*own.shape, *[1] * (table.ndim - own.ndim))
+    return table
