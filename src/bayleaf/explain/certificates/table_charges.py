@@ -87,8 +87,8 @@ def add_charges(
         share = np.maximum(most, 0.0) / comb(len(places), 3)
         for triple in combinations(places, 3):
             shares[triple] = np.maximum(shares.get(triple, 0.0), share)
-    for triple, share in shares.items():
-        one, other, third = sorted(variables[place] for place in triple)
+    for members, share in shares.items():
+        one, other, third = sorted(variables[place] for place in members)
         charges[one, other, third] += share
 
 
