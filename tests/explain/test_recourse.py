@@ -11,7 +11,9 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.explain import counterfactuals
+from bayleaf.explain.certificates import pair_search
 from bayleaf.models.predictor import Predictor
+from oracles.small_averages import average_of_many, heavy
 from oracles.small_tables import classifier, small_table
 
 KINDS = ("nb", "tan", "kdb", "aode", "auto", "hnb")
@@ -79,6 +81,25 @@ def test_the_cheapest_changes_are_those_of_all_rows(
         assert [(one.cost, len(one.changes)) for one in found] == expected
         assert found.exact
         assert all(one.prediction != found.prediction for one in found)
+
+
+def test_the_cheapest_changes_of_an_average_are_those_of_all_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pair_search, "_LEAST_SETS", 0)
+    model, X = average_of_many()
+    predictor = heavy(model._predictor())
+    rng = np.random.default_rng(0)
+    for place in range(20):
+        codes = predictor.encode(X.iloc[[place]])
+        priced = [name for name in X if rng.random() < 0.7]
+        cost = {name: float(rng.choice(COSTS)) for name in priced}
+        asked = {"cost": cost, "direction": {"age": "up"}, "per_step": ["pulse"]}
+        found = counterfactuals(predictor, codes, n=12, max_changes=4, **asked)
+        expected = cheapest(predictor, codes, asked, 4)[:12]
+        told = [(one.cost, len(one.changes)) for one in found]
+        assert told == expected
+        assert found.exact
 
 
 def wide() -> tuple[Any, dict[str, str]]:

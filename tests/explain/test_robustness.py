@@ -13,14 +13,19 @@ import pytest
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.cpds.smoothing import MaximumLikelihood
 from bayleaf.data.codes import Codes
+from bayleaf.datasets import load_heart
 from bayleaf.explain import (
     FewestCells,
     counterfactuals,
     robustness,
     robustness_of_rows,
 )
+from bayleaf.explain.certificates import pair_search
+from bayleaf.explain.certificates.interactions import interactions_of
 from bayleaf.explain.certificates.margins import margins_of
+from bayleaf.explain.change_sets import ChangeSets, with_changes
 from bayleaf.models.predictor import Predictor
+from oracles.small_averages import average_of_many, heavy, with_tree
 from oracles.small_tables import classifier, small_table
 
 KINDS = ("nb", "tan", "kdb", "aode", "auto", "hnb")
@@ -207,3 +212,78 @@ def test_what_cannot_be_is_named(options: dict[str, Any], message: str) -> None:
     model = classifier("nb").fit(X, y)
     with pytest.raises(ValueError, match=message):
         robustness(model, X.iloc[0], **options)
+
+
+def changes_of(predictor: Predictor, codes: Codes) -> ChangeSets:
+    """All changes of a row's known cells, also to missing ones."""
+    domain = predictor.encoder.domain
+    own = [int(codes.column(v)[0]) for v in range(len(domain))]
+    pairs = [(v, s) for v, c in enumerate(domain.cards) for s in range(c + 1)]
+    features, states = np.array([(v, s) for v, s in pairs if s != own[v]]).T
+    return ChangeSets(features, states)
+
+
+@pytest.mark.parametrize("table", ["heart", "random"])
+def test_no_changes_of_an_average_take_more_than_their_triples_allow(
+    table: str,
+) -> None:
+    if table == "heart":
+        X, y = load_heart(return_X_y=True)
+        X = X.to_pandas()
+        model = classifier("auto", n_networks=64).fit(X, y)
+    else:
+        model, X = average_of_many()
+    rng = np.random.default_rng(0)
+    fitted = model._predictor()
+    assert fitted.model.linear is not None
+    for predictor, place in ((fitted, 0), (heavy(fitted), 70)):
+        codes = predictor.encode(X.iloc[[place]])
+        changes = changes_of(predictor, codes)
+        bounds = interactions_of(predictor, codes, changes)
+        assert bounds is not None
+        by_feature = [np.flatnonzero(changes.features == v) for v in range(X.shape[1])]
+        for size in (1, 2, 3, 4, 6):
+            picked = [rng.permutation(X.shape[1])[:size] for _ in range(500)]
+            sets = np.array([[rng.choice(by_feature[v]) for v in p] for p in picked])
+            logs = predictor.log_proba(with_changes(codes, changes, sets))
+            chosen = bounds.margins.chosen
+            left = logs[:, [chosen]] - logs
+            falls = bounds.margins.gains[sets].sum(axis=1)
+            for one, other in itertools.combinations(sets.T, 2):
+                falls = falls + bounds.pairs[one, other]
+            for triple in itertools.combinations(changes.features[sets].T, 3):
+                falls = falls + bounds.triples[triple]
+            assert (left >= bounds.margins.start - falls - 1e-9).all()
+            if size < 3:
+                assert np.allclose(left, bounds.margins.start - falls)
+
+
+@pytest.mark.parametrize("is_heavy", [False, True])
+def test_the_number_of_an_average_is_that_of_all_sets(
+    monkeypatch: pytest.MonkeyPatch, is_heavy: bool
+) -> None:
+    monkeypatch.setattr(pair_search, "_LEAST_SETS", 0)
+    model, X = average_of_many()
+    predictor = model._predictor()
+    predictor = heavy(predictor) if is_heavy else predictor
+    bounded = 0
+    for place in range(40):
+        codes = predictor.encode(X.iloc[[place]])
+        told = robustness(predictor, codes)
+        for found in (told.wrong, told.missing):
+            expected = by_all_sets(predictor, codes, found.kind)
+            assert (found.at_least, found.at_most) == (expected, expected)
+            bounded += found.bounded
+    assert bounded > 5
+
+
+def test_trees_over_two_features_are_bounded_and_larger_ones_are_not() -> None:
+    model, X = average_of_many()
+    plain = model._predictor()
+    codes = plain.encode(X.iloc[[3]])
+    for features, is_bounded in (((1, 2), True), ((1, 2, 5), False)):
+        predictor = with_tree(plain, features)
+        changed = predictor.log_proba(codes) != plain.log_proba(codes)
+        assert changed.any()
+        bounds = interactions_of(predictor, codes, changes_of(predictor, codes))
+        assert (bounds is not None) == is_bounded

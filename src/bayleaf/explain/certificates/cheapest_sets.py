@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.explain.certificates.changed_row import ChangedRow
-from bayleaf.explain.certificates.margins import margins_of
-from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
+from bayleaf.explain.certificates.pair_search import search_of
+from bayleaf.explain.certificates.set_search import BudgetSpentError
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -56,9 +56,7 @@ def cheapest_sets(
     changes = row.changes
     if not len(changes.features) or len(row.predictor.classes) < 2:
         return [], True
-    margins = margins_of(row.predictor, row.codes, changes.features, changes.states)
-    worth = row.worth_alone() if margins is None else None
-    search = SetSearch(changes, margins, budget, costs, worth)
+    search = search_of(row, budget, costs)
     best = _Best(row, costs, n, min(max_changes, search.n_features))
     try:
         for size in range(1, best.width + 1):

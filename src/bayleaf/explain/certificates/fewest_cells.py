@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
 from bayleaf.explain.certificates.changed_row import ChangedRow
-from bayleaf.explain.certificates.margins import margins_of
 from bayleaf.explain.certificates.missing_patterns import (
     PatternSearch,
     pattern_search,
 )
+from bayleaf.explain.certificates.pair_search import search_of
 from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
 from bayleaf.explain.change_sets import ChangeSets, named_changes
 from bayleaf.explain.subject import is_absent, plain_label
@@ -118,7 +118,7 @@ def fewest_cells(
     row = ChangedRow(predictor, codes, changes)
     if not len(changes.features) or len(predictor.classes) < 2:
         return _told(row, kind, None, None, 0, False)
-    search, bounded = _search(row, kind, budget)
+    search = _search(row, kind, budget)
     n_tried = 0
     blocks = (
         (size, block)
@@ -130,26 +130,22 @@ def fewest_cells(
             hits = np.flatnonzero(row.flipped(block))
             n_tried += len(block)
             if len(hits):
-                return _told(row, kind, size, block[hits[0]], n_tried, bounded)
+                return _told(row, kind, size, block[hits[0]], n_tried, search.bounded)
     except BudgetSpentError as spent:
-        return _told(row, kind, spent.size, row.greedy(), n_tried, bounded)
-    return _told(row, kind, None, None, n_tried, bounded)
+        return _told(row, kind, spent.size, row.greedy(), n_tried, search.bounded)
+    return _told(row, kind, None, None, n_tried, search.bounded)
 
 
-def _search(
-    row: ChangedRow, kind: Kind, budget: int
-) -> tuple[SetSearch | PatternSearch, bool]:
-    """Where sets that may do come from, and whether others are ruled out."""
+def _search(row: ChangedRow, kind: Kind, budget: int) -> SetSearch | PatternSearch:
+    """Where sets that may do come from."""
     predictor, codes, changes = row.predictor, row.codes, row.changes
     domain = predictor.encoder.domain
     own_states = any(domain[v].has_missing_state for v in changes.features.tolist())
     if kind == "missing" and not own_states:
         patterns = pattern_search(predictor, codes, changes.features)
         if patterns is not None:
-            return patterns, True
-    margins = margins_of(predictor, codes, changes.features, changes.states)
-    worth = row.worth_alone() if margins is None else None
-    return SetSearch(changes, margins, budget, worth=worth), margins is not None
+            return patterns
+    return search_of(row, budget)
 
 
 def _changes(

@@ -53,6 +53,20 @@ class Margins:
     start: Floats
     gains: Floats
 
+    def least_falls(self) -> Floats:
+        """Falls of which one at least is met where another class is chosen.
+
+        Shape (n_classes,), nats.
+        """
+        against = self.worse[:, self.chosen] * (1.0 - _ROUNDING)
+        ratios = np.full(len(against), -np.inf)
+        worse = np.flatnonzero(against > 0.0)
+        others = np.delete(self.worse[worse], self.chosen, axis=1)
+        with np.errstate(divide="ignore"):
+            gained = np.log(np.clip(-others, 0.0, None).sum(axis=1))
+        ratios[worse] = np.log(against[worse]) - gained
+        return np.asarray(self.start + (ratios.min() - _ROUNDING))
+
     def reachable(self, falls: Floats) -> NDArray[np.bool_]:
         """Whether another class may be chosen after falls of the log-odds, (n,)."""
         ratios = np.exp(np.clip(falls - self.start, None, 500.0))

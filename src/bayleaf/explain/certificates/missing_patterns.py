@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ class PatternSearch:
     """
 
     near: NDArray[np.bool_]
+    bounded: ClassVar[bool] = True
 
     @property
     def n_features(self) -> int:

@@ -17,7 +17,7 @@ Indices = NDArray[np.intp]
 # Sets that are held at a time.
 _BLOCK_ROWS = 1 << 13
 # What rounding may add to a sum of costs, relative.
-_ROUNDING = 1e-12
+PRICE_ROUNDING = 1e-12
 
 
 class BudgetSpentError(Exception):
@@ -35,7 +35,7 @@ class BudgetSpentError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class _Partial:
+class Partial:
     """Sets of changes that are to grow: positions, falls of log-odds, and prices."""
 
     sets: Indices
@@ -43,14 +43,14 @@ class _Partial:
     prices: Floats
 
     @classmethod
-    def none(cls, n_classes: int) -> _Partial:
+    def none(cls, n_classes: int) -> Partial:
         """The set without any change."""
         empty = np.empty((1, 0), dtype=np.intp)
         return cls(empty, np.zeros((1, n_classes)), np.zeros(1))
 
-    def rows(self, rows: slice | Indices) -> _Partial:
+    def rows(self, rows: slice | Indices) -> Partial:
         """Some of the sets."""
-        return _Partial(self.sets[rows], self.falls[rows], self.prices[rows])
+        return Partial(self.sets[rows], self.falls[rows], self.prices[rows])
 
 
 @dataclass(eq=False)
@@ -109,6 +109,11 @@ class SetSearch:
         return np.asarray((worth - worth.min(initial=0.0) + 1.0) / prices)
 
     @property
+    def bounded(self) -> bool:
+        """Whether bounds rule out sets."""
+        return self.margins is not None
+
+    @property
     def n_features(self) -> int:
         """Features that may change."""
         return int(self._ranks[-1]) + 1 if len(self._ranks) else 0
@@ -122,7 +127,7 @@ class SetSearch:
             If the budget ends before all sets are given or ruled out.
         """
         tops, cheapest = self._tops(size), self._cheapest(size)
-        start = _Partial.none(0 if self.margins is None else len(self.margins.start))
+        start = Partial.none(0 if self.margins is None else len(self.margins.start))
         if not self._may_do(start, np.array([0]), (tops, cheapest), size)[0]:
             return
         step = max(1, _BLOCK_ROWS // max(1, len(self._order)))
@@ -139,8 +144,8 @@ class SetSearch:
                 yield self._order[part.sets]
 
     def _extended(
-        self, part: _Partial, best: tuple[Floats, Floats], size: int
-    ) -> _Partial:
+        self, part: Partial, best: tuple[Floats, Floats], size: int
+    ) -> Partial:
         """Sets with one change more that may still do."""
         sets, left = part.sets, size - part.sets.shape[1] - 1
         last = self._ranks[sets[:, -1]] if sets.shape[1] else np.full(len(sets), -1)
@@ -154,7 +159,7 @@ class SetSearch:
         falls = part.falls[rows]
         if self.margins is not None:
             falls = falls + self.margins.gains[self._order[added]]
-        longer = _Partial(
+        longer = Partial(
             np.column_stack([sets[rows], added]),
             falls,
             part.prices[rows] + self._prices[added],
@@ -164,7 +169,7 @@ class SetSearch:
 
     def _may_do(
         self,
-        part: _Partial,
+        part: Partial,
         ranks: Indices,
         best: tuple[Floats, Floats],
         left: int,
@@ -172,7 +177,7 @@ class SetSearch:
         """Whether sets may do after so many more changes of features from ranks on."""
         tops, cheapest = best
         prices = part.prices + cheapest[left, ranks]
-        within = prices <= self.limit * (1.0 + _ROUNDING)
+        within = prices <= self.limit * (1.0 + PRICE_ROUNDING)
         if self.margins is None:
             return np.asarray(within)
         reachable = self.margins.reachable(part.falls + tops[left, ranks])
