@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Iterable
 from typing import Any
 
+from bayleaf import __version__
 from bayleaf.data.domain import Variable
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.wording import plain
@@ -40,7 +40,7 @@ def card_facts(model: Any, columns: list[Values], privacy: Privacy) -> Values:
         "unknown_values": encoder.rules.unknown,
     }
     return {
-        "version": importlib.metadata.version("bayleaf"),
+        "version": __version__,
         "settings": _settings(model, privacy),
         "rules": rules,
     }

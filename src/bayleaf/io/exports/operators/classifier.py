@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bayleaf import __version__
 from bayleaf.io.atomic import replacing
 from bayleaf.io.exports.cells import feature_cells
 from bayleaf.io.exports.operators.averages import mixture_scores, one_dependence_scores
@@ -240,7 +240,7 @@ def _assembled(
     model = onnx.helper.make_model(
         body,
         producer_name="bayleaf",
-        producer_version=version("bayleaf"),
+        producer_version=__version__,
         ir_version=_IR_VERSION,
         opset_imports=opsets,
     )
