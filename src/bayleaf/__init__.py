@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+from bayleaf.version import __version__
 
 # Public names and the modules that define them; loaded when first used, so that
 # importing the package is quick.

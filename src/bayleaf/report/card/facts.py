@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bayleaf import __version__
 from bayleaf.data.domain import Variable
 from bayleaf.evaluation.privacy import Privacy
+from bayleaf.version import __version__
 from bayleaf.wording import plain
 
 Values = dict[str, Any]

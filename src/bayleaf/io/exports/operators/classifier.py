@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bayleaf import __version__
 from bayleaf.io.atomic import replacing
 from bayleaf.io.exports.cells import feature_cells
 from bayleaf.io.exports.operators.averages import mixture_scores, one_dependence_scores
@@ -30,6 +29,7 @@ from bayleaf.models.support.shipped import (
     ShippedNetwork,
     ShippedNetworks,
 )
+from bayleaf.version import __version__
 
 # Results of the graph; columns with these names put the model's name before them.
 LABEL, PROBABILITIES = "label", "probabilities"
