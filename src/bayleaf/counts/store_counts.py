@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayleaf.counts.count_tables import CountTables
 from bayleaf.counts.pairs import PairCounts, Side
 from bayleaf.counts.planes import MOST_COUNTED, are_small_and_whole
 from bayleaf.counts.source import MOST_ROWS, Counts, Family
@@ -23,6 +24,8 @@ from bayleaf.data.codes import Codes
 
 # Blocks whose counts are added before others are read.
 _AT_A_TIME = 2
+# Most cells of tables that are remembered, 32 MiB of them.
+_REMEMBERED_CELLS = 1 << 22
 
 T = TypeVar("T")
 
@@ -31,7 +34,9 @@ class BlockCounts(ABC):
     """Count source over blocks of rows, wherever they lie: every answer is a sum.
 
     A subclass says how many rows and which states there are, adds up what blocks
-    answer, and fetches rows.
+    answer, and fetches rows. As a pass takes long, answers are remembered while they
+    are small, and families of the class and two features come from the pairs of all
+    features once these are counted.
 
     Parameters
     ----------
@@ -62,6 +67,8 @@ class BlockCounts(ABC):
         self.gave_sample = False
         self._seed = seed
         self._threads = thread_count(n_jobs)
+        self._families: dict[Family, Counts] = {}
+        self._every_pair: PairCounts | None = None
 
     @property
     @abstractmethod
@@ -105,24 +112,57 @@ class BlockCounts(ABC):
     def family_counts(self, families: Sequence[Family]) -> list[Counts]:
         """Weight of each joint state of some families, see `CountSource`."""
         asked = [tuple(int(v) for v in family) for family in families]
-        if not asked:
-            return []
         # Sizes are checked, and refused, before anything is read.
         empty = Codes.from_columns(
             [np.zeros(0, np.uint8) for _ in self.cards], self.cards
         )
         TableCounts(empty, 1, max_table_cells=self.max_table_cells).check_sizes(asked)
-        found: list[Counts] = self._added(
-            methodcaller("family_counts", asked), _each_added
-        )
-        return found
+        told = {family: self._remembered(family) for family in asked}
+        new = [family for family, counts in told.items() if counts is None]
+        if new:
+            counted = self._added(methodcaller("family_counts", new), _each_added)
+            told |= dict(zip(new, counted, strict=True))
+            self._remember(dict(zip(new, counted, strict=True)))
+        return [told[family].copy() for family in asked]
+
+    def _remembered(self, family: Family) -> Any:
+        """The counts of a family, if no pass is needed for them."""
+        if family in self._families:
+            return self._families[family]
+        if self._every_pair is None or len({*family, self.class_index}) > 3:
+            return None
+        return self._pair_tables.family_counts([family])[0]
+
+    @cached_property
+    def _pair_tables(self) -> CountTables:
+        """The tables of all pairs of features that were counted."""
+        pairs = self._every_pair
+        assert pairs is not None
+        names = range(len(self.cards))
+        return CountTables(tuple(names), self.cards, pairs.class_counts, pairs.dense())
+
+    def _remember(self, counted: dict[Family, Counts]) -> None:
+        """Keep tables, as long as they are small together."""
+        n_cells = sum(table.size for table in self._families.values())
+        for family, counts in counted.items():
+            if n_cells + counts.size <= _REMEMBERED_CELLS:
+                n_cells += counts.size
+                self._families[family] = counts
 
     def pair_counts(self, left: Sequence[int], right: Sequence[int]) -> PairCounts:
         """Class-pair counts, see `CountSource`."""
         sides = tuple(map(int, left)), tuple(map(int, right))
+        features = tuple(range(len(self.cards) - self.has_class))
+        is_every = self.has_class and sides == (features, features)
+        if is_every and self._every_pair is not None:
+            return self._every_pair
         found: PairCounts = self._added(
             methodcaller("pair_counts", *sides), _pairs_added
         )
+        # Fractions are not completed to tables, as differences of them leave rounding.
+        is_whole = found.stored.dtype.kind != "f"
+        if is_every and is_whole and found.stored.size <= _REMEMBERED_CELLS:
+            self._every_pair = found
         return found
 
     def add_up(self, block_function: Callable[[Codes], Counts]) -> Counts:

@@ -118,6 +118,12 @@ def _encoded(
         yield encoder.transform([spool.cells(first, last)]).codes.column(place)
 
 
+def _and_gone(pieces: Iterator[NDArray[Any]], spool: Spool) -> Iterator[NDArray[Any]]:
+    """The pieces of a column, whose file goes after the last one."""
+    yield from pieces
+    spool.discard()
+
+
 @dataclass(frozen=True)
 class LearnedTable:
     """What was learned of a table, but for its codes.
@@ -332,7 +338,12 @@ def _written(
     limits = list(blocks(table.n_rows, _BLOCK_ROWS))
     every: list[Iterator[NDArray[Any]]] = []
     for spool, column in zip(table.features.values(), columns, strict=True):
-        every += column.pieces(spool, learned.encoder.rules, limits)
+        own = column.pieces(spool, learned.encoder.rules, limits)
+        # Nobody goes on with a file that does not last, so its parts may go at once,
+        # and what follows takes their place in memory and on the disk.
+        if not lasting and len(own) == 1:
+            own = [_and_gone(own[0], spool)]
+        every += own
     if learned.target is not None:
         every.append(rows.classes(first, last) for first, last in limits)
     if table.weights is not None:
@@ -340,7 +351,8 @@ def _written(
         every.append(weights)
     Work().say("writing codes")
     run_tasks(
-        [partial(writer.write, place, own) for place, own in enumerate(every)], n_jobs
+        [partial(writer.write, place, pieces) for place, pieces in enumerate(every)],
+        n_jobs,
     )
     store = writer.finish(path, about, lasting=lasting)
     shutil.rmtree(table.folder, ignore_errors=True)

@@ -94,6 +94,12 @@ class NumberSpool:
             self._missing.close()
             self._file = None
 
+    def discard(self) -> None:
+        """Remove what was written."""
+        self.close()
+        for suffix in (".numbers", ".missing"):
+            self._path.with_suffix(suffix).unlink(missing_ok=True)
+
     def state(self) -> dict[str, Any]:
         """What is needed to go on after the rows so far."""
         self.close()

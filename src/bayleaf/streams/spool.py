@@ -210,6 +210,11 @@ class ValueSpool:
             self._file.close()
             self._file = None
 
+    def discard(self) -> None:
+        """Remove what was written; values stay known."""
+        self.close()
+        self._path.with_suffix(".values").unlink(missing_ok=True)
+
     def state(self) -> dict[str, Any]:
         """What is needed to go on after the rows so far; values go into a file."""
         self.close()
