@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from scipy.stats import binomtest, norm
+from scipy.stats import beta, t
 
 from bayleaf import AveragedKDBRegressor, BayesianNetwork, NaiveBayesClassifier
 from bayleaf.report import About, model_card, report_html, summarize, write_report
@@ -131,11 +131,11 @@ def test_a_summary_of_another_version_is_refused(held_out: Values) -> None:
 def test_intervals_are_those_of_scipy(held_out: Values, rows: pd.DataFrame) -> None:
     found = held_out["quality"]["intervals"]
     n_right = int((rows["truth"] == rows["chosen"]).sum())
-    share = binomtest(n_right, len(rows)).proportion_ci(0.95, method="wilson")
-    assert found["accuracy"] == pytest.approx([share.low, share.high])
+    posterior = beta(n_right + 0.5, len(rows) - n_right + 0.5)
+    assert found["accuracy"] == pytest.approx(posterior.interval(0.95))
     for name, column in (("log_loss", "loss"), ("brier", "brier")):
         own = rows[column]
-        ends = norm.interval(0.95, own.mean(), own.sem())
+        ends = t.interval(0.95, len(own) - 1, own.mean(), own.sem())
         assert found[name] == pytest.approx(ends)
 
 
@@ -355,7 +355,7 @@ def test_regressors_have_cards() -> None:
     cells = {row[0]: row[1:] for row in table_after(card, "held-out rows:")}
     assert " to " in cells["mean absolute error"][1]
     assert " to " in cells["rows inside them"][1]
-    assert "The interval of the share of rows inside is Wilson's." in card
+    assert "of shares by Jeffreys' prior, of means over rows by Student's" in card
 
 
 def test_a_page_has_the_card_as_a_section_if_asked(

@@ -15,6 +15,7 @@ attacks that many tables, and pairs of reports with and without one row.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,29 @@ def margin(cards: tuple[int, ...], kept: tuple[int, ...]) -> tuple[np.ndarray, i
     return np.ravel_multi_index([grids[v] for v in kept], sizes), int(np.prod(sizes))
 
 
+def recovered_by_some(
+    privacy: Privacy,
+    cards: tuple[int, ...],
+    joint: np.ndarray,
+    published: Iterable[tuple[str, tuple[int, ...]]],
+) -> list[int]:
+    """Small counts that some attacker recovers from margins, each by its partition."""
+    partitions: list[Partition] = []
+    groups = [np.arange(len(joint)) == cell for cell in range(len(joint))]
+    for name, kept in published:
+        cell_of, n_cells = margin(cards, kept)
+        counts = np.bincount(cell_of, joint, n_cells).astype(int)
+        partitions.append((cell_of, privacy.published(counts, name)))
+        groups += [cell_of == cell for cell in range(n_cells)]
+    return [
+        count
+        for known, error in attackers(int(joint.sum()), privacy.base)
+        for count in recovered(
+            Attack(known, partitions, error), joint, groups, privacy.min_count
+        )
+    ]
+
+
 def small_counts_of_a_report(seed: int) -> list[int]:
     """Small counts that some attacker recovers from one report."""
     rng = np.random.default_rng(seed)
@@ -58,25 +82,13 @@ def small_counts_of_a_report(seed: int) -> list[int]:
     cards, rows = random_rows(rng, privacy.least_rows)
     privacy = privacy.of_table(list(rows))
     joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
-    partitions: list[Partition] = []
-    groups = [np.arange(len(joint)) == cell for cell in range(len(joint))]
-    for name, kept in (
+    published = (
         (COLUMN, (1,)),
         (BY_CLASS, (0,)),
         (BY_CLASS, (0, 1)),
         (BY_CLASS, (0, 2)),
-    ):
-        cell_of, n_cells = margin(cards, kept)
-        counts = np.bincount(cell_of, joint, n_cells).astype(int)
-        partitions.append((cell_of, privacy.published(counts, name)))
-        groups += [cell_of == cell for cell in range(n_cells)]
-    return [
-        count
-        for known in attackers(rows.shape[1], privacy.base)
-        for count in recovered(
-            Attack(known[0], partitions, known[1]), joint, groups, privacy.min_count
-        )
-    ]
+    )
+    return recovered_by_some(privacy, cards, joint, published)
 
 
 def small_counts_of_a_difference(seed: int) -> list[int]:
@@ -125,27 +137,15 @@ def small_counts_of_a_card(seed: int, one_rounding: bool = True) -> list[int]:
     joint = np.bincount(np.ravel_multi_index(rows, cards), minlength=np.prod(cards))
     one, other = "group a", "group b"
     apart = [(one, (1, 0, 3)), (other, (2, 0, 3)), (BY_CLASS, (0, 3))]
-    partitions: list[Partition] = []
-    cells = [np.arange(len(joint)) == cell for cell in range(len(joint))]
-    for name, kept in (
+    published = (
         (COLUMN, (1,)),
         (column_partition(1), (2,)),
         (BY_CLASS, (0,)),
         (BY_CLASS, (0, 1)),
         (BY_CLASS, (0, 2)),
         *([(BY_CLASS, (0, 1, 2, 3))] if one_rounding else apart),
-    ):
-        cell_of, n_cells = margin(cards, kept)
-        counts = np.bincount(cell_of, joint, n_cells).astype(int)
-        partitions.append((cell_of, privacy.published(counts, name)))
-        cells += [cell_of == cell for cell in range(n_cells)]
-    return [
-        count
-        for known in attackers(n_rows, privacy.base)
-        for count in recovered(
-            Attack(known[0], partitions, known[1]), joint, cells, privacy.min_count
-        )
-    ]
+    )
+    return recovered_by_some(privacy, cards, joint, published)
 
 
 def small_counts_of_a_page(seed: int) -> list[int]:

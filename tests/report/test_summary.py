@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -238,8 +239,11 @@ def test_nothing_is_told_but_what_is_published(
     times = np.random.default_rng(0).integers(1, 5, len(heart))
     more = heart.take(np.repeat(np.arange(len(heart)), times))
     one, other = (
-        json.dumps(summarize(model, table, min_count=5, held_out=True)).replace(
-            str(len(table)), "N"
+        # Whole numbers alone, not digits of a figure.
+        re.sub(
+            rf"(?<![\d.]){len(table)}(?![\d.])",
+            "N",
+            json.dumps(summarize(model, table, min_count=5, held_out=True)),
         )
         for table in (heart, more)
     )

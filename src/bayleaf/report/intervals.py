@@ -7,24 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayleaf.evaluation.groups.estimates import (
+    Estimate,
+    Sample,
+    Share,
+    mean_estimate,
+    share_estimate,
+)
 from bayleaf.evaluation.metrics import SMALLEST
-from bayleaf.plot.held_out import wilson_interval
 
 Indices = NDArray[np.intp]
 Values = dict[str, Any]
 
-# 95 per cent of a normal distribution lie within this many standard deviations.
-_NORMAL_95 = 1.959963984540054
+_LEVEL = 0.95
 
 
-def share_interval(n_hits: float, n_rows: int) -> list[float]:
-    """Wilson's interval of a share of rows."""
-    ends = wilson_interval(np.array([float(n_hits)]), np.array([float(n_rows)]))
-    return [float(end[0]) for end in ends]
+def share_interval(n_hits: int, n_rows: int) -> list[float] | None:
+    """The interval of a share of rows, as those of groups."""
+    return _ends(share_estimate(Share(n_hits, n_rows), _LEVEL))
 
 
 def mean_interval(values: ArrayLike, least: float = -np.inf) -> list[float] | None:
-    """The normal interval of a mean over rows; None for a single row.
+    """The interval of a mean over rows, as those of groups; None for a single row.
 
     Parameters
     ----------
@@ -34,11 +38,9 @@ def mean_interval(values: ArrayLike, least: float = -np.inf) -> list[float] | No
         What no mean is below.
     """
     rows = np.asarray(values, dtype=np.float64)
-    if len(rows) < 2 or not np.isfinite(rows).all():
+    if not np.isfinite(rows).all():
         return None
-    half = _NORMAL_95 * float(rows.std(ddof=1)) / np.sqrt(len(rows))
-    mean = float(rows.mean())
-    return [float(max(mean - half, least)), float(mean + half)]
+    return _ends(mean_estimate(Sample.of(rows), _LEVEL, least))
 
 
 def class_intervals(
@@ -78,3 +80,10 @@ def number_intervals(facts: NDArray[np.float64]) -> Values:
         "width": mean_interval(high - low, 0.0),
         "coverage": share_interval(int(inside.sum()), len(target)),
     }
+
+
+def _ends(found: Estimate) -> list[float] | None:
+    """The two ends of an interval, where there is one."""
+    if found.low is None or found.high is None:
+        return None
+    return [found.low, found.high]

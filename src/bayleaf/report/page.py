@@ -13,29 +13,17 @@ from bayleaf.report.card.texts import MOST_WORDS
 from bayleaf.report.pictures import calibration_svg, observed_svg, roc_svg
 from bayleaf.report.schema import check_schema
 from bayleaf.report.summary import summarize
-from bayleaf.report.wording import count, number, percent, plain, probability
+from bayleaf.report.wording import (
+    NUMBER_TITLES,
+    SCORE_TITLES,
+    count,
+    number,
+    percent,
+    plain,
+    probability,
+)
 
 Values = dict[str, Any]
-
-_TITLES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "log_loss": "log-loss (nats a row)",
-    "brier": "Brier score",
-    "roc_auc": "area under the ROC curve",
-    "calibration_error": "calibration error",
-    "cost": "mean cost a row",
-}
-# Of a numeric target; all but the last two are in its unit.
-_NUMBER_TITLES = {
-    "rmse": "root mean squared error",
-    "mae": "mean absolute error",
-    "crps": "ranked probability score",
-    "pinball": "pinball loss",
-    "width": "width of 90 % intervals",
-    "coverage": "rows inside them",
-    "r2": "variance explained",
-}
 
 
 def report_html(
@@ -87,8 +75,8 @@ def report_html(
         title=heading,
         card=None if about is None else card_parts(summary, about),
         pictures=pictures,
-        score_titles=_TITLES,
-        number_titles=_NUMBER_TITLES,
+        score_titles=SCORE_TITLES,
+        number_titles=NUMBER_TITLES,
     )
     return page
 

@@ -7,7 +7,37 @@ from typing import Any
 from bayleaf.evaluation.privacy import Privacy
 from bayleaf.wording import plain
 
-__all__ = ["count", "number", "percent", "plain", "privacy_values", "probability"]
+__all__ = [
+    "NUMBER_TITLES",
+    "SCORE_TITLES",
+    "count",
+    "number",
+    "percent",
+    "plain",
+    "privacy_values",
+    "probability",
+]
+
+# Of a classifier.
+SCORE_TITLES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "log_loss": "log-loss (nats a row)",
+    "brier": "Brier score",
+    "roc_auc": "area under the ROC curve",
+    "calibration_error": "calibration error",
+    "cost": "mean cost a row",
+}
+# Of a numeric target; all but the last two are in its unit.
+NUMBER_TITLES = {
+    "rmse": "root mean squared error",
+    "mae": "mean absolute error",
+    "crps": "ranked probability score",
+    "pinball": "pinball loss",
+    "width": "width of 90 % intervals",
+    "coverage": "rows inside them",
+    "r2": "variance explained",
+}
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -37,34 +37,7 @@ class ChangedCell:
 
 @dataclass(frozen=True)
 class AuditFigures:
-    """A classifier's predictions by group, and how groups reach them.
-
-    Parameters
-    ----------
-    model, target : str
-        Kind of the classifier, and column of the classes.
-    classes, positive : tuple of str
-        The classes, and those whose rates are shown against all others.
-    basis : str
-        "rows" where the model itself was scored, or "cross_validation".
-    basis_told : str
-        The same in sentences.
-    level : float
-        Probability of the intervals.
-    min_count : int
-        Numbers of rows below this cannot be found out; 1 shows all.
-    overall : GroupFigures
-        Figures of all rows together.
-    groupings : tuple of GroupedFigures
-        By each column, then by all of them together where there are several.
-    parity : tuple of ModelParity
-        Probabilities of the classes by group under the model; empty where numbers are
-        withheld. A model without a joint distribution has none by several columns.
-    routes : tuple of Routes
-        How each column reaches the predictions.
-    changed : tuple of ChangedCell
-        For each column that is a feature; empty where numbers are withheld.
-    """
+    """What an `Audit` holds, for what shows it; `Audit` says what each field is."""
 
     model: str
     target: str

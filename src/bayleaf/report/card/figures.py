@@ -5,31 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.report.card.texts import Name, Part, Table, Text, said
-from bayleaf.report.wording import number, percent
+from bayleaf.report.wording import NUMBER_TITLES, SCORE_TITLES, number, percent
 
 Values = dict[str, Any]
 
-_OF_CLASSES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "log_loss": "log-loss (nats a row)",
-    "brier": "Brier score",
-    "roc_auc": "area under the ROC curve",
-    "calibration_error": "calibration error",
-    "cost": "mean cost a row",
-}
-_OF_NUMBERS = {
-    "rmse": "root mean squared error",
-    "mae": "mean absolute error",
-    "crps": "ranked probability score",
-    "pinball": "pinball loss",
-    "width": "width of 90 % intervals",
-    "coverage": "rows inside them",
-    "r2": "variance explained",
-}
 _OF_DENSITIES = {"nats_per_row": "log-likelihood (nats a row)"}
 _SHARES = ("accuracy", "balanced_accuracy", "coverage", "r2")
-_WILSON = ("accuracy", "coverage")
 
 
 def figures_part(summary: Values) -> Part:
@@ -70,30 +51,19 @@ def _scores(summary: Values) -> tuple[Values, dict[str, str]]:
     quality = summary["quality"]
     if summary["kind"] == "density":
         return quality, _OF_DENSITIES
-    titles = _OF_CLASSES if summary["kind"] == "classifier" else _OF_NUMBERS
+    titles = SCORE_TITLES if summary["kind"] == "classifier" else NUMBER_TITLES
     return quality["scores"], titles
 
 
 def _told(intervals: Values, folds: Values | None) -> list[Text]:
     """How intervals were computed, and how figures vary over folds."""
     told = []
-    by_wilson = [name for name in _WILSON if intervals.get(name)]
-    normal = [name for name, own in intervals.items() if own and name not in _WILSON]
-    if by_wilson:
-        what = "accuracy" if by_wilson == ["accuracy"] else "share of rows inside"
-        told.append(said(f"The interval of the {what} is Wilson's."))
-    if normal:
-        told.append(
-            said(
-                "Intervals of means over rows are normal: 1.96 standard errors to "
-                "both sides."
-            )
-        )
     if intervals:
         told.append(
             said(
-                "Intervals are for the choice of held-out rows, not for that of "
-                "training rows."
+                "Intervals are of 95 %: of shares by Jeffreys' prior, of means over "
+                "rows by Student's distribution. They are for the choice of held-out "
+                "rows, not for that of training rows."
             )
         )
     if folds:
@@ -111,7 +81,7 @@ def _figure(name: str, value: float) -> str:
     """A figure as it is written."""
     if name in _SHARES:
         return percent(value)
-    return f"{value:.5g}" if name in _OF_NUMBERS else number(value)
+    return f"{value:.5g}" if name in NUMBER_TITLES else number(value)
 
 
 def _interval(name: str, ends: list[float] | None) -> str:

@@ -59,13 +59,7 @@ def groups_part(summary: Values) -> Part | None:
         tables += [_scores(one), *_rates(one)] if one["groups"] else []
         tables += [] if differences is None else [differences]
         sentences += _of_base_rates(one)
-    told = [
-        said(
-            "Intervals are of 95 %: of shares by Jeffreys' prior, of means by "
-            "Student's distribution."
-        ),
-        said(_ABOUT_RATES),
-    ]
+    told = [said(_ABOUT_RATES)]
     if base:
         told.append(
             said(
