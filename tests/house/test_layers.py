@@ -123,6 +123,9 @@ INSIDE: dict[str, list[tuple[str, ...]]] = {
     # Classifiers stand beside each other; `sideways_imports` looks at them.
     "classifiers": [("shared",), (REST,)],
     "cli": [
+        ("exit_codes",),
+        ("streams",),
+        ("showing",),
         (REST,),
         ("regression", "batches"),
         ("commands", "counting", "explaining", "imputing", "exporting", "auditing"),

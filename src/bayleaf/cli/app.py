@@ -102,7 +102,7 @@ class _LateConsole:
     """The console of help pages, made when one is printed: its import takes long."""
 
     def __getattr__(self, name: str) -> Any:
-        from bayleaf.cli.console import ShownConsole
+        from bayleaf.cli.showing.console import ShownConsole
 
         return getattr(ShownConsole(), name)
 

@@ -19,7 +19,7 @@ from bayleaf.cli.settings import (
     settings_of,
     tiers_from,
 )
-from bayleaf.wording import near_names, quoted, visible_json
+from bayleaf.wording import near_names, quoted
 
 # A file's name, or a lone hyphen for a standard stream.
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -384,16 +384,3 @@ def _having(name: str) -> list[str]:
         for known, kind in kinds.items()
         if name in inspect.signature(kind).parameters
     ]
-
-
-def print_json(value: Any) -> None:
-    """Print a value as JSON on standard output."""
-    import json
-
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
-    print(visible_json(text))
-
-
-def _plain(value: Any) -> Any:
-    """A NumPy scalar as a plain value; anything else as text."""
-    return value.item() if hasattr(value, "item") else str(value)

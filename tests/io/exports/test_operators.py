@@ -23,9 +23,9 @@ from bayleaf import (
     TANClassifier,
     to_onnx,
 )
+from oracles.hostile_tables import hostile_columns
 from oracles.onnx_runs import run_onnx
 
-HOSTILE = "a\"b'; DROP TABLE x; --\n" + "é" * 300
 CLASSES = np.array(["p q", "r", "s'"])
 EVERY_KIND = [
     NaiveBayesClassifier(),
@@ -43,26 +43,6 @@ EVERY_KIND = [
 ]
 
 
-def table(n_rows: int, seed: int) -> tuple[pd.DataFrame, Any]:
-    """Columns of every kind, their names hostile, and classes."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n_rows)
-    words = np.array(["<=2", 'été & "q"', "x\ny"], dtype=object)
-    shown = np.where(rng.random(n_rows) < 0.6, y, rng.integers(3, size=n_rows))
-    near = words[(shown + rng.integers(2, size=n_rows)) % 3]
-    frame = pd.DataFrame(
-        {
-            HOSTILE: pd.Series(words[shown], dtype=object),
-            "real": y * 2.0 + rng.normal(size=n_rows),
-            "label": pd.array(rng.integers(3, size=n_rows) + y, dtype="Int64"),
-            "flag": pd.array(rng.random(n_rows) < 0.3 + 0.2 * y, dtype="boolean"),
-            "select": pd.Series(near, dtype=object),
-            "SELECT": rng.normal(size=n_rows) + (near == words[0]),
-        }
-    )
-    return frame, y
-
-
 def holed(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with a fifth of the cells missing, and a value never seen."""
     rng = np.random.default_rng(1)
@@ -74,10 +54,10 @@ def holed(frame: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.parametrize("classifier", EVERY_KIND, ids=repr)
 def test_posteriors_and_classes_are_those_of_the_classifier(classifier: Any) -> None:
-    frame, y = table(200, 4)
+    frame, y = hostile_columns(200, 4)
     classifier.fit(frame, CLASSES[y])
     graph = to_onnx(classifier)
-    other = holed(table(60, 9)[0])
+    other = holed(hostile_columns(60, 9)[0])
     labels, proba = run_onnx(graph, other)
     np.testing.assert_allclose(proba, classifier.predict_proba(other), atol=1e-9)
     assert labels.tolist() == classifier.predict(other).tolist()
@@ -85,7 +65,7 @@ def test_posteriors_and_classes_are_those_of_the_classifier(classifier: Any) -> 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 1000])
 def test_batches_have_any_number_of_rows(n_rows: int) -> None:
-    frame, y = table(1000, 4)
+    frame, y = hostile_columns(1000, 4)
     classifier = TANClassifier().fit(frame, y)
     labels, proba = run_onnx(to_onnx(classifier), frame[:n_rows])
     assert labels.dtype == np.int64
@@ -96,7 +76,7 @@ def test_batches_have_any_number_of_rows(n_rows: int) -> None:
 
 
 def test_temperature_prior_shift_and_loss_are_heeded() -> None:
-    frame, y = table(200, 4)
+    frame, y = hostile_columns(200, 4)
     fitted = KDBClassifier().fit(frame, y)._predictor()
     loss = np.array([[0.0, 9.0, 1.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
     shift = np.array([0.5, -0.25, 0.0])
@@ -109,7 +89,7 @@ def test_temperature_prior_shift_and_loss_are_heeded() -> None:
 
 
 def test_rows_that_the_model_refuses_have_no_probability() -> None:
-    frame, y = table(200, 4)
+    frame, y = hostile_columns(200, 4)
     classifier = TANClassifier(missing="error", unknown="error")
     classifier.fit(frame, CLASSES[y])
     graph = to_onnx(classifier)
@@ -123,7 +103,7 @@ def test_rows_that_the_model_refuses_have_no_probability() -> None:
 
 
 def test_a_graph_tells_who_made_it_and_of_what() -> None:
-    frame, y = table(100, 4)
+    frame, y = hostile_columns(100, 4)
     graph = to_onnx(NaiveBayesClassifier().fit(frame, CLASSES[y]))
     assert graph.producer_name == "bayleaf"
     assert {(o.domain, o.version) for o in graph.opset_import} == {
@@ -175,7 +155,7 @@ def test_inputs_of_the_same_name_are_refused() -> None:
 def test_the_checker_finds_no_fault_in_a_graph_that_was_saved(tmp_path: Any) -> None:
     from bayleaf.io.exports.registry import export_model
 
-    frame, y = table(100, 4)
+    frame, y = hostile_columns(100, 4)
     classifier = AODEClassifier().fit(frame, y)
     classifier.save(tmp_path / "model.json")
     export_model(tmp_path / "model.json", tmp_path / "model.onnx")

@@ -85,7 +85,11 @@ def _is_model(node: ast.stmt) -> bool:
 def test_a_file_may_have_any_name(name: str, tmp_path: Path) -> None:
     model = NaiveBayesClassifier().fit(*table())
     write_scorer(model, tmp_path / name)
-    compile((tmp_path / name).read_text(encoding="ascii"), "scorer.py", "exec")
+    program: dict[str, Any] = {"__name__": "scorer"}
+    exec((tmp_path / name).read_text(encoding="ascii"), program)
+    rows = table()[0].slice(0, 5)
+    found = [program["predict"](row) for row in rows.to_pylist()]
+    assert found == model.predict(rows).tolist()
 
 
 def test_columns_may_have_numbers_as_names(tmp_path: Path) -> None:

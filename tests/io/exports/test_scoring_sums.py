@@ -22,30 +22,14 @@ from bayleaf import (
 from bayleaf.io.conversion import convert_file
 from bayleaf.io.exports.scoring_sums import write_pmml
 from bayleaf.io.formats.pmml import NAMESPACE
+from oracles.hostile_tables import hostile_columns
 
-HOSTILE = "a\"b'; DROP TABLE x; -- <&>\n" + "é" * 300
 CLASSES = np.array(["p q", "r", 's <"&">'])
 
 
 def table(n_rows: int, seed: int) -> tuple[pd.DataFrame, Any]:
-    """Columns of every kind, their names hostile, and classes."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n_rows)
-    words = np.array(["<=2", 'été & "q"', "x\ny"], dtype=object)
-    shown = np.where(rng.random(n_rows) < 0.6, y, rng.integers(3, size=n_rows))
-    near = words[(shown + rng.integers(2, size=n_rows)) % 3]
-    sizes = pd.CategoricalDtype(["small", "middle", "large"], ordered=True)
-    frame = pd.DataFrame(
-        {
-            HOSTILE: pd.Series(words[shown], dtype=object),
-            "real": y * 2.0 + rng.normal(size=n_rows),
-            "whole": pd.array(rng.integers(3, size=n_rows) + y, dtype="Int64"),
-            "flag": pd.array(rng.random(n_rows) < 0.3 + 0.2 * y, dtype="boolean"),
-            "select": pd.Series(near, dtype=object),
-            "SELECT": rng.normal(size=n_rows) + (near == words[0]),
-            "size": pd.Categorical.from_codes(shown, dtype=sizes),
-        }
-    )
+    """Hostile columns, and classes with hostile names."""
+    frame, y = hostile_columns(n_rows, seed)
     return frame, CLASSES[y]
 
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, Strings, print_json
+from bayleaf.cli.options import Source, Strings
+from bayleaf.cli.showing.found import draw, tell
 from bayleaf.wording import quoted, visible
 
 
@@ -80,7 +81,7 @@ def audit(
     json
         Print all figures as JSON.
     """
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.audits import audit as audited
     from bayleaf.evaluation.operating_points import read_loss
@@ -113,12 +114,10 @@ def audit(
         found.to_html(output)
         print(f"written to {visible(str(output))}", file=sys.stderr)
     if picture is not None:
-        _draw(found, picture)
-        print(f"drawn into {visible(str(picture))}", file=sys.stderr)
-    if json:
-        print_json(found.to_dict())
-    else:
-        print(found.to_text())
+        from bayleaf.plot import group_rates
+
+        draw(group_rates(found), picture)
+    tell(found, json)
     return 0
 
 
@@ -152,15 +151,3 @@ def _numbers(name: str, text: str) -> list[float]:
             f"the bins of {quoted(name)} must be numbers with commas between them, got "
             f"{quoted(text)}"
         ) from None
-
-
-def _draw(found: Any, path: Path) -> None:
-    """Write the picture."""
-    from bayleaf.io.atomic import replacing
-    from bayleaf.plot import group_rates
-
-    figure: Any = group_rates(found).figure
-    with replacing(path) as part:
-        figure.savefig(
-            part, format=path.suffix.lstrip(".") or "png", bbox_inches="tight"
-        )

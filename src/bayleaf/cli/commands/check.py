@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
+from bayleaf.cli.options import ModelOptions, Source, Strings
+from bayleaf.cli.showing.found import print_json
 
 
 def check(

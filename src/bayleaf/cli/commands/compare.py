@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
+from bayleaf.cli.options import ModelOptions, Source, Strings
+from bayleaf.cli.showing.found import print_json
 from bayleaf.io.atomic import check_writable
 from bayleaf.wording import quoted, visible
 
@@ -149,7 +150,7 @@ def compare_models(
     OSError, ValueError
         If a file, a setting or the positive class does not fit, before models learn.
     """
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.training import training_table
     from bayleaf.data.labels import encode_labels
     from bayleaf.evaluation.compare import compare as compare_classifiers
@@ -202,7 +203,7 @@ def positive_place(classes: Sequence[Any], positive: str) -> int:
 
 def print_comparison(found: Comparison, data: str, target: str) -> None:
     """Print the tables of a comparison and what their marks mean."""
-    from bayleaf.cli.console import ShownConsole
+    from bayleaf.cli.showing.console import ShownConsole
     from bayleaf.evaluation.result_table import print_tables, title_of
 
     where = "standard input" if data == "-" else Path(data).name
@@ -224,7 +225,7 @@ def points_of(
 
 def print_points(found: Comparison, result: CrossValidation, positive: int = 1) -> None:
     """Print what thresholds between two classes lead to for one model."""
-    from bayleaf.cli.console import ShownConsole
+    from bayleaf.cli.showing.console import ShownConsole
     from bayleaf.evaluation.operating_points import class_names, implied_threshold
     from bayleaf.evaluation.result_table import points_table
 

@@ -26,7 +26,7 @@ def demo(
     import narwhals as nw
 
     from bayleaf.classifiers import CLASSIFIERS, HNBClassifier
-    from bayleaf.cli.console import ShownConsole
+    from bayleaf.cli.showing.console import ShownConsole
     from bayleaf.datasets import load_heart, load_mushroom
     from bayleaf.evaluation import compare
     from bayleaf.evaluation.result_table import print_tables, title_of

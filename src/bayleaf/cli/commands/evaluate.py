@@ -14,14 +14,8 @@ from bayleaf.cli.commands.compare import (
     print_points,
 )
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import (
-    EVALUATED,
-    REGRESSOR,
-    ModelOptions,
-    Source,
-    Strings,
-    print_json,
-)
+from bayleaf.cli.options import EVALUATED, REGRESSOR, ModelOptions, Source, Strings
+from bayleaf.cli.showing.found import print_json
 from bayleaf.wording import quoted
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import ModelOptions, Source, Strings, print_json
+from bayleaf.cli.options import ModelOptions, Source, Strings
+from bayleaf.cli.showing.found import print_json
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def fit(
         Print the summary as JSON.
     """
     from bayleaf.cli.batches.sources import is_many_files
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)

@@ -11,7 +11,8 @@ from cyclopts import App, Parameter
 
 from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, Strings, print_json
+from bayleaf.cli.options import Source, Strings
+from bayleaf.cli.showing.found import print_json
 from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:

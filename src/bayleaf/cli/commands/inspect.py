@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import Source, print_json
+from bayleaf.cli.options import Source
+from bayleaf.cli.showing.found import print_json, tell
 from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
@@ -191,10 +192,7 @@ def _show_importance(
         spelled.get(str(value), value) for value in table.column(name).to_pylist()
     ]
     found = importance(predictor, encoded.codes, labels)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print(found)
+    tell(found, as_json)
     return 0
 
 
@@ -221,10 +219,7 @@ def _show_shape(predictor: Predictor, name: str, *, as_json: bool) -> int:
             f"there is no feature {quoted(name)}; {near_names(name, by_text)}"
         )
     found = model.feature_shape(by_text[name], tuple(predictor.classes.tolist()))
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print(found)
+    tell(found, as_json)
     return 0
 
 
@@ -232,7 +227,7 @@ def _show_table(model: ClassModel, name: str, *, as_json: bool) -> int:
     """Print the probability table of one variable."""
     from rich.table import Table
 
-    from bayleaf.cli.console import ShownConsole
+    from bayleaf.cli.showing.console import ShownConsole
     from bayleaf.describe.drawing import table_rows
 
     header, rows = table_rows(model, name)

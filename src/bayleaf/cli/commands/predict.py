@@ -57,7 +57,7 @@ def predict(
         would take for a formula, such as =1+1.
     """
     from bayleaf.cli.batches.sources import is_many_files
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.io import read_model
     from bayleaf.io.native.regression import is_regression, read_regression
 

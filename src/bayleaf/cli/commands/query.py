@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import Parameter
 
-from bayleaf.cli.options import Strings, print_json
+from bayleaf.cli.options import Strings
+from bayleaf.cli.showing.found import print_json, tell
 from bayleaf.wording import format_number, shown_name, visible
 
 if TYPE_CHECKING:
@@ -173,10 +174,7 @@ def _show_effect(
     found = network.causal_effect(
         treatment, outcome, given=known, latent=list(latent), random_state=0
     )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print(found)
+    tell(found, as_json)
     return 0
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, print_json
+from bayleaf.cli.options import Source
+from bayleaf.cli.showing.found import print_json
 from bayleaf.wording import quoted, visible
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def report(
     json
         Print the summary as JSON.
     """
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.evaluation.operating_points import read_loss
     from bayleaf.report import summarize

@@ -81,7 +81,7 @@ def reproduce(
 
 def _carry_out(run: Reproduction, jobs: int) -> None:
     """Run a paper's open cells, then write its files and print the verdicts."""
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.reproduction.verdict_page import write
     from bayleaf.reproduction.verdicts import verdict_sentence
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Strings, print_json
+from bayleaf.cli.options import Strings
+from bayleaf.cli.showing.found import print_json
 from bayleaf.wording import visible
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def counts(
     json
         Print what was counted as JSON.
     """
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)

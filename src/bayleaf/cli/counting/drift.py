@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import print_json
-from bayleaf.wording import visible
+from bayleaf.cli.showing.found import draw, tell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +49,7 @@ def drift(
     """
     from bayleaf.cli.batches.sources import batches_of
     from bayleaf.cli.coding import encode_batch
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.explain.drift import drift as compared
     from bayleaf.io.atomic import check_writable
     from bayleaf.loading import load_estimator
@@ -75,12 +73,10 @@ def drift(
             encode=encode,
         )
     if picture is not None:
-        _draw(found, picture)
-        print(f"drawn into {visible(str(picture))}", file=sys.stderr)
-    if json:
-        print_json(found.to_dict())
-    else:
-        print(found.to_text())
+        from bayleaf.plot import drift as drawn
+
+        draw(drawn(found), picture)
+    tell(found, json)
     return 0
 
 
@@ -89,13 +85,3 @@ class _Encoder:
 
     def __init__(self, encoder: Any) -> None:
         self.encoder = encoder
-
-
-def _draw(found: Any, path: Path) -> None:
-    """Write the picture."""
-    from bayleaf.io.atomic import replacing
-    from bayleaf.plot import drift as drawn
-
-    figure: Any = drawn(found).figure
-    with replacing(path) as part:
-        figure.savefig(part, format=path.suffix.lstrip(".") or "png")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
-from bayleaf.cli.options import Source, Strings, print_json
+from bayleaf.cli.options import Source, Strings
+from bayleaf.cli.showing.found import print_json
 
 if TYPE_CHECKING:
     from bayleaf.cli.explaining.answers import Answer

@@ -69,7 +69,7 @@ def impute(
     from bayleaf.cli.csv_errors import called
     from bayleaf.cli.networks import open_network
     from bayleaf.cli.output import writing
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.tables import is_parquet, read_batches
 
     network = open_network(model)

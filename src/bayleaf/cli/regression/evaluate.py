@@ -39,8 +39,8 @@ def evaluate_regressors(
         Whether JSON is printed.
     """
     from bayleaf.classifiers.shared.parameters import numbers_of
-    from bayleaf.cli.options import print_json
-    from bayleaf.cli.progress import progress
+    from bayleaf.cli.showing.found import print_json
+    from bayleaf.cli.showing.progress import progress
     from bayleaf.cli.training import training_table
     from bayleaf.evaluation.regression import cross_validate_regressors
 

@@ -28,7 +28,7 @@ def print_explanations(
     as_json: bool,
 ) -> None:
     """Print why rows have their expectations."""
-    from bayleaf.cli.options import print_json
+    from bayleaf.cli.showing.found import print_json
 
     found = saved.model.explain(codes)
     if as_json:
@@ -46,7 +46,7 @@ def print_explanations(
 
 def print_summary(path: Path, *, as_json: bool) -> None:
     """Print what the file of a regressor holds."""
-    from bayleaf.cli.options import print_json
+    from bayleaf.cli.showing.found import print_json
     from bayleaf.loading import load_regressor
 
     summary = load_regressor(path).summary()

@@ -18,7 +18,7 @@ def progress(what: str = "") -> Iterator[Work]:
     what : str, default=""
         What is being done.
     """
-    from bayleaf.cli.console import ShownConsole
+    from bayleaf.cli.showing.console import ShownConsole
 
     with displayed(console=partial(ShownConsole, stderr=True)), Work() as work:
         if what:

@@ -1,0 +1,1 @@
+"""What commands show: answers, pictures, consoles and progress."""
