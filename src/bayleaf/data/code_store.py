@@ -136,27 +136,32 @@ class CodeStore:
         wide = np.empty((len(self.cards) - n_narrow, len(rows)), np.uint16)
         slots: list[int] = []
         weights = None
-        with self.path.open("rb", buffering=0) as file:
-            i = j = 0
-            for column, card in enumerate(self.cards):
-                into: NDArray[Any]
-                if card <= NARROW_STATES:
-                    slots.append(i)
-                    into, i = narrow[i], i + 1
-                else:
-                    into, j = wide[j], j + 1
-                    slots.append(-j)
-                self._read_into(file, column, rows, into)
-            if not self.unit_weights:
-                weights = np.empty(len(rows))
-                self._read_into(file, len(self.cards), rows, weights)
+        i = j = 0
+        for column, card in enumerate(self.cards):
+            into: NDArray[Any]
+            if card <= NARROW_STATES:
+                slots.append(i)
+                into, i = narrow[i], i + 1
+            else:
+                into, j = wide[j], j + 1
+                slots.append(-j)
+            self._read_into(column, rows, into)
+        if not self.unit_weights:
+            weights = np.empty(len(rows))
+            self._read_into(len(self.cards), rows, weights)
         return Codes.from_blocks(narrow, wide, slots, self.cards, weights)
 
-    def _read_into(self, file: Any, column: int, rows: range, into: Any) -> None:
+    def _place(self, column: int) -> tuple[Path, int]:
+        """The file of a column, and where it begins there."""
+        return self.path, len(_MAGIC) + self._start(column)
+
+    def _read_into(self, column: int, rows: range, into: Any) -> None:
         """Read a stretch of one column."""
-        file.seek(len(_MAGIC) + self._start(column) + rows.start * into.itemsize)
-        if file.readinto(memoryview(into).cast("B")) != into.nbytes:
-            raise _damaged(self.path, "it is shorter than its columns")
+        path, start = self._place(column)
+        with path.open("rb", buffering=0) as file:
+            file.seek(start + rows.start * into.itemsize)
+            if file.readinto(memoryview(into).cast("B")) != into.nbytes:
+                raise _damaged(path, "it is shorter than its columns")
 
     def _check_columns(self) -> None:
         """Compare all checksums, once."""
@@ -239,13 +244,8 @@ class StoreWriter:
         if column < len(self._store.cards):
             self._has_missing[column] = has_missing
 
-    def finish(
-        self, target: Path, about: dict[str, Any], *, lasting: bool = True
-    ) -> CodeStore:
-        """Add the footer, and give the file its name.
-
-        A file that does not outlast this process need not be on the disk at once.
-        """
+    def finish(self, target: Path, about: dict[str, Any]) -> CodeStore:
+        """Add the footer, and give the file its name."""
         footer = json.dumps(
             {
                 "cards": self._store.cards,
@@ -262,9 +262,8 @@ class StoreWriter:
             file.write(zlib.crc32(footer).to_bytes(4, "little"))
             file.write(len(footer).to_bytes(_TAIL_BYTES, "little"))
             file.write(_MAGIC)
-            if lasting:
-                with suppress(OSError):
-                    os.fsync(file.fileno())
+            with suppress(OSError):
+                os.fsync(file.fileno())
         self._path.replace(target)
         store = CodeStore.open(target)
         # What was written a moment ago need not be read to compare it.

@@ -29,6 +29,7 @@ from bayleaf.data.labels import encode_labels
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Name
 from bayleaf.progress import Work
+from bayleaf.streams.column_files import CodedColumn, column_files
 from bayleaf.streams.column_learning import StandInLearner
 from bayleaf.streams.number_spool import NumberSpool
 from bayleaf.streams.spool import (
@@ -116,12 +117,6 @@ def _encoded(
     """Codes of one variable of a column that is encoded anew."""
     for first, last in limits:
         yield encoder.transform([spool.cells(first, last)]).codes.column(place)
-
-
-def _and_gone(pieces: Iterator[NDArray[Any]], spool: Spool) -> Iterator[NDArray[Any]]:
-    """The pieces of a column, whose file goes after the last one."""
-    yield from pieces
-    spool.discard()
 
 
 @dataclass(frozen=True)
@@ -325,35 +320,33 @@ def _written(
     *,
     lasting: bool = True,
 ) -> CodeStore:
-    """Write the codes of a table; its folder goes when they are there."""
+    """Write the codes of a table; its folder goes when they are in a lasting file."""
     cards = list(learned.encoder.domain.cards)
+    limits = list(blocks(table.n_rows, _BLOCK_ROWS))
+    every: list[CodedColumn] = []
+    for spool, column in zip(table.features.values(), columns, strict=True):
+        own = column.pieces(spool, learned.encoder.rules, limits)
+        every += [CodedColumn(one, spool if len(own) == 1 else None) for one in own]
     if learned.target is not None:
         cards.append(learned.target.n_states)
+        classes = (rows.classes(first, last) for first, last in limits)
+        every.append(CodedColumn(classes, None))
+    if table.weights is not None:
+        weights: Any = (rows.weights(first, last) for first, last in limits)
+        every.append(CodedColumn(weights, None))
+    Work().say("writing codes")
+    if not lasting:
+        return column_files(table.folder, cards, table.n_rows, every, n_jobs)
     writer = StoreWriter(
         table.folder / "codes.part",
         cards,
         table.n_rows,
         has_weights=table.weights is not None,
     )
-    limits = list(blocks(table.n_rows, _BLOCK_ROWS))
-    every: list[Iterator[NDArray[Any]]] = []
-    for spool, column in zip(table.features.values(), columns, strict=True):
-        own = column.pieces(spool, learned.encoder.rules, limits)
-        # Nobody goes on with a file that does not last, so its parts may go at once,
-        # and what follows takes their place in memory and on the disk.
-        if not lasting and len(own) == 1:
-            own = [_and_gone(own[0], spool)]
-        every += own
-    if learned.target is not None:
-        every.append(rows.classes(first, last) for first, last in limits)
-    if table.weights is not None:
-        weights: Any = (rows.weights(first, last) for first, last in limits)
-        every.append(weights)
-    Work().say("writing codes")
     run_tasks(
-        [partial(writer.write, place, pieces) for place, pieces in enumerate(every)],
+        [partial(writer.write, place, own.pieces) for place, own in enumerate(every)],
         n_jobs,
     )
-    store = writer.finish(path, about, lasting=lasting)
+    store = writer.finish(path, about)
     shutil.rmtree(table.folder, ignore_errors=True)
     return store

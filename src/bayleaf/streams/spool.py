@@ -63,6 +63,16 @@ class ValueSpool:
         self._lookup: NDArray[np.uint32] = np.zeros(0, np.uint32)
 
     @property
+    def width(self) -> int:
+        """Bytes that a cell takes."""
+        return self._width
+
+    @property
+    def cell_file(self) -> Path:
+        """Where the numbers of cells stand, one after the other."""
+        return self._path.with_suffix(".values")
+
+    @property
     def n_codes(self) -> int:
         """How many numbers cells have: missing, the values, and those beyond."""
         return len(self.values) + 1 + self.overflows
@@ -173,7 +183,7 @@ class ValueSpool:
         if width > self._width:
             self._rewrite(width)
         if self._file is None:
-            self._file = self._path.with_suffix(".values").open("ab")
+            self._file = self.cell_file.open("ab")
         self._file.write(codes.astype(f"u{self._width}", copy=False).data)
         self.n_rows += len(codes)
 
@@ -182,13 +192,13 @@ class ValueSpool:
         if self.n_rows:
             self.close()
             old = self.codes(0, self.n_rows)
-            old.astype(f"u{width}").tofile(self._path.with_suffix(".values"))
+            old.astype(f"u{width}").tofile(self.cell_file)
         self._width = width
 
     def codes(self, first: int, last: int) -> NDArray[Any]:
         """Numbers of the cells of some rows."""
         return np.fromfile(
-            self._path.with_suffix(".values"),
+            self.cell_file,
             f"u{self._width}",
             last - first,
             offset=first * self._width,
@@ -213,7 +223,7 @@ class ValueSpool:
     def discard(self) -> None:
         """Remove what was written; values stay known."""
         self.close()
-        self._path.with_suffix(".values").unlink(missing_ok=True)
+        self.cell_file.unlink(missing_ok=True)
 
     def state(self) -> dict[str, Any]:
         """What is needed to go on after the rows so far; values go into a file."""
@@ -250,7 +260,7 @@ class ValueSpool:
             whole = [int(value) for value in values]
             self._widen(min(whole), max(whole))
             self._lookup[np.array(whole) - min(whole)] = range(1, len(whole) + 1)
-        truncate(self._path.with_suffix(".values"), self.n_rows * self._width)
+        truncate(self.cell_file, self.n_rows * self._width)
 
 
 Spool = ValueSpool | NumberSpool
