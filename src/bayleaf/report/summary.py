@@ -305,8 +305,8 @@ class _Case:
         """The columns that make groups."""
         if not by:
             return []
-        model, codes = self.predictor.model, self.codes
-        return group_columns(self.frame, by, model, codes, self.read, self.target)
+        encoder, codes = self.predictor.encoder, self.codes
+        return group_columns(self.frame, by, encoder, codes, self.read, self.target)
 
     def _costs(self, loss: Any) -> NDArray[np.float64] | None:
         """The costs of errors: those given, or those of the classifier."""

@@ -7,6 +7,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -366,3 +367,28 @@ def test_what_cannot_be_audited_is_refused_in_a_sentence(heart, change, words) -
 def test_only_classifiers_are_audited(heart) -> None:
     with pytest.raises(TypeError, match="an audit needs a fitted classifier, got a"):
         audit(object(), heart.frame, "disease", by="sex")
+
+
+def test_a_date_before_the_group_moves_no_feature() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    days = pd.to_timedelta(rng.integers(0, 900, 400), "D")
+    table = pd.DataFrame(
+        {
+            "when": pd.Timestamp("2020-01-01") + days,
+            "sex": np.where(rng.random(400) < 0.3 + 0.4 * y, "f", "m"),
+            "size": y + rng.normal(size=400),
+            "y": np.where(y, "p", "q"),
+        }
+    )
+    model = TANClassifier().fit(table[["when", "sex", "size"]], table["y"])
+    found = audit(model, table, "y", by=["sex", "size"])
+    size = model.encoder_.domain.names.index("size")
+    other = table.assign(sex=np.where(table["sex"] == "f", "m", "f"))
+    differs = model.predict(table[["when", "sex", "size"]]) != model.predict(
+        other[["when", "sex", "size"]]
+    )
+    assert found.changed[0].predictions.value == pytest.approx(differs.mean())
+    cut = model.encoder_.domain[size].cut_points
+    below = int((table["size"] <= cut[0]).sum())
+    assert found.groupings[1].groups[0].n_rows == below

@@ -148,7 +148,13 @@ def audit(
     names = [by] if isinstance(by, str) else list(by)
     case = _Case(model, table, target, Privacy(min_count=min_count), loss)
     columns = group_columns(
-        case.frame, names, case.model, case.codes, case.read, case.target, bins
+        case.frame,
+        names,
+        case.predictor.encoder,
+        case.codes,
+        case.read,
+        case.target,
+        bins,
     )
     task = task_of(
         case.predictor.classes,

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.data.domain import Variable
+from bayleaf.data.domain import Domain, Variable
+from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.tables.columns import NumberColumn
 from bayleaf.data.tables.frames import single_column
 from bayleaf.evaluation.groups.labels import Groups
-from bayleaf.models.class_model import ClassModel
 from bayleaf.wording import name_list, near_names, quoted
 
 Bins = Mapping[str, Sequence[float]]
@@ -48,7 +48,7 @@ class GroupColumn:
 def group_columns(
     frame: Any,
     by: Sequence[str],
-    model: ClassModel,
+    encoder: TableEncoder,
     codes: Codes,
     read: Sequence[str],
     target: str | int,
@@ -62,12 +62,12 @@ def group_columns(
         The table.
     by : sequence of str
         Names of columns.
-    model : ClassModel
-        Whose cut points numeric features have.
+    encoder : TableEncoder
+        Of the model, whose cut points numeric features have.
     codes : Codes
         The features of the rows.
     read : sequence of str
-        Columns of the table that are the features, in their order.
+        Columns of the table that the encoder reads, in its order.
     target : str
         The column of the classes.
     bins : mapping of str to sequence of float, optional
@@ -102,15 +102,17 @@ def group_columns(
                 f"{quoted(name)} is the target and cannot make groups; name another "
                 "column"
             )
-    place = {name: index for index, name in enumerate(read)}
+    # A column may have become several features, as dates do, or none.
+    index = {name: place for place, name in enumerate(encoder.domain.names)}
+    features = dict(zip(read, map(index.get, encoder.column_names), strict=True))
     found = []
     for name in by:
         column = frame.get_column(name).to_native()
         if name in bins:
             found.append(GroupColumn(name, _binned(name, column, bins[name]), None))
             continue
-        feature = place.get(name)
-        found.append(_group_column(name, column, feature, model, codes))
+        feature = features.get(name)
+        found.append(_group_column(name, column, feature, encoder.domain, codes))
     return found
 
 
@@ -149,10 +151,10 @@ def decoded(
 
 
 def _group_column(
-    name: str, column: Any, feature: int | None, model: ClassModel, codes: Codes
+    name: str, column: Any, feature: int | None, domain: Domain, codes: Codes
 ) -> GroupColumn:
     """Groups by the states of a feature that is cut, or by values."""
-    variable = None if feature is None else model.domain[feature]
+    variable = None if feature is None else domain[feature]
     if feature is not None and variable is not None and variable.cut_points:
         labels = [variable.label(code) for code in range(variable.n_known_states)]
         own = np.minimum(codes.column(feature), variable.n_known_states)
