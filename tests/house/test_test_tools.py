@@ -1,0 +1,40 @@
+"""The helpers of tests cover what they promise and report every failure."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import pytest
+
+from covering import pairwise
+from offenders import check_each
+
+
+@pytest.mark.parametrize("sizes", [(2, 3), (4, 4, 4), (10, 5, 3, 2), (1, 7, 1)])
+def test_every_pair_of_settings_stands_in_some_row(sizes: tuple[int, ...]) -> None:
+    factors = [[f"{i}{a}" for a in range(size)] for i, size in enumerate(sizes)]
+    rows = pairwise(*factors)
+    covered = {pair for row in rows for pair in combinations(row, 2)}
+    assert covered == {
+        pair for two in combinations(factors, 2) for pair in product(*two)
+    }
+    assert len(rows) <= 2 * sorted(sizes)[-1] * sorted(sizes)[-2]
+
+
+def test_covering_rows_are_far_fewer_than_the_product() -> None:
+    assert len(pairwise(range(10), range(5), range(4), range(3))) < 60
+
+
+def test_every_failed_case_is_named() -> None:
+    def check(case: int) -> None:
+        assert case % 2, "even"
+
+    with pytest.raises(AssertionError, match="2 of 4 cases failed") as raised:
+        check_each([1, 2, 3, 4], check, lambda case: f"case {case}")
+    assert "case 2: AssertionError" in str(raised.value)
+    assert "case 4: AssertionError" in str(raised.value)
+
+
+def test_no_case_at_all_fails() -> None:
+    with pytest.raises(AssertionError, match="no case"):
+        check_each([], print)
