@@ -20,6 +20,7 @@ from bayleaf import (
     LatentClassNBClassifier,
     NaiveBayesClassifier,
 )
+from contract.kinds import each_kind, fitted, is_joint
 from contract.tables import (
     CONTAINERS,
     mixed_columns,
@@ -39,16 +40,17 @@ def _same_model(one: Any, other: Any, rows: Any, other_rows: Any) -> None:
     assert one.log_likelihood_ == other.log_likelihood_
 
 
-@pytest.mark.parametrize("container", [*CONTAINERS.values(), rows_of, object_array])
+@each_kind(container=[*CONTAINERS.values(), rows_of, object_array])
 def test_every_container_gives_the_same_probabilities(
     kind: Any, container: Any
 ) -> None:
     columns, y = mixed_columns()
-    expected = kind(random_state=0).fit(pd.DataFrame(columns), y)
+    expected, _ = fitted(kind)
     model = kind(random_state=0).fit(container(columns), y)
     _same_model(expected, model, pd.DataFrame(columns), container(columns))
 
 
+@each_kind()
 def test_integers_in_an_array_are_read_as_in_a_frame(kind: Any) -> None:
     rng = np.random.default_rng(1)
     X = rng.integers(3, size=(60, 4))
@@ -59,6 +61,7 @@ def test_integers_in_an_array_are_read_as_in_a_frame(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any) -> None:
     # Above a size, arrays of whole numbers are encoded by a kernel of their own.
     rng = np.random.default_rng(1)
@@ -71,6 +74,7 @@ def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_unknown_integers_of_a_large_array_are_missing(kind: Any) -> None:
     rng = np.random.default_rng(1)
     X = rng.integers(4, size=(26_000, 8))
@@ -85,6 +89,7 @@ def test_unknown_integers_of_a_large_array_are_missing(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_categoricals_are_read_as_text(kind: Any) -> None:
     text, y = nominal_frame(missing=0.1)
     categorical = text.astype("category")
@@ -96,6 +101,7 @@ def test_categoricals_are_read_as_text(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_a_polars_enum_is_read_as_ordered(kind: Any) -> None:
     columns, y = nominal_columns(missing=0.1)
     text, order = pl.DataFrame(columns), ["p", "q", "r", "s"]
@@ -104,6 +110,7 @@ def test_a_polars_enum_is_read_as_ordered(kind: Any) -> None:
     _same_model(ordered.fit(text, y), kind(random_state=0).fit(enum, y), text, enum)
 
 
+@each_kind()
 def test_an_arrow_dictionary_is_read_as_text(kind: Any) -> None:
     columns, y = nominal_columns(missing=0.1)
     text = pa.table(columns)
@@ -116,6 +123,7 @@ def test_an_arrow_dictionary_is_read_as_text(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_truth_values_are_two_states(kind: Any) -> None:
     columns, y = mixed_columns()
     frame = pd.DataFrame({"windy": columns["windy"], "weather": columns["weather"]})
@@ -128,6 +136,7 @@ def test_truth_values_are_two_states(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_pandas_missing_values_of_all_kinds_are_missing(kind: Any) -> None:
     plain, y = nominal_frame(missing=0.2)
     masked = plain.astype("string")
@@ -137,6 +146,7 @@ def test_pandas_missing_values_of_all_kinds_are_missing(kind: Any) -> None:
     _same_model(model, kind(random_state=0).fit(nans, y), plain, nans)
 
 
+@each_kind()
 def test_masked_integers_are_read_as_integers(kind: Any) -> None:
     columns, y = mixed_columns()
     masked = pd.DataFrame({"guests": pd.array(columns["guests"], dtype="Int64")})
@@ -149,25 +159,27 @@ def test_masked_integers_are_read_as_integers(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_a_single_row_is_scored_as_within_its_table(kind: Any) -> None:
-    frame, y = mixed_frame()
-    model = kind(random_state=0).fit(frame, y)
+    model, frame = fitted(kind)
     together = model.predict_proba(frame)
     for row in (0, 7, 50):
         alone = model.predict_proba(frame.iloc[[row]])
         np.testing.assert_array_equal(alone[0], together[row])
 
 
+@each_kind()
 def test_the_order_of_rows_does_not_matter(kind: Any) -> None:
     columns, y = mixed_columns()
     shuffled = np.random.default_rng(3).permutation(len(y))
-    one = kind(random_state=0).fit(pd.DataFrame(columns), y)
+    one, _ = fitted(kind)
     other = kind(random_state=0).fit(
         pd.DataFrame(pick_rows(columns, shuffled)), [y[row] for row in shuffled]
     )
     _same_model(one, other, pd.DataFrame(columns), pd.DataFrame(columns))
 
 
+@each_kind()
 def test_columns_may_have_integer_names(kind: Any) -> None:
     columns, y = nominal_columns()
     text = pd.DataFrame(columns)
@@ -188,6 +200,7 @@ def test_columns_may_have_integer_names(kind: Any) -> None:
     assert children <= {10, 11, 12, 13}
 
 
+@each_kind()
 def test_renamed_columns_are_refused_with_their_names(kind: Any) -> None:
     columns, y = nominal_columns()
     model = kind(random_state=0).fit(pd.DataFrame(columns), y)
@@ -195,6 +208,7 @@ def test_renamed_columns_are_refused_with_their_names(kind: Any) -> None:
         model.predict(pd.DataFrame(columns).rename(columns={"b": "betty"}))
 
 
+@each_kind()
 def test_renamed_integer_columns_are_refused_with_their_names(kind: Any) -> None:
     columns, y = nominal_columns()
     numbered = pd.DataFrame(columns).set_axis([10, 11, 12, 13], axis=1)
@@ -203,6 +217,7 @@ def test_renamed_integer_columns_are_refused_with_their_names(kind: Any) -> None
         model.predict(numbered.rename(columns={12: 99}))
 
 
+@each_kind()
 def test_reordered_columns_are_refused(kind: Any) -> None:
     frame, y = nominal_frame()
     model = kind(random_state=0).fit(frame, y)
@@ -210,6 +225,7 @@ def test_reordered_columns_are_refused(kind: Any) -> None:
         model.predict(frame[["b", "a", "c", "d"]])
 
 
+@each_kind()
 def test_a_table_with_fewer_columns_is_refused(kind: Any) -> None:
     X = np.random.default_rng(0).integers(3, size=(30, 3))
     model = kind(random_state=0).fit(X, X[:, 0] % 2)
@@ -217,6 +233,7 @@ def test_a_table_with_fewer_columns_is_refused(kind: Any) -> None:
         model.predict(X[:, :2])
 
 
+@each_kind()
 def test_the_class_may_share_its_name_with_a_column(kind: Any) -> None:
     columns, y = nominal_columns()
     frame = pd.DataFrame(columns).rename(columns={"a": "class"})
@@ -225,6 +242,7 @@ def test_the_class_may_share_its_name_with_a_column(kind: Any) -> None:
     _same_model(kind(random_state=0).fit(other, y), model, other, frame)
 
 
+@each_kind()
 def test_one_class_has_probability_one(kind: Any) -> None:
     frame, y = mixed_frame()
     model = kind(random_state=0).fit(frame, ["only"] * len(y))
@@ -232,11 +250,12 @@ def test_one_class_has_probability_one(kind: Any) -> None:
     assert set(model.predict(frame)) == {"only"}
 
 
+@each_kind(is_joint)
 def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(
-    joint_kind: Any,
+    kind: Any,
 ) -> None:
     rows = [["p"], ["p"], ["p"], ["q"], ["q"]]
-    model = joint_kind(smoothing="laplace", random_state=0)
+    model = kind(smoothing="laplace", random_state=0)
     if isinstance(model, LatentClassNBClassifier):
         # Every component has prior rows of its own.
         model.set_params(n_components=1)
@@ -251,29 +270,27 @@ def test_one_column_gives_the_smoothed_class_frequencies_of_its_states(
     )
 
 
-def test_a_constant_column_changes_no_probability(joint_kind: Any) -> None:
+@each_kind(is_joint)
+def test_a_constant_column_changes_no_probability(kind: Any) -> None:
     columns, y = nominal_columns()
     frame = pd.DataFrame(columns)
     wider = frame.assign(same="always")
-    expected = np.exp(
-        joint_kind(random_state=0).fit(frame, y).predict_joint_log_proba(frame)
-    )
-    if issubclass(joint_kind, AODEClassifier):
+    expected = np.exp(kind(random_state=0).fit(frame, y).predict_joint_log_proba(frame))
+    if issubclass(kind, AODEClassifier):
         # The constant super-parent's network, averaged in, is naive Bayes.
         naive = NaiveBayesClassifier().fit(frame, y)
         joint = np.exp(naive.predict_joint_log_proba(frame))
         expected = (len(columns) * expected + joint) / (len(columns) + 1)
-    if issubclass(joint_kind, A2DEClassifier):
+    if issubclass(kind, A2DEClassifier):
         # Beside a constant super-parent the other is the only one.
         single = AODEClassifier(min_count=0).fit(frame, y)
         joint = np.exp(single.predict_joint_log_proba(frame))
         expected = ((len(columns) - 1) * expected + 2 * joint) / (len(columns) + 1)
-    found = np.exp(
-        joint_kind(random_state=0).fit(wider, y).predict_joint_log_proba(wider)
-    )
+    found = np.exp(kind(random_state=0).fit(wider, y).predict_joint_log_proba(wider))
     np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
+@each_kind()
 def test_a_constant_numeric_column_is_told_in_the_summary(kind: Any) -> None:
     frame, y = nominal_frame()
     frame = frame.assign(same=1.5)
@@ -283,6 +300,7 @@ def test_a_constant_numeric_column_is_told_in_the_summary(kind: Any) -> None:
 
 
 @pytest.mark.slow
+@each_kind()
 def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:
     # These count or test all pairs of columns, some of them several times.
     pairwise = {AODEClassifier: 300, BayesianNetworkClassifier: 200}

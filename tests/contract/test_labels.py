@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from contract.kinds import each_kind
 from contract.tables import mixed_columns
 
 _LABELS: dict[str, list[Any]] = {
@@ -23,7 +24,7 @@ _LABELS: dict[str, list[Any]] = {
 }
 
 
-def _fitted(kind: Any, labels: Any) -> tuple[Any, pd.DataFrame]:
+def _learned(kind: Any, labels: Any) -> tuple[Any, pd.DataFrame]:
     frame = pd.DataFrame(mixed_columns()[0])
     return kind(random_state=0).fit(frame, labels), frame
 
@@ -32,86 +33,97 @@ def _codes() -> np.ndarray[Any, Any]:
     return np.unique(mixed_columns()[1], return_inverse=True)[1]
 
 
-@pytest.mark.parametrize("name", list(_LABELS))
+@each_kind(name=list(_LABELS))
 def test_labels_of_a_list_come_back(kind: Any, name: str) -> None:
     labels = _LABELS[name]
-    reference, frame = _fitted(kind, _codes())
-    model, _ = _fitted(kind, [labels[code] for code in _codes()])
+    reference, frame = _learned(kind, _codes())
+    model, _ = _learned(kind, [labels[code] for code in _codes()])
     assert model.classes_.tolist() == labels
     expected = [labels[code] for code in reference.predict(frame)]
     assert model.predict(frame).tolist() == expected
 
 
-@pytest.mark.parametrize("container", [np.array, pd.Series, pl.Series, pa.array])
-@pytest.mark.parametrize("name", ["text", "integers", "floats"])
+@each_kind(
+    name=["text", "integers", "floats"],
+    container=[np.array, pd.Series, pl.Series, pa.array],
+)
 def test_labels_of_every_container_come_back(
     kind: Any, name: str, container: Any
 ) -> None:
     labels = _LABELS[name]
-    model, frame = _fitted(kind, container([labels[code] for code in _codes()]))
+    model, frame = _learned(kind, container([labels[code] for code in _codes()]))
     assert model.classes_.tolist() == labels
     assert set(model.predict(frame).tolist()) <= set(labels)
 
 
+@each_kind()
 def test_truth_values_are_labels(kind: Any) -> None:
-    model, frame = _fitted(kind, _codes() > 0)
+    model, frame = _learned(kind, _codes() > 0)
     assert model.classes_.dtype == bool
     assert model.predict(frame).dtype == bool
 
 
+@each_kind()
 def test_labels_of_type_object_keep_it(kind: Any) -> None:
     labels = np.array(["a", "b", "c"], dtype=object)[_codes()]
-    model, frame = _fitted(kind, labels)
+    model, frame = _learned(kind, labels)
     assert model.predict(frame).dtype == object
 
 
+@each_kind()
 def test_numpy_dates_are_labels(kind: Any) -> None:
     days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="datetime64[D]")
-    model, frame = _fitted(kind, days[_codes()])
+    model, frame = _learned(kind, days[_codes()])
     np.testing.assert_array_equal(model.classes_, days)
     assert model.predict(frame).dtype == days.dtype
 
 
+@each_kind()
 def test_a_categorical_target_leaves_out_unused_categories(kind: Any) -> None:
     labels = (
         pd.Series(mixed_columns()[1]).astype("category").cat.add_categories("never")
     )
-    model, _ = _fitted(kind, labels)
+    model, _ = _learned(kind, labels)
     assert model.classes_.tolist() == ["in", "out", "roof"]
 
 
+@each_kind()
 def test_the_class_is_named_after_the_target(kind: Any) -> None:
-    model, _ = _fitted(kind, pd.Series(mixed_columns()[1], name="place"))
+    model, _ = _learned(kind, pd.Series(mixed_columns()[1], name="place"))
     assert model.summary().target == "place"
 
 
+@each_kind()
 def test_fractions_are_no_labels(kind: Any) -> None:
     with pytest.raises(ValueError, match=r"continuous.*cut it into classes"):
-        _fitted(kind, _codes() + 0.5)
+        _learned(kind, _codes() + 0.5)
 
 
-@pytest.mark.parametrize("absent", [None, float("nan"), pd.NA])
+@each_kind(absent=[None, float("nan"), pd.NA])
 def test_a_missing_label_is_refused_with_its_row(kind: Any, absent: Any) -> None:
     labels = np.array(mixed_columns()[1], dtype=object)
     labels[4] = absent
     with pytest.raises(ValueError, match=r"target has 1 missing.*row 4.*remove"):
-        _fitted(kind, labels)
+        _learned(kind, labels)
 
 
+@each_kind()
 def test_nan_among_float_labels_is_refused(kind: Any) -> None:
     labels = _codes().astype(float)
     labels[4] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        _fitted(kind, labels)
+        _learned(kind, labels)
 
 
+@each_kind()
 def test_an_infinite_label_is_refused(kind: Any) -> None:
     labels = _codes().astype(float)
     labels[4] = np.inf
     with pytest.raises(ValueError, match="infinity"):
-        _fitted(kind, labels)
+        _learned(kind, labels)
 
 
+@each_kind()
 def test_a_target_of_another_length_is_refused(kind: Any) -> None:
     with pytest.raises(ValueError, match="table has 120 rows, the target 119"):
-        _fitted(kind, mixed_columns()[1][1:])
+        _learned(kind, mixed_columns()[1][1:])

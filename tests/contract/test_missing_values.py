@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
+from contract.kinds import each_kind, is_joint
 from contract.tables import nominal_columns, nominal_frame
 
 
@@ -25,12 +26,12 @@ def _summed_out(model: Any, row: list[Any]) -> Any:
     return logsumexp(model.predict_joint_log_proba(complete), axis=0)
 
 
-@pytest.mark.parametrize("missing_in_training", [0.0, 0.2])
+@each_kind(is_joint, missing_in_training=[0.0, 0.2])
 def test_missing_cells_equal_the_sum_over_all_their_values(
-    joint_kind: Any, missing_in_training: float
+    kind: Any, missing_in_training: float
 ) -> None:
     columns, y = nominal_columns(missing=missing_in_training)
-    model = joint_kind(random_state=0).fit(pd.DataFrame(columns), y)
+    model = kind(random_state=0).fit(pd.DataFrame(columns), y)
     row = [columns[name][3] or "p" for name in columns]
     for mask in itertools.product([True, False], repeat=4):
         cells = [
@@ -56,6 +57,7 @@ def test_missing_cells_are_summed_out_of_dense_networks(k: int) -> None:
         np.testing.assert_allclose(found[0], _summed_out(model, cells), atol=1e-10)
 
 
+@each_kind()
 def test_rows_with_different_gaps_are_scored_as_alone(kind: Any) -> None:
     frame, y = nominal_frame(missing=0.4)
     model = kind(random_state=0).fit(frame, y)

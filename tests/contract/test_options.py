@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from contract.kinds import draws_nothing, each_kind, fitted, has_smoothing, is_joint
 from contract.tables import mixed_columns, mixed_frame, nominal_frame, object_array
 
 
@@ -16,6 +17,7 @@ def _bits(model: Any, frame: Any) -> bytes:
     return bytes(model.predict_joint_log_proba(frame).tobytes())
 
 
+@each_kind()
 def test_missing_as_a_state_equals_a_value_of_that_name(kind: Any) -> None:
     frame, y = nominal_frame(missing=0.2)
     named = frame.fillna("~missing")
@@ -24,12 +26,14 @@ def test_missing_as_a_state_equals_a_value_of_that_name(kind: Any) -> None:
     assert _bits(one, frame) == _bits(other, named)
 
 
+@each_kind()
 def test_missing_as_a_state_allows_a_column_without_values(kind: Any) -> None:
     frame, y = nominal_frame()
     model = kind(missing="state", random_state=0).fit(frame.assign(e=None), y)
     assert np.isfinite(model.predict_proba(frame.assign(e=None))).all()
 
 
+@each_kind()
 def test_missing_cells_are_refused_in_training_when_asked(kind: Any) -> None:
     frame, y = nominal_frame()
     frame.loc[7, "b"] = None
@@ -37,6 +41,7 @@ def test_missing_cells_are_refused_in_training_when_asked(kind: Any) -> None:
         kind(missing="error", random_state=0).fit(frame, y)
 
 
+@each_kind()
 def test_missing_cells_are_refused_in_prediction_when_asked(kind: Any) -> None:
     frame, y = nominal_frame()
     model = kind(missing="error", random_state=0).fit(frame, y)
@@ -45,6 +50,7 @@ def test_missing_cells_are_refused_in_prediction_when_asked(kind: Any) -> None:
         model.predict(frame)
 
 
+@each_kind()
 def test_an_unknown_value_is_scored_as_a_missing_cell(kind: Any) -> None:
     frame, y = nominal_frame()
     model = kind(random_state=0).fit(frame, y)
@@ -54,6 +60,7 @@ def test_an_unknown_value_is_scored_as_a_missing_cell(kind: Any) -> None:
     assert _bits(model, unknown) == _bits(model, absent)
 
 
+@each_kind()
 def test_unknown_cells_are_counted_in_the_summary(kind: Any) -> None:
     frame, y = nominal_frame()
     model = kind(random_state=0).fit(frame, y)
@@ -65,6 +72,7 @@ def test_unknown_cells_are_counted_in_the_summary(kind: Any) -> None:
     assert pickle.dumps(model.encoder_) == before
 
 
+@each_kind()
 def test_unknown_values_are_refused_when_asked(kind: Any) -> None:
     frame, y = nominal_frame()
     model = kind(unknown="error", random_state=0).fit(frame, y)
@@ -73,21 +81,23 @@ def test_unknown_values_are_refused_when_asked(kind: Any) -> None:
         model.predict(frame)
 
 
-def test_every_cell_of_a_row_may_be_missing(joint_kind: Any) -> None:
-    frame, y = mixed_frame()
-    model = joint_kind(random_state=0).fit(frame, y)
+@each_kind(is_joint)
+def test_every_cell_of_a_row_may_be_missing(kind: Any) -> None:
+    model, frame = fitted(kind)
     empty = pd.DataFrame({name: [None] for name in frame})
     np.testing.assert_allclose(
         model.predict_proba(empty)[0], model.model_.class_prior, atol=1e-12
     )
 
 
+@each_kind()
 def test_a_column_with_more_states_than_allowed_is_refused(kind: Any) -> None:
     frame, y = nominal_frame()
     with pytest.raises(ValueError, match=r"column 'c' has 4 distinct.*max_states=3"):
         kind(max_states=3, rare="error", random_state=0).fit(frame, y)
 
 
+@each_kind()
 def test_a_column_of_distinct_identifiers_is_left_out(kind: Any) -> None:
     n_rows = 100_000
     frame = pd.DataFrame(
@@ -101,7 +111,7 @@ def test_a_column_of_distinct_identifiers_is_left_out(kind: Any) -> None:
         kind(random_state=0, identifiers="error").fit(frame, frame["a"])
 
 
-@pytest.mark.parametrize("declared", [["n"], [0], [True, False], np.array(["n"])])
+@each_kind(declared=[["n"], [0], [True, False], np.array(["n"])])
 def test_columns_are_declared_nominal_by_name_place_or_mask(
     kind: Any, declared: Any
 ) -> None:
@@ -115,6 +125,7 @@ def test_columns_are_declared_nominal_by_name_place_or_mask(
     assert kinds == ["nominal", "numeric"]
 
 
+@each_kind()
 def test_integers_that_are_not_declared_are_numeric(kind: Any) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"n": rng.integers(3, size=80), "m": rng.integers(3, size=80)})
@@ -122,6 +133,7 @@ def test_integers_that_are_not_declared_are_numeric(kind: Any) -> None:
     assert [v.kind for v in model.encoder_.domain] == ["nominal", "numeric"]
 
 
+@each_kind()
 def test_integers_of_few_values_are_nominal_and_told_so(kind: Any) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"few": np.arange(80) % 10, "many": np.arange(80) % 11})
@@ -130,29 +142,28 @@ def test_integers_of_few_values_are_nominal_and_told_so(kind: Any) -> None:
     assert ("few", "integers, 10 values, taken as nominal") in model.summary().notes
 
 
-@pytest.mark.parametrize(
-    ("declared", "sentence"),
-    [
+@each_kind(
+    wrong=[
         (["z"], "names 'z', but the columns are"),
         ([7], "names 7"),
         ([True], "mask of 1"),
-    ],
+    ]
 )
-def test_a_wrong_declaration_is_refused(
-    kind: Any, declared: Any, sentence: str
-) -> None:
+def test_a_wrong_declaration_is_refused(kind: Any, wrong: tuple[Any, ...]) -> None:
+    declared, sentence = wrong
     frame, y = nominal_frame()
     with pytest.raises(ValueError, match=f"categorical_features .*{sentence}"):
         kind(categorical_features=declared, random_state=0).fit(frame, y)
 
 
+@each_kind()
 def test_a_declaration_in_a_string_is_refused(kind: Any) -> None:
     frame, y = nominal_frame()
     with pytest.raises(TypeError, match=r"list of columns.*write \['a'\]"):
         kind(categorical_features="a", random_state=0).fit(frame, y)
 
 
-@pytest.mark.parametrize("n_jobs", [2, -1])
+@each_kind(n_jobs=[2, -1])
 def test_threads_change_no_bit(kind: Any, n_jobs: int) -> None:
     frame, y = mixed_frame()
     one, other = (
@@ -164,7 +175,7 @@ def test_threads_change_no_bit(kind: Any, n_jobs: int) -> None:
     assert _bits(one, frame) == _bits(other, frame)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@each_kind(weighted=[False, True])
 def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(4, size=(60_000, 9))
@@ -178,19 +189,19 @@ def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> No
     assert _bits(one, X) == _bits(other, X)
 
 
-@pytest.mark.parametrize(
-    "state", [7, np.random.RandomState(7), np.random.default_rng(7), None]
+@each_kind(
+    draws_nothing, state=[7, np.random.RandomState(7), np.random.default_rng(7), None]
 )
 def test_a_method_without_chance_ignores_the_random_state(
-    steady_kind: Any, state: Any
+    kind: Any, state: Any
 ) -> None:
     frame, y = mixed_frame()
-    expected = steady_kind(random_state=0).fit(frame, y)
-    assert _bits(steady_kind(random_state=state).fit(frame, y), frame) == _bits(
-        expected, frame
+    assert _bits(kind(random_state=state).fit(frame, y), frame) == _bits(
+        fitted(kind)[0], frame
     )
 
 
+@each_kind()
 def test_fitting_twice_gives_the_same_model(kind: Any) -> None:
     frame, y = mixed_frame()
     model = kind(random_state=3)
@@ -198,6 +209,7 @@ def test_fitting_twice_gives_the_same_model(kind: Any) -> None:
     assert _bits(model.fit(frame, y), frame) == first
 
 
+@each_kind()
 def test_fitting_forgets_the_table_before(kind: Any) -> None:
     frame, y = mixed_frame()
     other, other_y = nominal_frame()
@@ -205,6 +217,7 @@ def test_fitting_forgets_the_table_before(kind: Any) -> None:
     assert _bits(model, other) == _bits(kind(random_state=0).fit(other, other_y), other)
 
 
+@each_kind()
 def test_fitting_leaves_the_table_as_it_was(kind: Any) -> None:
     array = object_array(mixed_columns()[0])
     before = array.copy()
@@ -212,6 +225,7 @@ def test_fitting_leaves_the_table_as_it_was(kind: Any) -> None:
     pd.testing.assert_frame_equal(pd.DataFrame(array), pd.DataFrame(before))
 
 
+@each_kind()
 def test_verbose_tells_the_stages_on_standard_error(kind: Any, capsys: Any) -> None:
     frame, y = mixed_frame()
     kind(verbose=1, random_state=0).fit(frame, y)
@@ -220,9 +234,8 @@ def test_verbose_tells_the_stages_on_standard_error(kind: Any, capsys: Any) -> N
     assert "learning the model took" in told.err
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value", "error", "sentence"),
-    [
+@each_kind(
+    wrong=[
         ("missing", "drop", ValueError, "'marginalize', 'state', 'error', got 'drop'"),
         ("unknown", "skip", ValueError, "'missing', 'error', got 'skip'"),
         ("discretizer", "mdl", ValueError, "mdlp.*got 'mdl'"),
@@ -232,26 +245,30 @@ def test_verbose_tells_the_stages_on_standard_error(kind: Any, capsys: Any) -> N
         ("fit_prior", "no", TypeError, "True or False, got 'no'"),
         ("n_jobs", 0, ValueError, "must not be 0"),
         ("n_jobs", 1.5, TypeError, "None or an integer, got 1.5"),
-    ],
+    ]
 )
 def test_a_wrong_parameter_is_refused_with_its_choices(
-    kind: Any, parameter: str, value: Any, error: Any, sentence: str
+    kind: Any, wrong: tuple[Any, ...]
 ) -> None:
+    parameter, value, error, sentence = wrong
     frame, y = nominal_frame()
     with pytest.raises(error, match=f"{parameter} .*{sentence}"):
         kind(**{parameter: value}, random_state=0).fit(frame, y)
 
 
-def test_a_wrong_smoothing_rule_is_refused_with_its_choices(smoothed_kind: Any) -> None:
+@each_kind(has_smoothing)
+def test_a_wrong_smoothing_rule_is_refused_with_its_choices(kind: Any) -> None:
     with pytest.raises(ValueError, match=r"smoothing .*laplace.*got 'laplce'"):
-        smoothed_kind(smoothing="laplce").fit(*nominal_frame())
+        kind(smoothing="laplce").fit(*nominal_frame())
 
 
+@each_kind()
 def test_a_parameter_of_unknown_name_is_refused(kind: Any) -> None:
     with pytest.raises(TypeError, match="smoothin"):
         kind(smoothin="laplace", random_state=0)
 
 
+@each_kind()
 def test_parameters_are_listed_and_stored_unchanged(kind: Any) -> None:
     parameters = kind(random_state=0).get_params()
     assert {"missing", "class_prior", "random_state"} <= set(parameters)

@@ -22,6 +22,7 @@ from bayleaf.io import read_model
 from bayleaf.io.formats.pmml import write_pmml
 from bayleaf.models.rules.latent_rules import condition_text
 from bayleaf.report import summarize
+from contract.kinds import each_kind
 
 GRADES = ["bad", "fair, or so", "good", "best"]
 
@@ -42,6 +43,7 @@ def table(n_rows: int = 400) -> tuple[pd.DataFrame, np.ndarray]:
     return X, y
 
 
+@each_kind()
 def test_every_kind_fits_explains_and_comes_back(kind: Any, tmp_path: Path) -> None:
     X, y = table()
     model = kind(random_state=0).fit(X, y)

@@ -23,6 +23,7 @@ from bayleaf import AODEClassifier, HNBClassifier, NaiveBayesClassifier, load
 from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.tables import read_table
 from bayleaf.data.domain import Domain
+from contract.kinds import each_kind
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -356,6 +357,7 @@ def test_declared_orders_of_frames_are_used(convert: str) -> None:
     assert fitted(named.assign(x=unordered)).encoder_.domain[0].kind == "nominal"
 
 
+@each_kind()
 def test_an_identifier_changes_nothing(kind: Any) -> None:
     rng = np.random.default_rng(5)
     y = rng.choice(["p", "q"], 344)
@@ -381,6 +383,7 @@ def test_an_identifier_changes_nothing(kind: Any) -> None:
     assert "id" not in other.encoder_.domain.names
 
 
+@each_kind()
 def test_weights_are_counts_at_any_sum(kind: Any) -> None:
     rng = np.random.default_rng(2)
     y = rng.choice(["p", "q"], 40)
@@ -404,6 +407,7 @@ def test_weights_are_counts_at_any_sum(kind: Any) -> None:
     assert abs(found[4] - found[3]) < 0.05
 
 
+@each_kind()
 def test_weights_may_have_a_mean_of_one(kind: Any) -> None:
     rng = np.random.default_rng(2)
     y = rng.choice(["p", "q"], 60)
@@ -483,6 +487,7 @@ def test_a_column_that_holds_something_else_now(
         model.predict(pd.DataFrame({"x": passed, "plain": plain}))
 
 
+@each_kind()
 def test_a_model_from_a_file_is_that_of_the_frame(kind: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import bayleaf
+from contract.kinds import each_kind, fitted, has_smoothing, is_joint
 from contract.tables import mixed_frame
 
 
@@ -24,8 +25,9 @@ def _through_a_file(model: Any, folder: Path) -> Any:
     return bayleaf.load(folder / "model.json")
 
 
+@each_kind()
 def test_a_read_model_predicts_bit_for_bit(kind: Any, tmp_path: Path) -> None:
-    model, frame = _fitted(kind)
+    model, frame = fitted(kind)
     read = _through_a_file(model, tmp_path)
     assert type(read) is kind
     np.testing.assert_array_equal(
@@ -34,25 +36,28 @@ def test_a_read_model_predicts_bit_for_bit(kind: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(read.predict(frame), model.predict(frame))
 
 
+@each_kind()
 def test_a_read_model_has_the_same_summary(kind: Any, tmp_path: Path) -> None:
-    model, _ = _fitted(kind)
+    model, _ = fitted(kind)
     read = _through_a_file(model, tmp_path)
     assert str(read.summary()) == str(model.summary())
     assert read.edges_ == model.edges_
 
 
+@each_kind()
 def test_a_read_model_explains_as_the_saved_one(kind: Any, tmp_path: Path) -> None:
-    model, frame = _fitted(kind)
+    model, frame = fitted(kind)
     read = _through_a_file(model, tmp_path)
     assert [e.to_dict() for e in read.explain(frame[:9])] == [
         e.to_dict() for e in model.explain(frame[:9])
     ]
 
 
-def test_parameters_are_kept(smoothed_kind: Any, tmp_path: Path) -> None:
+@each_kind(has_smoothing)
+def test_parameters_are_kept(kind: Any, tmp_path: Path) -> None:
     loss = [[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [1.0, 5.0, 0.0]]
     model, frame = _fitted(
-        smoothed_kind,
+        kind,
         smoothing=bayleaf.MEstimate(2.0),
         discretizer="equal_width",
         loss=loss,
@@ -66,24 +71,24 @@ def test_parameters_are_kept(smoothed_kind: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(read.predict(frame), model.predict(frame))
 
 
+@each_kind()
 def test_saving_twice_writes_the_same_bytes(kind: Any, tmp_path: Path) -> None:
-    model, _ = _fitted(kind)
+    model, _ = fitted(kind)
     model.save(tmp_path / "one.json")
     _through_a_file(model, tmp_path).save(tmp_path / "two.json")
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
 
 
+@each_kind()
 def test_the_file_is_json(kind: Any, tmp_path: Path) -> None:
-    model, _ = _fitted(kind)
+    model, _ = fitted(kind)
     model.save(tmp_path / "model.json")
     assert kind.__name__ in json.dumps(
         json.loads((tmp_path / "model.json").read_text())
     )
 
 
-@pytest.mark.parametrize(
-    "labels", [[0, 1, 2], ["a", "b", "c"], [False, True, True], [1.0, 2.0, 3.0]]
-)
+@each_kind(labels=[[0, 1, 2], ["a", "b", "c"], [False, True, True], [1.0, 2.0, 3.0]])
 def test_labels_keep_their_type(kind: Any, tmp_path: Path, labels: Any) -> None:
     rows = [["p"], ["q"], ["r"]] * 3
     model = kind(random_state=0).fit(rows, labels * 3)
@@ -92,19 +97,21 @@ def test_labels_keep_their_type(kind: Any, tmp_path: Path, labels: Any) -> None:
     assert read.predict(rows).tolist() == model.predict(rows).tolist()
 
 
+@each_kind()
 def test_an_unfitted_classifier_is_not_saved(kind: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not fitted yet"):
         kind(random_state=0).save(tmp_path / "model.json")
     assert list(tmp_path.iterdir()) == []
 
 
+@each_kind(is_joint)
 def test_a_parameter_without_a_place_in_the_file_is_named(
-    joint_kind: Any, tmp_path: Path
+    kind: Any, tmp_path: Path
 ) -> None:
     class Odd:
         def estimate(self, counts: Any) -> Any:
             return bayleaf.Lidstone(1.0).estimate(counts)
 
-    model, _ = _fitted(joint_kind, smoothing=Odd())
+    model, _ = _fitted(kind, smoothing=Odd())
     with pytest.raises(TypeError, match=r"smoothing holds a Odd.*pickle"):
         model.save(tmp_path / "model.json")

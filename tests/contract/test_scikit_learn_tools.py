@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS
+from contract.kinds import each_kind, missing_rules
 from contract.tables import mixed_columns, nominal_frame
 
 
@@ -37,6 +38,7 @@ def _bits(model: Any, rows: Any) -> bytes:
     return bytes(model.predict_proba(rows).tobytes())
 
 
+@each_kind()
 def test_a_clone_has_the_parameters_and_learns_the_same_model(kind: Any) -> None:
     frame, y = _table()
     model = kind(max_states=77, fit_prior=False, random_state=0).fit(frame, y)
@@ -46,6 +48,7 @@ def test_a_clone_has_the_parameters_and_learns_the_same_model(kind: Any) -> None
     assert _bits(copied.fit(frame, y), frame) == _bits(model, frame)
 
 
+@each_kind()
 def test_the_parameters_make_an_equal_classifier_again(kind: Any) -> None:
     # Parameters that differ from the defaults print as they are written.
     model = kind(max_states=77)
@@ -53,9 +56,7 @@ def test_the_parameters_make_an_equal_classifier_again(kind: Any) -> None:
     assert is_classifier(model)
 
 
-@pytest.mark.parametrize(
-    "through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy]
-)
+@each_kind(through=[lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
 def test_a_copy_predicts_bit_for_bit(kind: Any, through: Any) -> None:
     frame, y = _table()
     model = kind(random_state=0).fit(frame, y)
@@ -65,6 +66,7 @@ def test_a_copy_predicts_bit_for_bit(kind: Any, through: Any) -> None:
     assert str(copied.summary()) == str(model.summary())
 
 
+@each_kind()
 def test_a_pickle_does_not_grow_by_prediction(kind: Any) -> None:
     frame, y = _table()
     model = kind(random_state=0).fit(frame, y)
@@ -73,24 +75,25 @@ def test_a_pickle_does_not_grow_by_prediction(kind: Any) -> None:
     assert len(pickle.dumps(model)) == before
 
 
+@each_kind()
 def test_a_pipeline_predicts_as_its_last_step(kind: Any) -> None:
     frame, y = _table()
     pipeline = make_pipeline(FunctionTransformer(), kind(random_state=0)).fit(frame, y)
     assert _bits(pipeline, frame) == _bits(kind(random_state=0).fit(frame, y), frame)
 
 
-def test_a_grid_search_chooses_among_parameters(
-    kind: Any, missing_rules: list[str]
-) -> None:
+@each_kind()
+def test_a_grid_search_chooses_among_parameters(kind: Any) -> None:
     frame, y = _table()
-    grid = {"missing": missing_rules, "fit_prior": [True, False]}
+    grid = {"missing": missing_rules(kind), "fit_prior": [True, False]}
     search = GridSearchCV(kind(random_state=0), grid, cv=3, error_score="raise").fit(
         frame, y
     )
-    assert len(search.cv_results_["params"]) == 2 * len(missing_rules)
+    assert len(search.cv_results_["params"]) == 2 * len(missing_rules(kind))
     assert search.best_score_ > 0.5
 
 
+@each_kind()
 def test_cross_validation_runs_with_log_loss(kind: Any) -> None:
     frame, y = _table()
     scores = cross_val_score(
@@ -104,6 +107,7 @@ def test_cross_validation_runs_with_log_loss(kind: Any) -> None:
     assert np.isfinite(scores).all()
 
 
+@each_kind()
 def test_processes_of_joblib_give_the_same_scores(kind: Any) -> None:
     frame, y = _table()
     one = cross_val_score(kind(random_state=0), frame, y, cv=3, n_jobs=1)
@@ -112,6 +116,7 @@ def test_processes_of_joblib_give_the_same_scores(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_calibration_returns_probabilities(kind: Any) -> None:
     frame, y = _table()
     proba = (
@@ -122,6 +127,7 @@ def test_calibration_returns_probabilities(kind: Any) -> None:
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
 
 
+@each_kind()
 def test_bagging_agrees_with_the_classes(kind: Any) -> None:
     X, y = _numbers()
     bag = BaggingClassifier(kind(random_state=0), n_estimators=3, random_state=0).fit(
@@ -130,6 +136,7 @@ def test_bagging_agrees_with_the_classes(kind: Any) -> None:
     assert bag.score(X, y) > 0.5
 
 
+@each_kind()
 def test_a_bag_is_learned_like_a_table_of_its_rows(kind: Any) -> None:
     X, y = _numbers()
     bag = BaggingClassifier(kind(random_state=0), n_estimators=2, random_state=0).fit(
@@ -142,6 +149,7 @@ def test_a_bag_is_learned_like_a_table_of_its_rows(kind: Any) -> None:
         assert _bits(drawn, X) == _bits(member, X)
 
 
+@each_kind()
 def test_bags_may_miss_cells_and_hold_columns_of_fractions(kind: Any) -> None:
     rng = np.random.default_rng(3)
     y = rng.integers(2, size=80)
@@ -157,6 +165,7 @@ def test_bags_may_miss_cells_and_hold_columns_of_fractions(kind: Any) -> None:
     assert bag.fit(X, y).score(X, y) > 0.6
 
 
+@each_kind()
 def test_boosting_passes_weights(kind: Any) -> None:
     X, y = _numbers()
     boosted = AdaBoostClassifier(
@@ -165,6 +174,7 @@ def test_boosting_passes_weights(kind: Any) -> None:
     assert boosted.score(X, y) > 0.5
 
 
+@each_kind()
 def test_boosting_goes_on_with_the_mistakes(kind: Any) -> None:
     X, y = _numbers()
     boosted = AdaBoostClassifier(
@@ -187,6 +197,7 @@ def test_boosting_goes_on_with_the_mistakes(kind: Any) -> None:
         shares /= shares.sum()
 
 
+@each_kind()
 def test_boosting_finds_cut_points(kind: Any) -> None:
     rng = np.random.default_rng(3)
     y = rng.integers(2, size=80)
@@ -198,6 +209,7 @@ def test_boosting_finds_cut_points(kind: Any) -> None:
     assert boosted.score(X, y) > 0.8
 
 
+@each_kind()
 def test_voting_averages_probabilities(kind: Any) -> None:
     X, y = _numbers()
     vote = VotingClassifier(
@@ -210,11 +222,13 @@ def test_voting_averages_probabilities(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_one_against_the_rest_runs(kind: Any) -> None:
     X, y = _numbers()
     assert OneVsRestClassifier(kind(random_state=0)).fit(X, y).score(X, y) > 0.4
 
 
+@each_kind()
 def test_weights_are_routed_when_asked_for(kind: Any) -> None:
     X, y = _numbers()
     weights = np.random.default_rng(1).integers(1, 4, size=len(y)).astype(float)
@@ -230,6 +244,7 @@ def test_weights_are_routed_when_asked_for(kind: Any) -> None:
     assert found["test_score"].shape == (3,)
 
 
+@each_kind()
 def test_weights_are_not_routed_unasked(kind: Any) -> None:
     X, y = _numbers()
     with (
@@ -267,6 +282,7 @@ class _Recorder:
 
 
 @needs_callbacks
+@each_kind()
 def test_callbacks_are_told_of_a_fit(kind: Any) -> None:
     X, y = _numbers()
     recorder = _Recorder()
@@ -275,12 +291,14 @@ def test_callbacks_are_told_of_a_fit(kind: Any) -> None:
 
 
 @needs_callbacks
+@each_kind()
 def test_callbacks_change_no_bit(kind: Any) -> None:
     X, y = _numbers()
     model = kind(random_state=0).set_callbacks(_Recorder()).fit(X, y)
     assert _bits(model, X) == _bits(kind(random_state=0).fit(X, y), X)
 
 
+@each_kind()
 def test_text_goes_through_a_pipeline_with_column_names(kind: Any) -> None:
     frame, y = nominal_frame()
     keep = FunctionTransformer(lambda table: table[["a", "c"]])

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import MEstimate
+from contract.kinds import each_kind, fitted, has_smoothing, is_joint, missing_rules
 from contract.tables import mixed_columns, mixed_frame, nominal_columns, pick_rows
 
 
@@ -33,21 +34,17 @@ def _repeated(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) 
     return kind(**parameters, random_state=0).fit(frame, [y[row] for row in rows])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_whole_weights_equal_repeated_and_removed_rows(
-    kind: Any, missing_rules: list[str], seed: int
-) -> None:
+@each_kind(seed=range(3))
+def test_whole_weights_equal_repeated_and_removed_rows(kind: Any, seed: int) -> None:
     columns, y = mixed_columns(seed=seed)
     weights = np.random.default_rng(seed).integers(4, size=len(y))
-    for missing in missing_rules:
+    for missing in missing_rules(kind):
         one = _weighted(kind, columns, y, weights, missing=missing)
         other = _repeated(kind, columns, y, weights, missing=missing)
         _same_model(one, other, pd.DataFrame(columns))
 
 
-@pytest.mark.parametrize(
-    "discretizer", ["mdlp", "standard_deviation", "equal_frequency", "equal_width"]
-)
+@each_kind(discretizer=["mdlp", "standard_deviation", "equal_frequency", "equal_width"])
 def test_whole_weights_are_exact_under_every_discretizer(
     kind: Any, discretizer: str
 ) -> None:
@@ -58,16 +55,18 @@ def test_whole_weights_are_exact_under_every_discretizer(
     _same_model(one, other, pd.DataFrame(columns))
 
 
+@each_kind(has_smoothing)
 def test_whole_weights_are_exact_where_tables_pull_towards_marginals(
-    smoothed_kind: Any,
+    kind: Any,
 ) -> None:
     columns, y = nominal_columns(missing=0.1)
     weights = np.random.default_rng(4).integers(4, size=len(y))
-    one = _weighted(smoothed_kind, columns, y, weights, smoothing=MEstimate(5.0))
-    other = _repeated(smoothed_kind, columns, y, weights, smoothing=MEstimate(5.0))
+    one = _weighted(kind, columns, y, weights, smoothing=MEstimate(5.0))
+    other = _repeated(kind, columns, y, weights, smoothing=MEstimate(5.0))
     _same_model(one, other, pd.DataFrame(columns))
 
 
+@each_kind()
 def test_a_row_of_weight_zero_adds_neither_state_nor_class(kind: Any) -> None:
     columns, y = nominal_columns()
     expected = kind(random_state=0).fit(pd.DataFrame(columns), y)
@@ -79,6 +78,7 @@ def test_a_row_of_weight_zero_adds_neither_state_nor_class(kind: Any) -> None:
     _same_model(expected, model, pd.DataFrame(columns))
 
 
+@each_kind()
 def test_a_row_of_weight_zero_may_hold_what_training_refuses(kind: Any) -> None:
     columns, y = nominal_columns()
     longer = {name: [*cells, None] for name, cells in columns.items()}
@@ -91,25 +91,29 @@ def test_a_row_of_weight_zero_may_hold_what_training_refuses(kind: Any) -> None:
     )
 
 
+@each_kind()
 def test_weights_of_one_change_nothing(kind: Any) -> None:
     columns, y = mixed_columns()
-    one = kind(random_state=0).fit(pd.DataFrame(columns), y)
     _same_model(
-        one, _weighted(kind, columns, y, np.ones(len(y))), pd.DataFrame(columns)
+        fitted(kind)[0],
+        _weighted(kind, columns, y, np.ones(len(y))),
+        pd.DataFrame(columns),
     )
 
 
+@each_kind()
 def test_one_number_weighs_every_row(kind: Any) -> None:
     columns, y = mixed_columns()
     one = _weighted(kind, columns, y, np.full(len(y), 2.0))
     _same_model(one, _weighted(kind, columns, y, 2.0), pd.DataFrame(columns))
 
 
+@each_kind()
 def test_fractional_weights_add_up(kind: Any) -> None:
     frame, y = mixed_frame()
     twice = pd.concat([frame, frame], ignore_index=True)
     split = np.concatenate([np.full(len(y), 0.3), np.full(len(y), 0.7)])
-    one = kind(random_state=0).fit(frame, y)
+    one, _ = fitted(kind)
     other = kind(random_state=0).fit(twice, y + y, sample_weight=split)
     assert one.edges_ == other.edges_
     np.testing.assert_allclose(
@@ -117,27 +121,28 @@ def test_fractional_weights_add_up(kind: Any) -> None:
     )
 
 
-def test_weights_set_the_class_prior(joint_kind: Any) -> None:
+@each_kind(is_joint)
+def test_weights_set_the_class_prior(kind: Any) -> None:
     rows, y = [["p"], ["q"], ["p"]], ["a", "a", "b"]
-    model = joint_kind(smoothing="laplace", random_state=0).fit(
+    model = kind(smoothing="laplace", random_state=0).fit(
         rows, y, sample_weight=[0.5, 1.5, 5.0]
     )
     # Laplace: (2 + 1) / (7 + 2).
     np.testing.assert_allclose(model.model_.class_prior, [3 / 9, 6 / 9], rtol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("weights", "sentence"),
-    [
+@each_kind(
+    wrong=[
         ([1.0, -1.0, 1.0], "negative values; give weights >= 0"),
         ([0.0, 0.0, 0.0], "zero for every row; give at least one row a weight > 0"),
         ([1.0, float("nan"), 1.0], "NaN or infinity; give finite weights"),
         ([1.0, float("inf"), 1.0], "NaN or infinity; give finite weights"),
         ([1.0, 1.0], r"must have shape \(3,\), got \(2,\)"),
         ([[1.0], [1.0], [1.0]], r"must have shape \(3,\), got \(3, 1\)"),
-    ],
+    ]
 )
-def test_wrong_weights_are_refused(kind: Any, weights: Any, sentence: str) -> None:
+def test_wrong_weights_are_refused(kind: Any, wrong: tuple[Any, ...]) -> None:
+    weights, sentence = wrong
     with pytest.raises(ValueError, match=f"sample_weight.*{sentence}"):
         kind(random_state=0).fit(
             [["p"], ["q"], ["p"]], ["a", "a", "b"], sample_weight=weights

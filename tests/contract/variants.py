@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from bayleaf.classifiers import (
+    AveragedKDBClassifier,
     BayesianClassifier,
+    BayesianNetworkClassifier,
     KDBClassifier,
     NaiveBayesClassifier,
     TANClassifier,
@@ -48,9 +50,25 @@ class WeightedKDB(KDBClassifier):
         super().__init__(numeric=numeric, numeric_weights=numeric_weights, **shared)
 
 
+class FourNetworks(AveragedKDBClassifier):
+    """Averaged KDB of four networks, which are learned in no time."""
+
+    def __init__(self, *, n_networks: int | None = 4, **shared: Any) -> None:
+        super().__init__(n_networks=n_networks, **shared)
+
+
+class OneClimb(BayesianNetworkClassifier):
+    """A network by a single climb, which a search with restarts starts from."""
+
+    def __init__(self, *, n_restarts: int = 1, **shared: Any) -> None:
+        super().__init__(n_restarts=n_restarts, **shared)
+
+
 VARIANTS: dict[str, type[BayesianClassifier]] = {
     "gaussian_nb": GaussianNaiveBayes,
     "gaussian_tan": GaussianTAN,
     "gaussian_kdb": GaussianKDB,
     "weighted_kdb": WeightedKDB,
+    "four_networks": FourNetworks,
+    "one_climb": OneClimb,
 }

@@ -1,0 +1,133 @@
+"""The public classifiers, and tests that check a fact of each of them in turn."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from bayleaf.classifiers import (
+    CLASSIFIERS,
+    AveragedKDBClassifier,
+    BayesianClassifier,
+    BayesianNetworkClassifier,
+    HierarchicalMixtureNBClassifier,
+    HNBClassifier,
+    LatentClassNBClassifier,
+)
+from contract.tables import mixed_frame
+from contract.variants import VARIANTS, WeightedKDB
+from covering import pairwise
+from offenders import check_each
+
+Kind = type[BayesianClassifier]
+
+# Methods whose result depends on `random_state`.
+DRAWING = (
+    AveragedKDBClassifier,
+    BayesianNetworkClassifier,
+    HierarchicalMixtureNBClassifier,
+    HNBClassifier,
+    LatentClassNBClassifier,
+)
+# As they come, these take longer to fit than all others; variants of them are quick.
+COSTLY = ("auto", "network")
+KINDS: dict[str, Kind] = {**CLASSIFIERS, **VARIANTS}
+QUICK = {name: kind for name, kind in KINDS.items() if name not in COSTLY}
+# A test of every classifier is split in so many, so that each stays short.
+N_GROUPS = 3
+
+
+def is_joint(kind: Kind) -> bool:
+    """Return whether a model gives probabilities of rows: it sums missing cells out."""
+    # A mixture of posteriors leaves missing features out, but scores classes alone.
+    if kind in (HierarchicalMixtureNBClassifier, WeightedKDB):
+        return False
+    return _default(kind, "missing") == "marginalize"
+
+
+def has_smoothing(kind: Kind) -> bool:
+    """Return whether a method turns counts into probabilities by a rule."""
+    return "smoothing" in inspect.signature(kind).parameters
+
+
+def draws_nothing(kind: Kind) -> bool:
+    """Return whether a method gives the same model for every `random_state`."""
+    return not issubclass(kind, DRAWING)
+
+
+def missing_rules(kind: Kind) -> list[str]:
+    """List the ways in which a classifier can treat missing cells but refuse them."""
+    joint = _default(kind, "missing") == "marginalize"
+    return ["marginalize", "state"] if joint else ["state"]
+
+
+@functools.cache
+def fitted(kind: Kind) -> tuple[Any, pd.DataFrame]:
+    """Fit a classifier to `mixed_frame()`, once for all tests that only read it."""
+    frame, y = mixed_frame()
+    return kind(random_state=0).fit(frame, y), frame
+
+
+def each_kind(
+    holds: Callable[[Kind], bool] = lambda kind: True, **factors: Sequence[Any]
+) -> Callable[[Callable[..., None]], Any]:
+    """Run a test on every public classifier, some of them in each run.
+
+    Parameters
+    ----------
+    holds : callable
+        Whether the fact holds for a classifier.
+    **factors : sequence
+        The settings of further arguments; every pair of a classifier and a setting,
+        and of settings of two factors, is tested.
+    """
+
+    def decorate(test: Callable[..., None]) -> Any:
+        @functools.wraps(test)
+        def in_turn(names: list[str], **fixtures: Any) -> None:
+            rows = pairwise(names, *factors.values()) if factors else zip(names)
+
+            def check(row: tuple[Any, ...]) -> None:
+                settings = dict(zip(factors, row[1:], strict=True))
+                test(kind=KINDS[row[0]], **settings, **fixtures)
+
+            check_each(rows, check, _row_name)
+
+        signature = inspect.signature(test)
+        names = inspect.Parameter("names", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        kept = [
+            parameter
+            for name, parameter in signature.parameters.items()
+            if name != "kind" and name not in factors
+        ]
+        in_turn.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[names, *kept]
+        )
+        return pytest.mark.parametrize("names", _groups(holds), ids="-".join)(in_turn)
+
+    return decorate
+
+
+def _groups(holds: Callable[[Kind], bool]) -> list[Any]:
+    """Deal out the names of classifiers; the costly ones are slow."""
+    quick = [name for name, kind in QUICK.items() if holds(kind)]
+    costly = [name for name in COSTLY if holds(KINDS[name])]
+    groups: list[Any] = [quick[start::N_GROUPS] for start in range(N_GROUPS)]
+    return [
+        *(group for group in groups if group),
+        *([pytest.param(costly, marks=pytest.mark.slow)] if costly else []),
+    ]
+
+
+def _row_name(row: tuple[Any, ...]) -> str:
+    settings = [getattr(value, "__name__", str(value))[:60] for value in row]
+    return ", ".join(settings)
+
+
+def _default(kind: Kind, parameter: str) -> object:
+    return inspect.signature(kind).parameters[parameter].default
