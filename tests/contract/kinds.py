@@ -37,7 +37,6 @@ DRAWING = (
 # As they come, these take longer to fit than all others; variants of them are quick.
 COSTLY = ("auto", "network")
 KINDS: dict[str, Kind] = {**CLASSIFIERS, **VARIANTS}
-QUICK = {name: kind for name, kind in KINDS.items() if name not in COSTLY}
 # A test of every classifier is split in so many, so that each stays short.
 N_GROUPS = 3
 
@@ -74,7 +73,10 @@ def fitted(kind: Kind) -> tuple[Any, pd.DataFrame]:
 
 
 def each_kind(
-    holds: Callable[[Kind], bool] = lambda kind: True, **factors: Sequence[Any]
+    holds: Callable[[Kind], bool] = lambda kind: True,
+    *,
+    costly: Sequence[str] = COSTLY,
+    **factors: Sequence[Any],
 ) -> Callable[[Callable[..., None]], Any]:
     """Run a test on every public classifier, some of them in each run.
 
@@ -82,6 +84,8 @@ def each_kind(
     ----------
     holds : callable
         Whether the fact holds for a classifier.
+    costly : sequence of str, default=COSTLY
+        Names of classifiers that take too long for a quick test.
     **factors : sequence
         The settings of further arguments; every pair of a classifier and a setting,
         and of settings of two factors, is tested.
@@ -108,20 +112,22 @@ def each_kind(
         in_turn.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=[names, *kept]
         )
-        return pytest.mark.parametrize("names", _groups(holds), ids="-".join)(in_turn)
+        return pytest.mark.parametrize("names", _groups(holds, costly), ids="-".join)(
+            in_turn
+        )
 
     return decorate
 
 
-def _groups(holds: Callable[[Kind], bool]) -> list[Any]:
+def _groups(holds: Callable[[Kind], bool], costly: Sequence[str]) -> list[Any]:
     """Deal out the names of classifiers; the costly ones are slow."""
-    quick = [name for name, kind in QUICK.items() if holds(kind)]
-    costly = [name for name in COSTLY if holds(KINDS[name])]
+    names = [name for name, kind in KINDS.items() if holds(kind)]
+    quick = [name for name in names if name not in costly]
+    slow = [name for name in names if name in costly]
     groups: list[Any] = [quick[start::N_GROUPS] for start in range(N_GROUPS)]
-    return [
-        *(group for group in groups if group),
-        *([pytest.param(costly, marks=pytest.mark.slow)] if costly else []),
-    ]
+    if slow:
+        groups.append(pytest.param(slow, marks=pytest.mark.slow))
+    return [group for group in groups if group]
 
 
 def _row_name(row: tuple[Any, ...]) -> str:

@@ -20,7 +20,7 @@ from bayleaf import (
     LatentClassNBClassifier,
     NaiveBayesClassifier,
 )
-from contract.kinds import each_kind, fitted, is_joint
+from contract.kinds import COSTLY, each_kind, fitted, is_joint
 from contract.tables import (
     CONTAINERS,
     mixed_columns,
@@ -40,7 +40,8 @@ def _same_model(one: Any, other: Any, rows: Any, other_rows: Any) -> None:
     assert one.log_likelihood_ == other.log_likelihood_
 
 
-@each_kind(container=[*CONTAINERS.values(), rows_of, object_array])
+@pytest.mark.parametrize("container", [*CONTAINERS.values(), rows_of, object_array])
+@each_kind()
 def test_every_container_gives_the_same_probabilities(
     kind: Any, container: Any
 ) -> None:
@@ -61,27 +62,29 @@ def test_integers_in_an_array_are_read_as_in_a_frame(kind: Any) -> None:
     )
 
 
-@each_kind()
-def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any) -> None:
-    # Above a size, arrays of whole numbers are encoded by a kernel of their own.
+@pytest.mark.parametrize("n_rows", [8500, pytest.param(26_000, marks=pytest.mark.slow)])
+@each_kind(costly=(*COSTLY, "four_networks", "latent_class"))
+def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any, n_rows: int) -> None:
+    # Of so many rows, only a sample is searched for the lowest number of a column.
     rng = np.random.default_rng(1)
-    X = rng.integers(-2, 4, size=(26_000, 8))
-    X[:, 7] = rng.integers(1000, size=26_000)
-    y = (X.sum(axis=1) + rng.integers(2, size=26_000)) % 2
+    X = rng.integers(-2, 4, size=(n_rows, 8))
+    X[:, 7] = rng.integers(1000, size=n_rows)
+    y = (X.sum(axis=1) + rng.integers(2, size=n_rows)) % 2
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     _same_model(
         kind(random_state=0).fit(frame, y), kind(random_state=0).fit(X, y), frame, X
     )
 
 
-@each_kind()
-def test_unknown_integers_of_a_large_array_are_missing(kind: Any) -> None:
+@pytest.mark.parametrize("n_rows", [8500, pytest.param(26_000, marks=pytest.mark.slow)])
+@each_kind(costly=(*COSTLY, "latent_class"))
+def test_unknown_integers_of_a_large_array_are_missing(kind: Any, n_rows: int) -> None:
     rng = np.random.default_rng(1)
-    X = rng.integers(4, size=(26_000, 8))
-    y = (X[:, 0] + rng.integers(2, size=26_000)) % 2
+    X = rng.integers(4, size=(n_rows, 8))
+    y = (X[:, 0] + rng.integers(2, size=n_rows)) % 2
     model = kind(random_state=0).fit(X, y)
     strange = X.copy()
-    strange[:, 3] = np.where(np.arange(26_000) % 2, 7, -500_000)
+    strange[:, 3] = np.where(np.arange(n_rows) % 2, 7, -500_000)
     floats = X.astype(float)
     floats[:, 3] = np.nan
     np.testing.assert_array_equal(

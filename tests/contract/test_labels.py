@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import pyarrow as pa
 import pytest
 
 from contract.kinds import each_kind
-from contract.tables import mixed_columns
+from contract.tables import nominal_frame
+
+N_ROWS = 30
 
 _LABELS: dict[str, list[Any]] = {
     "text": ["a", "b", "c"],
@@ -25,21 +28,27 @@ _LABELS: dict[str, list[Any]] = {
 
 
 def _learned(kind: Any, labels: Any) -> tuple[Any, pd.DataFrame]:
-    frame = pd.DataFrame(mixed_columns()[0])
+    frame, _ = nominal_frame(N_ROWS)
     return kind(random_state=0).fit(frame, labels), frame
 
 
 def _codes() -> np.ndarray[Any, Any]:
-    return np.unique(mixed_columns()[1], return_inverse=True)[1]
+    return np.unique(nominal_frame(N_ROWS)[1], return_inverse=True)[1]
+
+
+@functools.cache
+def _predicted_codes(kind: Any) -> list[int]:
+    model, frame = _learned(kind, _codes())
+    predicted: list[int] = model.predict(frame).tolist()
+    return predicted
 
 
 @each_kind(name=list(_LABELS))
 def test_labels_of_a_list_come_back(kind: Any, name: str) -> None:
     labels = _LABELS[name]
-    reference, frame = _learned(kind, _codes())
-    model, _ = _learned(kind, [labels[code] for code in _codes()])
+    model, frame = _learned(kind, [labels[code] for code in _codes()])
     assert model.classes_.tolist() == labels
-    expected = [labels[code] for code in reference.predict(frame)]
+    expected = [labels[code] for code in _predicted_codes(kind)]
     assert model.predict(frame).tolist() == expected
 
 
@@ -81,7 +90,9 @@ def test_numpy_dates_are_labels(kind: Any) -> None:
 @each_kind()
 def test_a_categorical_target_leaves_out_unused_categories(kind: Any) -> None:
     labels = (
-        pd.Series(mixed_columns()[1]).astype("category").cat.add_categories("never")
+        pd.Series(nominal_frame(N_ROWS)[1])
+        .astype("category")
+        .cat.add_categories("never")
     )
     model, _ = _learned(kind, labels)
     assert model.classes_.tolist() == ["in", "out", "roof"]
@@ -89,7 +100,7 @@ def test_a_categorical_target_leaves_out_unused_categories(kind: Any) -> None:
 
 @each_kind()
 def test_the_class_is_named_after_the_target(kind: Any) -> None:
-    model, _ = _learned(kind, pd.Series(mixed_columns()[1], name="place"))
+    model, _ = _learned(kind, pd.Series(nominal_frame(N_ROWS)[1], name="place"))
     assert model.summary().target == "place"
 
 
@@ -101,7 +112,7 @@ def test_fractions_are_no_labels(kind: Any) -> None:
 
 @each_kind(absent=[None, float("nan"), pd.NA])
 def test_a_missing_label_is_refused_with_its_row(kind: Any, absent: Any) -> None:
-    labels = np.array(mixed_columns()[1], dtype=object)
+    labels = np.array(nominal_frame(N_ROWS)[1], dtype=object)
     labels[4] = absent
     with pytest.raises(ValueError, match=r"target has 1 missing.*row 4.*remove"):
         _learned(kind, labels)
@@ -125,5 +136,5 @@ def test_an_infinite_label_is_refused(kind: Any) -> None:
 
 @each_kind()
 def test_a_target_of_another_length_is_refused(kind: Any) -> None:
-    with pytest.raises(ValueError, match="table has 120 rows, the target 119"):
-        _learned(kind, mixed_columns()[1][1:])
+    with pytest.raises(ValueError, match="table has 30 rows, the target 29"):
+        _learned(kind, nominal_frame(N_ROWS)[1][1:])

@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contract.kinds import draws_nothing, each_kind, fitted, has_smoothing, is_joint
+from bayleaf import NaiveBayesClassifier
+from contract.kinds import (
+    COSTLY,
+    draws_nothing,
+    each_kind,
+    fitted,
+    has_smoothing,
+    is_joint,
+)
 from contract.tables import mixed_columns, mixed_frame, nominal_frame, object_array
 
 
@@ -97,9 +105,7 @@ def test_a_column_with_more_states_than_allowed_is_refused(kind: Any) -> None:
         kind(max_states=3, rare="error", random_state=0).fit(frame, y)
 
 
-@each_kind()
-def test_a_column_of_distinct_identifiers_is_left_out(kind: Any) -> None:
-    n_rows = 100_000
+def _check_identifiers(kind: Any, n_rows: int) -> None:
     frame = pd.DataFrame(
         {"a": ["p", "q"] * (n_rows // 2), "id": [f"n{i}" for i in range(n_rows)]}
     )
@@ -109,6 +115,21 @@ def test_a_column_of_distinct_identifiers_is_left_out(kind: Any) -> None:
     assert model.predict(frame[:2]).tolist() == ["p", "q"]
     with pytest.raises(ValueError, match=r"column 'id' looks like an identifier"):
         kind(random_state=0, identifiers="error").fit(frame, frame["a"])
+
+
+@each_kind()
+def test_a_column_of_distinct_identifiers_is_left_out(kind: Any) -> None:
+    _check_identifiers(kind, 400)
+
+
+def test_more_identifiers_than_are_counted_are_left_out() -> None:
+    _check_identifiers(NaiveBayesClassifier, 52_000)
+
+
+@pytest.mark.slow
+@each_kind()
+def test_identifiers_of_many_rows_are_left_out(kind: Any) -> None:
+    _check_identifiers(kind, 100_000)
 
 
 @each_kind(declared=[["n"], [0], [True, False], np.array(["n"])])
@@ -175,13 +196,20 @@ def test_threads_change_no_bit(kind: Any, n_jobs: int) -> None:
     assert _bits(one, frame) == _bits(other, frame)
 
 
-@each_kind(weighted=[False, True])
-def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> None:
+@pytest.mark.parametrize(
+    "n_rows", [23_000, pytest.param(60_000, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+@each_kind(costly=(*COSTLY, "four_networks", "latent_class"))
+def test_threads_change_no_bit_of_a_large_model(
+    kind: Any, weighted: bool, n_rows: int
+) -> None:
+    # Fewer cells are not worth a second thread of prediction.
     rng = np.random.default_rng(0)
-    X = rng.integers(4, size=(60_000, 9))
+    X = rng.integers(4, size=(n_rows, 9))
     X[:, 4:] = (X[:, 4:] * X[:, :5]) % 5
-    y = (X.sum(axis=1) + rng.integers(2, size=60_000)) % 3
-    weights = rng.random(60_000) if weighted else None
+    y = (X.sum(axis=1) + rng.integers(2, size=n_rows)) % 3
+    weights = rng.random(n_rows) if weighted else None
     one = kind(n_jobs=1, random_state=0).fit(X, y, sample_weight=weights)
     other = kind(n_jobs=2, random_state=0).fit(X, y, sample_weight=weights)
     assert one.edges_ == other.edges_

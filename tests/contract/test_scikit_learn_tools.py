@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from bayleaf.classifiers.shared.callbacks import HAS_CALLBACKS
-from contract.kinds import each_kind, missing_rules
+from contract.kinds import each_kind, fitted, missing_rules
 from contract.tables import mixed_columns, nominal_frame
 
 
@@ -58,8 +58,7 @@ def test_the_parameters_make_an_equal_classifier_again(kind: Any) -> None:
 
 @each_kind(through=[lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
 def test_a_copy_predicts_bit_for_bit(kind: Any, through: Any) -> None:
-    frame, y = _table()
-    model = kind(random_state=0).fit(frame, y)
+    model, frame = fitted(kind)
     model.predict(frame)
     copied = through(model)
     assert _bits(copied, frame) == _bits(model, frame)
@@ -79,14 +78,14 @@ def test_a_pickle_does_not_grow_by_prediction(kind: Any) -> None:
 def test_a_pipeline_predicts_as_its_last_step(kind: Any) -> None:
     frame, y = _table()
     pipeline = make_pipeline(FunctionTransformer(), kind(random_state=0)).fit(frame, y)
-    assert _bits(pipeline, frame) == _bits(kind(random_state=0).fit(frame, y), frame)
+    assert _bits(pipeline, frame) == _bits(fitted(kind)[0], frame)
 
 
 @each_kind()
 def test_a_grid_search_chooses_among_parameters(kind: Any) -> None:
-    frame, y = _table()
+    frame, y = nominal_frame()
     grid = {"missing": missing_rules(kind), "fit_prior": [True, False]}
-    search = GridSearchCV(kind(random_state=0), grid, cv=3, error_score="raise").fit(
+    search = GridSearchCV(kind(random_state=0), grid, cv=2, error_score="raise").fit(
         frame, y
     )
     assert len(search.cv_results_["params"]) == 2 * len(missing_rules(kind))
@@ -100,13 +99,14 @@ def test_cross_validation_runs_with_log_loss(kind: Any) -> None:
         kind(random_state=0),
         frame,
         y,
-        cv=3,
+        cv=2,
         scoring="neg_log_loss",
         error_score="raise",
     )
     assert np.isfinite(scores).all()
 
 
+@pytest.mark.slow
 @each_kind()
 def test_processes_of_joblib_give_the_same_scores(kind: Any) -> None:
     frame, y = _table()
@@ -120,7 +120,7 @@ def test_processes_of_joblib_give_the_same_scores(kind: Any) -> None:
 def test_calibration_returns_probabilities(kind: Any) -> None:
     frame, y = _table()
     proba = (
-        CalibratedClassifierCV(kind(random_state=0), cv=3)
+        CalibratedClassifierCV(kind(random_state=0), cv=2)
         .fit(frame, y)
         .predict_proba(frame)
     )

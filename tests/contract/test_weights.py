@@ -34,7 +34,10 @@ def _repeated(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) 
     return kind(**parameters, random_state=0).fit(frame, [y[row] for row in rows])
 
 
-@each_kind(seed=range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
+@each_kind()
 def test_whole_weights_equal_repeated_and_removed_rows(kind: Any, seed: int) -> None:
     columns, y = mixed_columns(seed=seed)
     weights = np.random.default_rng(seed).integers(4, size=len(y))
@@ -44,7 +47,10 @@ def test_whole_weights_equal_repeated_and_removed_rows(kind: Any, seed: int) -> 
         _same_model(one, other, pd.DataFrame(columns))
 
 
-@each_kind(discretizer=["mdlp", "standard_deviation", "equal_frequency", "equal_width"])
+@pytest.mark.parametrize(
+    "discretizer", ["mdlp", "standard_deviation", "equal_frequency", "equal_width"]
+)
+@each_kind()
 def test_whole_weights_are_exact_under_every_discretizer(
     kind: Any, discretizer: str
 ) -> None:
