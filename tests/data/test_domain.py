@@ -9,6 +9,7 @@ import pytest
 
 from bayleaf.data.domain import Domain, Variable, numeric_variable
 from bayleaf.data.interval_labels import interval_labels
+from offenders import check_each
 
 
 def test_a_state_listed_twice_is_refused() -> None:
@@ -27,15 +28,15 @@ def test_cut_points_must_increase(cuts: tuple[float, ...]) -> None:
         Variable("a", ("low", "mid", "high"), "numeric", cuts)
 
 
-@pytest.mark.parametrize(
-    ("states", "cuts"),
-    [(("x",), (1.0,)), (("x", "y", "z"), (1.0,)), (("x", None), (1.0,))],
-)
-def test_a_numeric_variable_has_a_state_more_than_cuts(
-    states: tuple[Any, ...], cuts: tuple[float, ...]
-) -> None:
-    with pytest.raises(ValueError, match="it needs one state more than cuts"):
-        Variable("a", states, "numeric", cuts)
+def test_a_numeric_variable_has_a_state_more_than_cuts() -> None:
+    def check(case: tuple[tuple[Any, ...], tuple[float, ...]]) -> None:
+        states, cuts = case
+        with pytest.raises(ValueError, match="it needs one state more than cuts"):
+            Variable("a", states, "numeric", cuts)
+
+    check_each(
+        [(("x",), (1.0,)), (("x", "y", "z"), (1.0,)), (("x", None), (1.0,))], check
+    )
 
 
 def test_a_missing_state_comes_on_top_of_the_intervals() -> None:
@@ -49,18 +50,19 @@ def test_kinds_are_nominal_and_numeric() -> None:
         Variable("a", ("x",), "odd")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("cuts", "labels"),
-    [
-        ([], ("any value",)),
-        ([0.5], ("<= 0.5", "> 0.5")),
-        ([-1.0, 2.0, 1e9], ("<= -1", "(-1, 2]", "(2, 1e+09]", "> 1e+09")),
-    ],
-)
-def test_intervals_are_closed_on_the_right(
-    cuts: list[float], labels: tuple[str, ...]
-) -> None:
-    assert interval_labels(cuts) == labels
+def test_intervals_are_closed_on_the_right() -> None:
+    def check(case: tuple[list[float], tuple[str, ...]]) -> None:
+        cuts, labels = case
+        assert interval_labels(cuts) == labels
+
+    check_each(
+        [
+            ([], ("any value",)),
+            ([0.5], ("<= 0.5", "> 0.5")),
+            ([-1.0, 2.0, 1e9], ("<= -1", "(-1, 2]", "(2, 1e+09]", "> 1e+09")),
+        ],
+        check,
+    )
 
 
 def test_labels_of_near_cut_points_stay_distinct() -> None:
@@ -68,21 +70,22 @@ def test_labels_of_near_cut_points_stay_distinct() -> None:
     assert labels == ("<= 1.0000001", "(1.0000001, 1.0000002]", "> 1.0000002")
 
 
-@pytest.mark.parametrize(
-    ("states", "code", "label"),
-    [
-        (("x", "y"), 1, "y"),
-        (("x", "y"), 2, "missing"),
-        (("x", None), 1, "missing"),
-        ((1, 2), 0, "1"),
-        ((0.1 + 0.2,), 0, "0.3"),
-        ((False, True), 1, "True"),
-    ],
-)
-def test_states_are_named_for_a_reader(
-    states: tuple[Any, ...], code: int, label: str
-) -> None:
-    assert Variable("a", states).label(code) == label
+def test_states_are_named_for_a_reader() -> None:
+    def check(case: tuple[tuple[Any, ...], int, str]) -> None:
+        states, code, label = case
+        assert Variable("a", states).label(code) == label
+
+    check_each(
+        [
+            (("x", "y"), 1, "y"),
+            (("x", "y"), 2, "missing"),
+            (("x", None), 1, "missing"),
+            ((1, 2), 0, "1"),
+            ((0.1 + 0.2,), 0, "0.3"),
+            ((False, True), 1, "True"),
+        ],
+        check,
+    )
 
 
 def test_codes_are_positions_of_states() -> None:
@@ -136,26 +139,29 @@ def test_whole_numbers_belong_to_the_interval_that_ends_with_them() -> None:
     assert numbers.means == (1.0, 3.5)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"cuts": [50, 30]}, "must increase"),
-        ({"cuts": [30], "low": 0}, "give both low= and high="),
-        ({"cuts": [30], "low": 40, "high": 50}, "between low=40 and high=50"),
-        ({"cuts": [0.2, 0.4], "low": 0, "high": 1, "integers": True}, "no whole"),
-    ],
-)
-def test_cut_points_that_do_not_fit_are_refused(
-    options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        Variable.numeric("age", **options)
+def test_cut_points_that_do_not_fit_are_refused() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            Variable.numeric("age", **options)
+
+    check_each(
+        [
+            ({"cuts": [50, 30]}, "must increase"),
+            ({"cuts": [30], "low": 0}, "give both low= and high="),
+            ({"cuts": [30], "low": 40, "high": 50}, "between low=40 and high=50"),
+            ({"cuts": [0.2, 0.4], "low": 0, "high": 1, "integers": True}, "no whole"),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize("cuts", [3, "30", ["30"], [float("nan")], [True]])
-def test_cut_points_that_are_no_numbers_are_refused(cuts: Any) -> None:
-    with pytest.raises(TypeError, match="cut points"):
-        Variable.numeric("age", cuts=cuts)
+def test_cut_points_that_are_no_numbers_are_refused() -> None:
+    def check(cuts: Any) -> None:
+        with pytest.raises(TypeError, match="cut points"):
+            Variable.numeric("age", cuts=cuts)
+
+    check_each([3, "30", ["30"], [float("nan")], [True]], check)
 
 
 def test_a_nominal_variable_takes_states_in_order() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from bayleaf.data.domain import Variable
 from bayleaf.data.hierarchy import ValueHierarchy
+from offenders import check_each
 
 NESTED = {
     "any": {"warm": ["red", {"yellowish": ["orange", "lemon"]}], "cold": ["blue"]}
@@ -39,21 +40,22 @@ def test_nested_values_are_given_back_as_the_same_tree(tree: ValueHierarchy) -> 
     assert ValueHierarchy.from_nested(tree.to_nested()) == tree
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["any"], True),
-        (["warm", "cold"], True),
-        (["red", "yellowish", "blue"], True),
-        (["warm", "red", "blue"], False),
-        (["warm"], False),
-        (list(COLOURS), True),
-    ],
-)
-def test_a_cut_covers_every_state_once(
-    tree: ValueHierarchy, names: list[str], expected: bool
-) -> None:
-    assert tree.is_cut(names) is expected
+def test_a_cut_covers_every_state_once(tree: ValueHierarchy) -> None:
+    def check(case: tuple[list[str], bool]) -> None:
+        names, expected = case
+        assert tree.is_cut(names) is expected
+
+    check_each(
+        [
+            (["any"], True),
+            (["warm", "cold"], True),
+            (["red", "yellowish", "blue"], True),
+            (["warm", "red", "blue"], False),
+            (["warm"], False),
+            (list(COLOURS), True),
+        ],
+        check,
+    )
 
 
 def test_a_name_used_twice_is_refused() -> None:
@@ -61,27 +63,30 @@ def test_a_name_used_twice_is_refused() -> None:
         ValueHierarchy.from_nested({"any": {"warm": ["red"], "cold": ["red"]}})
 
 
-@pytest.mark.parametrize("nested", [{}, {"a": []}, {"a": "bc"}, {"a": 3}, ["a"]])
-def test_what_is_no_tree_is_refused(nested: object) -> None:
-    with pytest.raises(ValueError, match="value hierarchy"):
-        ValueHierarchy.from_nested(nested)  # type: ignore[arg-type]
+def test_what_is_no_tree_is_refused() -> None:
+    def check(nested: object) -> None:
+        with pytest.raises(ValueError, match="value hierarchy"):
+            ValueHierarchy.from_nested(nested)  # type: ignore[arg-type]
+
+    check_each([{}, {"a": []}, {"a": "bc"}, {"a": 3}, ["a"]], check)
 
 
-@pytest.mark.parametrize(
-    ("nodes", "parents"),
-    [
-        (("a", "b"), (-1, -1)),
-        (("a", "b"), (0, -1)),
-        ((), ()),
-        (("a", "b"), (-1, 1)),
-        (("a",), (-1, 0)),
-    ],
-)
-def test_parents_that_are_no_tree_are_refused(
-    nodes: tuple[str, ...], parents: tuple[int, ...]
-) -> None:
-    with pytest.raises(ValueError, match="value hierarchy"):
-        ValueHierarchy(nodes, parents)
+def test_parents_that_are_no_tree_are_refused() -> None:
+    def check(case: tuple[tuple[str, ...], tuple[int, ...]]) -> None:
+        nodes, parents = case
+        with pytest.raises(ValueError, match="value hierarchy"):
+            ValueHierarchy(nodes, parents)
+
+    check_each(
+        [
+            (("a", "b"), (-1, -1)),
+            (("a", "b"), (0, -1)),
+            ((), ()),
+            (("a", "b"), (-1, 1)),
+            (("a",), (-1, 0)),
+        ],
+        check,
+    )
 
 
 def test_a_deep_tree_is_refused() -> None:

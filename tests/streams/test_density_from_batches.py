@@ -230,11 +230,12 @@ ROW = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(ROW, min_size=3, max_size=25), st.integers(1, 8), st.integers(1, 30))
-def test_densities_of_small_tables_of_any_content(
-    rows: list[Any], size: int, most: int
-) -> None:
+ANY_TABLE = given(
+    st.lists(ROW, min_size=3, max_size=25), st.integers(1, 8), st.integers(1, 30)
+)
+
+
+def same_density_in_batches(rows: list[Any], size: int, most: int) -> None:
     columns = {name: [row[i] for row in rows] for i, name in enumerate("xyzw")}
     table = pa.table(columns)
     one = BayesianNetworkEstimator(random_state=0, n_restarts=1)
@@ -245,3 +246,20 @@ def test_densities_of_small_tables_of_any_content(
     assert found.edges_ == expected.edges_
     assert found.score_ == expected.score_
     assert found.log_likelihood_ == expected.log_likelihood_
+
+
+@settings(max_examples=15, deadline=None)
+@ANY_TABLE
+def test_densities_of_small_tables_of_any_content(
+    rows: list[Any], size: int, most: int
+) -> None:
+    same_density_in_batches(rows, size, most)
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@ANY_TABLE
+def test_densities_of_many_small_tables_of_any_content(
+    rows: list[Any], size: int, most: int
+) -> None:
+    same_density_in_batches(rows, size, most)

@@ -29,6 +29,7 @@ from bayleaf.streams import learning, number_summary, spool
 from bayleaf.streams.number_summary import NumberSummary
 from bayleaf.streams.partitions import learning as partition_learning
 from bayleaf.streams.partitions.tasks import Tasks
+from offenders import check_each
 from oracles.batched_tables import (
     CLASSIFIERS,
     ROW,
@@ -70,18 +71,39 @@ def with_strangers(table: pa.Table) -> pa.Table:
     return features.set_column(place, "text", pa.array(cells))
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
-def test_partitions_give_the_model_of_the_table(estimator: Any, tmp_path: Path) -> None:
-    table = the_table()
+# Columns of every sort but those whose many values make models slow to save.
+NARROW = ["text", "few", "number", "truth", "date", "name", "constant", "label"]
+
+
+def check_model_of_partitions(estimator: Any, table: pa.Table, folder: Path) -> None:
     found = clone(estimator).fit(in_partitions(table), target="label")
     expected = in_memory(estimator, table)
-    same_file(expected, found, tmp_path)
+    same_file(expected, found, folder)
     strange = with_strangers(table)
     probabilities = expected.predict_proba(strange)
     np.testing.assert_array_equal(found.predict_proba(strange), probabilities)
 
 
-@pytest.mark.parametrize("starts", [(0,), tuple(range(0, 800, 50))])
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
+def test_partitions_give_the_model_of_the_table(estimator: Any, tmp_path: Path) -> None:
+    check_model_of_partitions(estimator, the_table(500).select(NARROW), tmp_path)
+
+
+def test_partitions_of_columns_of_every_sort_give_the_model_of_the_table(
+    tmp_path: Path,
+) -> None:
+    check_model_of_partitions(TANClassifier(), the_table(), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
+def test_every_model_of_columns_of_every_sort_is_that_of_the_table(
+    estimator: Any, tmp_path: Path
+) -> None:
+    check_model_of_partitions(estimator, the_table(), tmp_path)
+
+
+@pytest.mark.parametrize("starts", [(0,), tuple(range(0, 800, 100))])
 def test_the_model_does_not_depend_on_where_partitions_begin(
     starts: tuple[int, ...], tmp_path: Path
 ) -> None:
@@ -94,7 +116,7 @@ def test_the_model_does_not_depend_on_where_partitions_begin(
 def test_weights_are_a_column_of_partitions(
     whole: bool, scale: str, tmp_path: Path
 ) -> None:
-    table = the_table(500, 3)
+    table = the_table(500, 3).select(NARROW)
     rng = np.random.default_rng(1)
     weights = rng.integers(0, 4, 500).astype(float)
     if not whole:
@@ -111,13 +133,12 @@ def test_weights_are_a_column_of_partitions(
     )
 
 
-@settings(
-    max_examples=50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+ANY_PARTITIONS = given(
+    st.lists(ROW, min_size=3, max_size=30), st.lists(st.integers(0, 30), max_size=5)
 )
-@given(st.lists(ROW, min_size=3, max_size=30), st.lists(st.integers(0, 30), max_size=5))
-def test_small_partitions_of_any_content(rows: list[Any], starts: list[int]) -> None:
+
+
+def same_model_in_partitions(rows: list[Any], starts: list[int]) -> None:
     names = ("text", "whole", "number", "label")
     kinds = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
     columns = [pa.array([row[i] for row in rows], kind) for i, kind in enumerate(kinds)]
@@ -140,8 +161,31 @@ def test_small_partitions_of_any_content(rows: list[Any], starts: list[int]) -> 
         np.testing.assert_array_equal(one.probabilities, other.probabilities)
 
 
+@settings(
+    max_examples=4,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@ANY_PARTITIONS
+def test_small_partitions_of_any_content(rows: list[Any], starts: list[int]) -> None:
+    same_model_in_partitions(rows, starts)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@ANY_PARTITIONS
+def test_many_small_partitions_of_any_content(
+    rows: list[Any], starts: list[int]
+) -> None:
+    same_model_in_partitions(rows, starts)
+
+
 def test_what_needs_rows_gets_the_sample_of_the_stream(tmp_path: Path) -> None:
-    table = the_table()
+    table = the_table().select(NARROW)
     estimator = AveragedKDBClassifier(n_networks=2, random_state=0)
     found = clone(estimator).fit(
         in_partitions(table), target="label", max_rows_in_memory=300
@@ -154,7 +198,7 @@ def test_what_needs_rows_gets_the_sample_of_the_stream(tmp_path: Path) -> None:
 
 
 def test_the_callers_generator_is_drawn_from_as_by_a_table_in_memory() -> None:
-    table = the_table()
+    table = the_table().select(NARROW)
     states = []
     for source in (in_partitions(table), reader(table, 90)):
         rng = random_generator(np.random.default_rng(5))
@@ -324,29 +368,33 @@ def test_categories_that_no_row_has_are_no_classes() -> None:
         assert found.classes_.tolist() == ["p", "q"]
 
 
-@pytest.mark.parametrize(
-    ("what", "said"),
-    [
-        ({"target": "lable"}, "did you mean label"),
-        ({}, "name their column with target="),
-        ({"target": "label", "y": ["p"]}, "pass no y"),
-        (
-            {"target": "label", "sample_weight": "text"},
-            r"in partition \d, .*must hold",
-        ),
-        ({"target": "label", "sample_weight": [1.0]}, "name their column, got"),
-        ({"target": "text"}, "in partition .*the target .text. has missing"),
-        ({"target": "date"}, "dates or times"),
-        ({"target": "label", "store": "codes"}, "leave out store="),
-        ({"target": "label", "max_rows_in_memory": 0}, "max_rows_in_memory must be"),
-        ({"target": "label", "client": 3}, "client must be a Client"),
-    ],
-)
-def test_what_cannot_be_fitted_to_partitions_is_said(
-    what: dict[str, Any], said: str
-) -> None:
-    with pytest.raises((ValueError, TypeError), match=said):
-        TANClassifier().fit(in_partitions(the_table()), **what)
+def test_what_cannot_be_fitted_to_partitions_is_said() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        what, said = case
+        with pytest.raises((ValueError, TypeError), match=said):
+            TANClassifier().fit(in_partitions(the_table()), **what)
+
+    check_each(
+        [
+            ({"target": "lable"}, "did you mean label"),
+            ({}, "name their column with target="),
+            ({"target": "label", "y": ["p"]}, "pass no y"),
+            (
+                {"target": "label", "sample_weight": "text"},
+                r"in partition \d, .*must hold",
+            ),
+            ({"target": "label", "sample_weight": [1.0]}, "name their column, got"),
+            ({"target": "text"}, "in partition .*the target .text. has missing"),
+            ({"target": "date"}, "dates or times"),
+            ({"target": "label", "store": "codes"}, "leave out store="),
+            (
+                {"target": "label", "max_rows_in_memory": 0},
+                "max_rows_in_memory must be",
+            ),
+            ({"target": "label", "client": 3}, "client must be a Client"),
+        ],
+        check,
+    )
 
 
 def test_tables_without_rows_are_said() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -23,6 +24,7 @@ from bayleaf import (
     NaiveBayesClassifier,
     TANClassifier,
 )
+from offenders import check_each
 from oracles.batched_tables import SLOW_FIT, in_memory, reader, same_file, the_table
 
 SMALL = pa.table({"x": ["a", "b"] * 50, "n": np.arange(100) / 2, "label": ["p"] * 100})
@@ -38,7 +40,7 @@ def classifier(source: Any, **more: Any) -> Any:
     return NaiveBayesClassifier().fit(source, target="label", **more)
 
 
-FITS = pytest.mark.parametrize("fit", [density, classifier])
+FITS = [density, classifier]
 
 
 def one_sentence(error: pytest.ExceptionInfo[Exception]) -> None:
@@ -70,66 +72,85 @@ def failing(kind: type[Exception]) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(SMALL.schema, batches())
 
 
-@FITS
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        (Changing, "cannot read the table: "),
-        (lambda: failing(pa.ArrowInvalid), "the line went dead"),
-        (lambda: reader(SMALL.slice(0, 0), 5), "the table has no rows"),
-        (lambda: pl.LazyFrame(SMALL).select(pl.col("no")), "unable to find column"),
-        (
-            lambda: pl.LazyFrame(SMALL).with_columns(pl.col("x").cast(pl.Int64)),
-            "conversion from",
+def test_what_a_library_cannot_read_is_told_in_a_sentence() -> None:
+    def check(case: tuple[Any, tuple[Any, str]]) -> None:
+        fit, (source, said) = case
+        with pytest.raises((ValueError, OSError), match=said) as error:
+            fit(source())
+        one_sentence(error)
+
+    check_each(
+        itertools.product(
+            FITS,
+            [
+                (Changing, "cannot read the table: "),
+                (lambda: failing(pa.ArrowInvalid), "the line went dead"),
+                (lambda: reader(SMALL.slice(0, 0), 5), "the table has no rows"),
+                (
+                    lambda: pl.LazyFrame(SMALL).select(pl.col("no")),
+                    "unable to find column",
+                ),
+                (
+                    lambda: pl.LazyFrame(SMALL).with_columns(
+                        pl.col("x").cast(pl.Int64)
+                    ),
+                    "conversion from",
+                ),
+                (lambda: [Path("no.parquet")], "cannot read no.parquet: No such file"),
+            ],
         ),
-        (lambda: [Path("no.parquet")], "cannot read no.parquet: No such file"),
-    ],
-)
-def test_what_a_library_cannot_read_is_told_in_a_sentence(
-    fit: Any, source: Any, said: str
-) -> None:
-    with pytest.raises((ValueError, OSError), match=said) as error:
-        fit(source())
-    one_sentence(error)
+        check,
+    )
 
 
-@FITS
-@pytest.mark.parametrize(
-    ("column", "said"),
-    [
-        (pa.nulls(100, pa.string()), "has no value in any training row"),
-        (pa.nulls(100), "has no value in any training row"),
-        (pa.array([float("inf")] * 100), "holds infinity"),
-        (pa.array([[1, 2]] * 100), "holds list<item: int64>"),
-        (pa.array([{"a": 1}] * 100), "holds struct<a: int64>"),
-        (pa.array([b"\xff"] * 100), "holds binary"),
-    ],
-)
-def test_columns_that_no_model_has_are_named(fit: Any, column: Any, said: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=f"column 'z' {said}") as error:
-        fit(reader(SMALL.append_column("z", column), 30))
-    one_sentence(error)
+def test_columns_that_no_model_has_are_named() -> None:
+    def check(case: tuple[Any, tuple[Any, str]]) -> None:
+        fit, (column, said) = case
+        with pytest.raises(
+            (ValueError, TypeError), match=f"column 'z' {said}"
+        ) as error:
+            fit(reader(SMALL.append_column("z", column), 30))
+        one_sentence(error)
+
+    check_each(
+        itertools.product(
+            FITS,
+            [
+                (pa.nulls(100, pa.string()), "has no value in any training row"),
+                (pa.nulls(100), "has no value in any training row"),
+                (pa.array([float("inf")] * 100), "holds infinity"),
+                (pa.array([[1, 2]] * 100), "holds list<item: int64>"),
+                (pa.array([{"a": 1}] * 100), "holds struct<a: int64>"),
+                (pa.array([b"\xff"] * 100), "holds binary"),
+            ],
+        ),
+        check,
+    )
 
 
-@FITS
-@pytest.mark.parametrize(
-    ("weights", "said"),
-    [
-        ([-1.0] * 100, r"holds -1\.0 in row 0"),
-        ([1.0] * 60 + [None] * 40, "holds nan in row 60"),
-        ([0.0] * 100, "no rows of weight above zero"),
-        ([1e308] * 100, "sums to inf, too much to count with"),
-        (["a"] * 100, "must hold numbers"),
-    ],
-)
-def test_weights_that_cannot_be_used_are_told_of(
-    fit: Any, weights: list[Any], said: str
-) -> None:
-    table = SMALL.append_column("w", pa.array(weights))
-    with pytest.raises(ValueError, match=said):
-        fit(reader(table, 30), sample_weight="w")
+def test_weights_that_cannot_be_used_are_told_of() -> None:
+    def check(case: tuple[Any, tuple[list[Any], str]]) -> None:
+        fit, (weights, said) = case
+        table = SMALL.append_column("w", pa.array(weights))
+        with pytest.raises(ValueError, match=said):
+            fit(reader(table, 30), sample_weight="w")
+
+    check_each(
+        itertools.product(
+            FITS,
+            [
+                ([-1.0] * 100, r"holds -1\.0 in row 0"),
+                ([1.0] * 60 + [None] * 40, "holds nan in row 60"),
+                ([0.0] * 100, "no rows of weight above zero"),
+                ([1e308] * 100, "sums to inf, too much to count with"),
+                (["a"] * 100, "must hold numbers"),
+            ],
+        ),
+        check,
+    )
 
 
+@pytest.mark.slow
 def test_values_beyond_those_of_two_bytes_share_a_state(tmp_path: Path) -> None:
     n_rows = 150_000
     table = pa.table(
@@ -143,42 +164,54 @@ def test_values_beyond_those_of_two_bytes_share_a_state(tmp_path: Path) -> None:
     assert found.encoder_.domain[0].other_state == "other values"
 
 
-@FITS
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("x,label\na,p\nb\n", "Expected 2 columns, got 1: b"),
-        ("x,x,label\na,b,p\n", "several columns are called 'x'"),
-        ("x,label\n", "the table has no rows"),
-        ("", "cannot read .*t.csv: Empty CSV file"),
-    ],
-)
-def test_csv_files_that_are_no_tables_are_told_of(
-    fit: Any, content: str, said: str, tmp_path: Path
-) -> None:
-    (tmp_path / "t.csv").write_text(content)
-    with pytest.raises(ValueError, match=said) as error:
-        fit(tmp_path / "t.csv", store=tmp_path / "codes")
-    one_sentence(error)
-    assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+def test_csv_files_that_are_no_tables_are_told_of(tmp_path: Path) -> None:
+    def check(case: tuple[Any, tuple[str, str]]) -> None:
+        fit, (content, said) = case
+        (tmp_path / "t.csv").write_text(content)
+        with pytest.raises(ValueError, match=said) as error:
+            fit(tmp_path / "t.csv", store=tmp_path / "codes")
+        one_sentence(error)
+        assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+
+    check_each(
+        itertools.product(
+            FITS,
+            [
+                ("x,label\na,p\nb\n", "Expected 2 columns, got 1: b"),
+                ("x,x,label\na,b,p\n", "several columns are called 'x'"),
+                ("x,label\n", "the table has no rows"),
+                ("", "cannot read .*t.csv: Empty CSV file"),
+            ],
+        ),
+        check,
+    )
 
 
-@FITS
-@pytest.mark.parametrize(
-    ("second", "said"),
-    [
-        (SMALL.drop_columns(["n"]), r"1\.parquet lacks the column 'n' that"),
-        (SMALL.append_column("more", SMALL["x"]), r"0\.parquet lacks the column 'mo"),
-        (SMALL.set_column(0, "x", SMALL["n"]), "is string in some of the files and do"),
-    ],
-)
-def test_files_of_other_columns_are_refused(
-    fit: Any, second: pa.Table, said: str, tmp_path: Path
-) -> None:
-    pa_parquet.write_table(SMALL, tmp_path / "0.parquet")
-    pa_parquet.write_table(second, tmp_path / "1.parquet")
-    with pytest.raises(ValueError, match=said):
-        fit(tmp_path)
+def test_files_of_other_columns_are_refused(tmp_path: Path) -> None:
+    def check(case: tuple[Any, tuple[pa.Table, str]]) -> None:
+        fit, (second, said) = case
+        pa_parquet.write_table(SMALL, tmp_path / "0.parquet")
+        pa_parquet.write_table(second, tmp_path / "1.parquet")
+        with pytest.raises(ValueError, match=said):
+            fit(tmp_path)
+
+    check_each(
+        itertools.product(
+            FITS,
+            [
+                (SMALL.drop_columns(["n"]), r"1\.parquet lacks the column 'n' that"),
+                (
+                    SMALL.append_column("more", SMALL["x"]),
+                    r"0\.parquet lacks the column 'mo",
+                ),
+                (
+                    SMALL.set_column(0, "x", SMALL["n"]),
+                    "is string in some of the files and do",
+                ),
+            ],
+        ),
+        check,
+    )
 
 
 def test_files_may_differ_in_the_width_of_numbers_and_lack_values(
@@ -209,7 +242,7 @@ def test_damaged_parquet_files_are_named(tmp_path: Path) -> None:
         density(path)
 
 
-@FITS
+@pytest.mark.parametrize("fit", FITS)
 def test_no_changed_byte_of_a_file_of_codes_goes_unnoticed(
     fit: Any, tmp_path: Path
 ) -> None:
@@ -227,17 +260,19 @@ def test_no_changed_byte_of_a_file_of_codes_goes_unnoticed(
         one_sentence(error)
 
 
-@FITS
-def test_files_of_codes_are_written_to_files(fit: Any, tmp_path: Path) -> None:
-    pa_parquet.write_table(SMALL, tmp_path / "t.parquet")
-    for store, said in (
-        ("no/codes", "no does not exist"),
-        (".", "it is a folder"),
-        ("t.parquet", "is no file of codes"),
-    ):
-        with pytest.raises((ValueError, OSError), match=said):
-            fit(tmp_path / "t.parquet", store=tmp_path / store)
-    assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
+def test_files_of_codes_are_written_to_files(tmp_path: Path) -> None:
+    def check(fit: Any) -> None:
+        pa_parquet.write_table(SMALL, tmp_path / "t.parquet")
+        for store, said in (
+            ("no/codes", "no does not exist"),
+            (".", "it is a folder"),
+            ("t.parquet", "is no file of codes"),
+        ):
+            with pytest.raises((ValueError, OSError), match=said):
+                fit(tmp_path / "t.parquet", store=tmp_path / store)
+        assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
+
+    check_each(FITS, check)
 
 
 @pytest.mark.slow

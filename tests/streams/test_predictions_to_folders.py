@@ -24,6 +24,7 @@ from bayleaf import (
     predict_to_folder,
 )
 from bayleaf.predictions import parts
+from offenders import check_each
 from oracles.batched_tables import reader, the_table
 
 
@@ -74,24 +75,28 @@ def test_every_file_of_a_table_gets_a_file_of_predictions(
     assert (again.n_files, again.n_rows, again.n_kept) == (0, 0, 3)
 
 
-@pytest.mark.parametrize("size", [64, 100, 1000])
 @pytest.mark.parametrize("make", ["reader", "lazy", "dataset", "frame"])
 def test_tables_that_are_no_files_are_cut_into_files(
-    size: int, make: str, table: pa.Table, model: TANClassifier, tmp_path: Path
+    make: str, table: pa.Table, model: TANClassifier, tmp_path: Path
 ) -> None:
     folder = in_files(table, tmp_path / "in")
-    source = {
-        "reader": reader(table, 77),
-        "lazy": pl.scan_parquet(folder),
-        "dataset": pa_dataset.dataset(folder),
-        "frame": table,
-    }[make]
-    out = tmp_path / "out"
-    done = predict_to_folder(model, source, out, rows_per_file=size)
-    assert (done.n_files, done.n_rows) == (-(-400 // size), 400)
-    lengths = [pa_parquet.read_metadata(p).num_rows for p in sorted(out.glob("*.pa*"))]
-    assert lengths == [size] * (400 // size) + [400 % size] * bool(400 % size)
-    check(predicted(out), model, table)
+
+    def check_files(size: int) -> None:
+        source = {
+            "reader": reader(table, 77),
+            "lazy": pl.scan_parquet(folder),
+            "dataset": pa_dataset.dataset(folder),
+            "frame": table,
+        }[make]
+        out = tmp_path / f"out {size}"
+        done = predict_to_folder(model, source, out, rows_per_file=size)
+        assert (done.n_files, done.n_rows) == (-(-400 // size), 400)
+        files = sorted(out.glob("*.pa*"))
+        lengths = [pa_parquet.read_metadata(path).num_rows for path in files]
+        assert lengths == [size] * (400 // size) + [400 % size] * bool(400 % size)
+        check(predicted(out), model, table)
+
+    check_each([64, 100, 1000], check_files)
 
 
 @pytest.mark.parametrize("in_parts", [True, False])
@@ -156,7 +161,8 @@ def test_unknown_values_of_all_files_are_counted(
     table: pa.Table, model: TANClassifier, tmp_path: Path
 ) -> None:
     odd = table.set_column(0, "text", pa.array(["new"] * 7 + ["x"] * 393))
-    done = predict_to_folder(model, reader(odd, 50), tmp_path / "out", rows_per_file=3)
+    few = reader(odd.slice(0, 30), 10)
+    done = predict_to_folder(model, few, tmp_path / "out", rows_per_file=3)
     assert done.unknown == {"text": 7}
 
 

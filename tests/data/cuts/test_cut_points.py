@@ -22,6 +22,7 @@ from bayleaf.data.cuts.cut_points import (
     mdlp_cut_points,
     standard_deviation_cut_points,
 )
+from offenders import check_each
 from oracles import mdlp as oracle
 
 Table = tuple[NDArray[np.float64], NDArray[np.intp], int, NDArray[np.float64]]
@@ -73,13 +74,6 @@ def chosen(table: Table, rows: Any) -> Table:
     return values[rows], classes[rows], n_classes, weights[rows]
 
 
-@pytest.fixture(params=RULES.values(), ids=RULES)
-def rule(request: pytest.FixtureRequest) -> Rule:
-    """Each rule in turn, with one signature for all."""
-    found: Rule = request.param
-    return found
-
-
 @pytest.fixture(params=[4_000_000, 20], ids=["checkpoints", "few checkpoints"])
 def search(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search with one block to a checkpoint, and with several."""
@@ -87,15 +81,16 @@ def search(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("search")
-@pytest.mark.parametrize("weighting", WEIGHTS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(6))
-def test_mdlp_equals_the_oracle(seed: int, kind: str, weighting: str) -> None:
-    values, classes, n_classes, weights = random_table(seed, kind, weighting)
-    expected = oracle.mdlp_cut_points(
-        values.tolist(), classes.tolist(), weights.tolist()
-    )
-    assert mdlp_cut_points(values, classes, n_classes, weights) == expected
+def test_mdlp_equals_the_oracle() -> None:
+    def check(case: tuple[str, str, int]) -> None:
+        weighting, kind, seed = case
+        values, classes, n_classes, weights = random_table(seed, kind, weighting)
+        expected = oracle.mdlp_cut_points(
+            values.tolist(), classes.tolist(), weights.tolist()
+        )
+        assert mdlp_cut_points(values, classes, n_classes, weights) == expected
+
+    check_each(itertools.product(WEIGHTS, KINDS, range(6)), check)
 
 
 def test_the_tables_of_the_oracle_test_are_cut_often_enough_to_tell() -> None:
@@ -108,36 +103,37 @@ def test_the_tables_of_the_oracle_test_are_cut_often_enough_to_tell() -> None:
 
 
 @pytest.mark.usefixtures("search")
-@pytest.mark.parametrize("n_classes", [2, 7])
-@pytest.mark.parametrize("noise", [0.0, 0.2, 1.0])
-def test_branch_and_bound_finds_the_cuts_of_trying_all(
-    n_classes: int, noise: float
-) -> None:
-    rng = np.random.default_rng(0)
-    values = rng.random(4000)
-    classes = (values * 40).astype(np.intp) % n_classes
-    strays = rng.random(4000) < noise
-    classes[strays] = rng.integers(0, n_classes, strays.sum())
-    weights = rng.integers(1, 4, 4000) * 1.0
-    expected = oracle.cuts_by_trying_all(values, classes, n_classes, weights)
-    assert mdlp_cut_points(values, classes, n_classes, weights) == expected
-    assert len(expected) > 30 or noise == 1.0
+def test_branch_and_bound_finds_the_cuts_of_trying_all() -> None:
+    def check(case: tuple[int, float]) -> None:
+        n_classes, noise = case
+        rng = np.random.default_rng(0)
+        values = rng.random(4000)
+        classes = (values * 40).astype(np.intp) % n_classes
+        strays = rng.random(4000) < noise
+        classes[strays] = rng.integers(0, n_classes, strays.sum())
+        weights = rng.integers(1, 4, 4000) * 1.0
+        expected = oracle.cuts_by_trying_all(values, classes, n_classes, weights)
+        assert mdlp_cut_points(values, classes, n_classes, weights) == expected
+        assert len(expected) > 30 or noise == 1.0
+
+    check_each(itertools.product([2, 7], [0.0, 0.2, 1.0]), check)
 
 
-@pytest.mark.parametrize(
-    ("column", "expected"),
-    [
-        (0, (5.55, 6.15)),
-        (1, (2.95, (3.3 + 3.4) / 2)),
-        (2, (2.45, 4.75)),
-        (3, (0.8, 1.75)),
-    ],
-)
-def test_mdlp_finds_the_known_cut_points_of_iris(
-    column: int, expected: tuple[float, ...]
-) -> None:
-    table, classes = load_iris(return_X_y=True)
-    assert mdlp_cut_points(table[:, column], classes, 3, np.ones(150)) == expected
+def test_mdlp_finds_the_known_cut_points_of_iris() -> None:
+    def check(case: tuple[int, tuple[float, ...]]) -> None:
+        column, expected = case
+        table, classes = load_iris(return_X_y=True)
+        assert mdlp_cut_points(table[:, column], classes, 3, np.ones(150)) == expected
+
+    check_each(
+        [
+            (0, (5.55, 6.15)),
+            (1, (2.95, (3.3 + 3.4) / 2)),
+            (2, (2.45, 4.75)),
+            (3, (0.8, 1.75)),
+        ],
+        check,
+    )
 
 
 def mirrored_classes(seed: int) -> NDArray[np.intp]:
@@ -151,14 +147,14 @@ def mirrored_classes(seed: int) -> NDArray[np.intp]:
 
 
 @pytest.mark.usefixtures("search")
-@pytest.mark.parametrize("seed", range(40))
-def test_of_the_cuts_that_tie_in_a_mirrored_column_the_lowest_is_taken(
-    seed: int,
-) -> None:
-    classes = mirrored_classes(seed)
-    table = np.arange(float(len(classes))), classes, np.ones(len(classes))
-    expected = oracle.mdlp_cut_points(*(column.tolist() for column in table))
-    assert mdlp_cut_points(table[0], classes, 4, table[2]) == expected
+def test_of_the_cuts_that_tie_in_a_mirrored_column_the_lowest_is_taken() -> None:
+    def check(seed: int) -> None:
+        classes = mirrored_classes(seed)
+        table = np.arange(float(len(classes))), classes, np.ones(len(classes))
+        expected = oracle.mdlp_cut_points(*(column.tolist() for column in table))
+        assert mdlp_cut_points(table[0], classes, 4, table[2]) == expected
+
+    check_each(range(40), check)
 
 
 def test_some_mirrored_columns_are_cut_at_one_of_two_that_tie() -> None:
@@ -171,72 +167,91 @@ def test_some_mirrored_columns_are_cut_at_one_of_two_that_tie() -> None:
     assert n_lopsided >= 3
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(4))
-def test_whole_weights_equal_repeated_rows(seed: int, kind: str, rule: Rule) -> None:
-    table = random_table(seed, kind, "whole")
-    assert rule(*table) == rule(*repeated(table))
+def test_whole_weights_equal_repeated_rows() -> None:
+    def check(case: tuple[str, str, int]) -> None:
+        rule, kind, seed = case
+        table = random_table(seed, kind, "whole")
+        assert RULES[rule](*table) == RULES[rule](*repeated(table))
+
+    check_each(itertools.product(RULES, KINDS, range(4)), check)
 
 
-@pytest.mark.parametrize("weighting", ["whole", "fractional"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_weight_zero_equals_an_absent_row(
-    kind: str, weighting: str, rule: Rule
-) -> None:
-    table = random_table(3, kind, weighting)
-    table[3][::3] = 0.0
-    assert rule(*table) == rule(*chosen(table, table[3] > 0))
+def test_weight_zero_equals_an_absent_row() -> None:
+    def check(case: tuple[str, str, str]) -> None:
+        rule, weighting, kind = case
+        table = random_table(3, kind, weighting)
+        table[3][::3] = 0.0
+        assert RULES[rule](*table) == RULES[rule](*chosen(table, table[3] > 0))
+
+    check_each(itertools.product(RULES, ["whole", "fractional"], KINDS), check)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_missing_value_equals_an_absent_row(kind: str, rule: Rule) -> None:
-    table = random_table(5, kind, "whole")
-    assert rule(*table) == rule(*chosen(table, ~np.isnan(table[0])))
+def test_a_missing_value_equals_an_absent_row() -> None:
+    def check(case: tuple[str, str]) -> None:
+        rule, kind = case
+        table = random_table(5, kind, "whole")
+        assert RULES[rule](*table) == RULES[rule](*chosen(table, ~np.isnan(table[0])))
+
+    check_each(itertools.product(RULES, KINDS), check)
 
 
-@pytest.mark.parametrize("weighting", WEIGHTS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_order_of_rows_does_not_matter(
-    kind: str, weighting: str, rule: Rule
-) -> None:
-    table = random_table(7, kind, weighting)
-    order = np.random.default_rng(0).permutation(len(table[0]))
-    assert rule(*table) == rule(*chosen(table, order))
+def test_the_order_of_rows_does_not_matter() -> None:
+    def check(case: tuple[str, str, str]) -> None:
+        rule, weighting, kind = case
+        table = random_table(7, kind, weighting)
+        order = np.random.default_rng(0).permutation(len(table[0]))
+        assert RULES[rule](*table) == RULES[rule](*chosen(table, order))
+
+    check_each(itertools.product(RULES, WEIGHTS, KINDS), check)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_cuts_increase_and_part_observed_values(kind: str, rule: Rule) -> None:
-    table = random_table(9, kind, "ones")
-    cuts = rule(*table)
-    assert all(low < high for low, high in itertools.pairwise(cuts))
-    assert not cuts or np.nanmin(table[0]) <= cuts[0]
-    assert not cuts or cuts[-1] < np.nanmax(table[0])
+def test_cuts_increase_and_part_observed_values() -> None:
+    def check(case: tuple[str, str]) -> None:
+        rule, kind = case
+        table = random_table(9, kind, "ones")
+        cuts = RULES[rule](*table)
+        assert all(low < high for low, high in itertools.pairwise(cuts))
+        assert not cuts or np.nanmin(table[0]) <= cuts[0]
+        assert not cuts or cuts[-1] < np.nanmax(table[0])
+
+    check_each(itertools.product(RULES, KINDS), check)
 
 
-@pytest.mark.parametrize(
-    "values", [[], [math.nan, math.nan], [3.0], [3.0, 3.0, 3.0], [0.0, -0.0]]
-)
-def test_fewer_than_two_distinct_values_are_not_cut(
-    values: list[float], rule: Rule
-) -> None:
-    classes = np.arange(len(values)) % 2
-    assert rule(np.array(values), classes, 2, np.ones(len(values))) == ()
+def test_fewer_than_two_distinct_values_are_not_cut() -> None:
+    def check(case: tuple[str, list[float]]) -> None:
+        rule, values = case
+        classes = np.arange(len(values)) % 2
+        assert RULES[rule](np.array(values), classes, 2, np.ones(len(values))) == ()
+
+    check_each(
+        itertools.product(
+            RULES, [[], [math.nan, math.nan], [3.0], [3.0, 3.0, 3.0], [0.0, -0.0]]
+        ),
+        check,
+    )
 
 
-def test_rows_that_all_weigh_nothing_are_not_cut(rule: Rule) -> None:
-    assert rule(np.arange(4.0), np.array([0, 0, 1, 1]), 2, np.zeros(4)) == ()
+def test_rows_that_all_weigh_nothing_are_not_cut() -> None:
+    def check(rule: str) -> None:
+        assert RULES[rule](np.arange(4.0), np.array([0, 0, 1, 1]), 2, np.zeros(4)) == ()
+
+    check_each(RULES, check)
 
 
-@pytest.mark.parametrize(
-    "low", [1.0, 1.0 + 2.0**-52, -1.0, 5e-324, np.nextafter(1e300, np.inf)]
-)
-def test_a_cut_between_neighbouring_floats_is_the_lower_one(
-    low: float, rule: Rule
-) -> None:
-    high = float(np.nextafter(low, np.inf))
-    values = np.repeat([low, high], 20)
-    classes = np.repeat([0, 1], 20)
-    assert rule(values, classes, 2, np.ones(40)) == (low,)
+def test_a_cut_between_neighbouring_floats_is_the_lower_one() -> None:
+    def check(case: tuple[str, float]) -> None:
+        rule, low = case
+        high = float(np.nextafter(low, np.inf))
+        values = np.repeat([low, high], 20)
+        classes = np.repeat([0, 1], 20)
+        assert RULES[rule](values, classes, 2, np.ones(40)) == (low,)
+
+    check_each(
+        itertools.product(
+            RULES, [1.0, 1.0 + 2.0**-52, -1.0, 5e-324, np.nextafter(1e300, np.inf)]
+        ),
+        check,
+    )
 
 
 def test_zero_has_no_sign() -> None:
@@ -247,13 +262,15 @@ def test_zero_has_no_sign() -> None:
     assert counts.tolist() == [3.0]
 
 
-@pytest.mark.parametrize("weight", [0.1, 1 / 3, 0.7, 1e-300])
-def test_a_common_weight_does_not_move_equal_frequency_cuts(weight: float) -> None:
-    for n_rows in range(2, 60):
-        values = np.arange(float(n_rows))
-        expected = equal_frequency_cut_points(values, np.ones(n_rows), n_rows // 2)
-        weights = np.full(n_rows, weight)
-        assert equal_frequency_cut_points(values, weights, n_rows // 2) == expected
+def test_a_common_weight_does_not_move_equal_frequency_cuts() -> None:
+    def check(weight: float) -> None:
+        for n_rows in range(2, 60):
+            values = np.arange(float(n_rows))
+            expected = equal_frequency_cut_points(values, np.ones(n_rows), n_rows // 2)
+            weights = np.full(n_rows, weight)
+            assert equal_frequency_cut_points(values, weights, n_rows // 2) == expected
+
+    check_each([0.1, 1 / 3, 0.7, 1e-300], check)
 
 
 def test_fractional_weights_sum_to_the_same_in_any_order() -> None:
@@ -263,21 +280,27 @@ def test_fractional_weights_sum_to_the_same_in_any_order() -> None:
     np.testing.assert_allclose(exact, weights, rtol=0, atol=1e-12)
 
 
-def test_a_weight_far_below_the_total_equals_an_absent_row(rule: Rule) -> None:
-    table = random_table(11, "distinct", "ones")
-    table[3][::2] = 1e-30
-    assert rule(*table) == rule(*chosen(table, table[3] == 1.0))
+def test_a_weight_far_below_the_total_equals_an_absent_row() -> None:
+    def check(rule: str) -> None:
+        table = random_table(11, "distinct", "ones")
+        table[3][::2] = 1e-30
+        assert RULES[rule](*table) == RULES[rule](*chosen(table, table[3] == 1.0))
+
+    check_each(RULES, check)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e308])
-def test_very_small_and_very_large_values_are_cut_as_others_are(
-    scale: float, rule: Rule
-) -> None:
-    values = np.repeat([-1.0, -0.5, 0.25, 1.0], 20)
-    classes = np.repeat([0, 0, 1, 1], 20)
-    codes = np.searchsorted(rule(values, classes, 2, np.ones(80)), values)
-    far = np.searchsorted(rule(values * scale, classes, 2, np.ones(80)), values * scale)
-    np.testing.assert_array_equal(far, codes)
+def test_very_small_and_very_large_values_are_cut_as_others_are() -> None:
+    def check(case: tuple[str, float]) -> None:
+        rule, scale = case
+        values = np.repeat([-1.0, -0.5, 0.25, 1.0], 20)
+        classes = np.repeat([0, 0, 1, 1], 20)
+        codes = np.searchsorted(RULES[rule](values, classes, 2, np.ones(80)), values)
+        far = np.searchsorted(
+            RULES[rule](values * scale, classes, 2, np.ones(80)), values * scale
+        )
+        np.testing.assert_array_equal(far, codes)
+
+    check_each(itertools.product(RULES, [1e-300, 1e308]), check)
 
 
 def test_mdlp_does_not_cut_where_all_rows_together_weigh_one() -> None:
@@ -285,23 +308,29 @@ def test_mdlp_does_not_cut_where_all_rows_together_weigh_one() -> None:
     assert mdlp_cut_points(values, classes, 2, np.full(100, 0.01)) == ()
 
 
-@pytest.mark.parametrize("n_classes", [50, 2000])
-def test_mdlp_copes_with_many_classes(n_classes: int) -> None:
-    classes = np.repeat([0, n_classes - 1], 30)
-    assert mdlp_cut_points(np.arange(60.0), classes, n_classes, np.ones(60)) == (29.5,)
+def test_mdlp_copes_with_many_classes() -> None:
+    def check(n_classes: int) -> None:
+        classes = np.repeat([0, n_classes - 1], 30)
+        assert mdlp_cut_points(np.arange(60.0), classes, n_classes, np.ones(60)) == (
+            29.5,
+        )
+
+    check_each([50, 2000], check)
 
 
-@pytest.mark.parametrize("weighting", WEIGHTS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_standard_deviation_cuts_part_as_floor_does(kind: str, weighting: str) -> None:
-    values, _, _, weights = random_table(1, kind, weighting)
-    keep = ~np.isnan(values) & (weights > 0)
-    values, weights = values[keep], weights[keep]
-    mean = np.average(values, weights=weights)
-    deviation = math.sqrt(np.average((values - mean) ** 2, weights=weights))
-    steps = np.floor((values - mean) / deviation)
-    codes = np.searchsorted(standard_deviation_cut_points(values, weights), values)
-    np.testing.assert_array_equal(codes, np.unique(steps, return_inverse=True)[1])
+def test_standard_deviation_cuts_part_as_floor_does() -> None:
+    def check(case: tuple[str, str]) -> None:
+        weighting, kind = case
+        values, _, _, weights = random_table(1, kind, weighting)
+        keep = ~np.isnan(values) & (weights > 0)
+        values, weights = values[keep], weights[keep]
+        mean = np.average(values, weights=weights)
+        deviation = math.sqrt(np.average((values - mean) ** 2, weights=weights))
+        steps = np.floor((values - mean) / deviation)
+        codes = np.searchsorted(standard_deviation_cut_points(values, weights), values)
+        np.testing.assert_array_equal(codes, np.unique(steps, return_inverse=True)[1])
+
+    check_each(itertools.product(WEIGHTS, KINDS), check)
 
 
 def test_standard_deviation_cuts_lie_at_whole_deviations_from_the_mean() -> None:
@@ -316,19 +345,21 @@ def test_a_value_at_a_whole_deviation_belongs_above_the_cut() -> None:
     assert np.searchsorted(cuts, [1.0, 2.0, 3.0]).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("n_bins", [2, 3, 5, 10])
-@pytest.mark.parametrize("kind", KINDS)
-def test_equal_frequency_cuts_stand_above_the_quantiles(kind: str, n_bins: int) -> None:
-    column = repeated(random_table(2, kind, "whole"))[0]
-    values = column[~np.isnan(column)]
-    distinct = np.unique(values)
-    # Sorted rows by position, in whole numbers: the quantile without rounding.
-    positions = [-(-i * len(values) // n_bins) - 1 for i in range(1, n_bins)]
-    quantiles = np.unique(np.sort(values)[positions])
-    above = np.searchsorted(distinct, quantiles[quantiles < distinct[-1]]) + 1
-    expected = tuple(((distinct[above - 1] + distinct[above]) / 2).tolist())
-    found = equal_frequency_cut_points(values, np.ones(len(values)), n_bins)
-    assert found == expected
+def test_equal_frequency_cuts_stand_above_the_quantiles() -> None:
+    def check(case: tuple[int, str]) -> None:
+        n_bins, kind = case
+        column = repeated(random_table(2, kind, "whole"))[0]
+        values = column[~np.isnan(column)]
+        distinct = np.unique(values)
+        # Sorted rows by position, in whole numbers: the quantile without rounding.
+        positions = [-(-i * len(values) // n_bins) - 1 for i in range(1, n_bins)]
+        quantiles = np.unique(np.sort(values)[positions])
+        above = np.searchsorted(distinct, quantiles[quantiles < distinct[-1]]) + 1
+        expected = tuple(((distinct[above - 1] + distinct[above]) / 2).tolist())
+        found = equal_frequency_cut_points(values, np.ones(len(values)), n_bins)
+        assert found == expected
+
+    check_each(itertools.product([2, 3, 5, 10], KINDS), check)
 
 
 def test_equal_frequency_bins_of_distinct_values_hold_equally_many_rows() -> None:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from bayleaf import AveragedKDBClassifier, NaiveBayesClassifier
 from bayleaf.data.cuts.discretizers import EqualWidthDiscretizer
+from offenders import check_each
 
 
-@pytest.mark.parametrize(("n_bins", "is_short"), [(5, False), (24, False), (40, True)])
-def test_many_cut_points_are_counted_and_few_are_listed(
-    n_bins: int, is_short: bool
-) -> None:
-    size = np.random.default_rng(0).normal(size=500)
-    table = pd.DataFrame({"size": size})
-    model = NaiveBayesClassifier(discretizer=EqualWidthDiscretizer(n_bins=n_bins))
-    text = str(model.fit(table, size > 0).columns_)
-    cuts = model.encoder_.domain[0].cut_points
-    listed = all(f"{cut:.6g}" in text for cut in cuts)
-    assert listed is not is_short
-    assert (f"cut at {len(cuts)} points from" in text) is is_short
+def test_many_cut_points_are_counted_and_few_are_listed() -> None:
+    def check(case: tuple[int, bool]) -> None:
+        n_bins, is_short = case
+        size = np.random.default_rng(0).normal(size=500)
+        table = pd.DataFrame({"size": size})
+        model = NaiveBayesClassifier(discretizer=EqualWidthDiscretizer(n_bins=n_bins))
+        text = str(model.fit(table, size > 0).columns_)
+        cuts = model.encoder_.domain[0].cut_points
+        listed = all(f"{cut:.6g}" in text for cut in cuts)
+        assert listed is not is_short
+        assert (f"cut at {len(cuts)} points from" in text) is is_short
+
+    check_each([(5, False), (24, False), (40, True)], check)
 
 
 def test_a_fine_coding_takes_a_line_a_column() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from bayleaf.data.encoder.learning import Target, learn_encoder
 from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.frames import take_apart
+from offenders import check_each
 
 MakeFrame = Callable[[dict[str, Any]], Any]
 MIXED = {
@@ -89,10 +91,12 @@ def test_whole_numbers_with_missing_cells_are_nominal() -> None:
         assert codes.column(2).tolist() == [2, 0, 1, 3, 0, 2]
 
 
-@pytest.mark.parametrize("convert", ["object", "string", "category"])
-def test_text_of_every_pandas_type_gives_the_same_codes(convert: str) -> None:
-    frame = pd.DataFrame({"text": pd.Series(MIXED["text"], dtype=convert)})
-    assert learn(frame)[1].column(0).tolist() == [1, 0, 3, 1, 2, 0]
+def test_text_of_every_pandas_type_gives_the_same_codes() -> None:
+    def check(convert: str) -> None:
+        frame = pd.DataFrame({"text": pd.Series(MIXED["text"], dtype=convert)})
+        assert learn(frame)[1].column(0).tolist() == [1, 0, 3, 1, 2, 0]
+
+    check_each(["object", "string", "category"], check)
 
 
 def test_training_codes_are_those_of_transforming_again(make_frame: MakeFrame) -> None:
@@ -124,22 +128,28 @@ def test_ten_integers_are_nominal_and_eleven_numeric() -> None:
     assert encoder.notes["ten"] == "integers, 10 values, taken as nominal"
 
 
-@pytest.mark.parametrize(
-    "declared", [("b",), (1,), (np.int64(1),), (False, True), (np.False_, np.True_)]
-)
-def test_nominal_columns_are_declared_by_name_position_or_mask(declared: Any) -> None:
-    frame = pd.DataFrame({"a": [1, 2, 1], "b": [0.5, 1.5, 0.5]})
-    encoder, codes = learn(frame, EncoderRules(categorical_features=declared))
-    assert encoder.domain[0].kind == "numeric"
-    assert encoder.domain[1] == Variable("b", (0.5, 1.5))
-    assert codes.column(1).tolist() == [0, 1, 0]
+def test_nominal_columns_are_declared_by_name_position_or_mask() -> None:
+    def check(declared: Any) -> None:
+        frame = pd.DataFrame({"a": [1, 2, 1], "b": [0.5, 1.5, 0.5]})
+        encoder, codes = learn(frame, EncoderRules(categorical_features=declared))
+        assert encoder.domain[0].kind == "numeric"
+        assert encoder.domain[1] == Variable("b", (0.5, 1.5))
+        assert codes.column(1).tolist() == [0, 1, 0]
+
+    check_each(
+        [("b",), (1,), (np.int64(1),), (False, True), (np.False_, np.True_)], check
+    )
 
 
-@pytest.mark.parametrize("declared", [("c",), (2,), (-1,)])
-def test_an_unknown_declared_column_is_named(declared: Any) -> None:
-    frame = pd.DataFrame({"a": [1], "b": [2]})
-    with pytest.raises(ValueError, match=rf"names {declared[0]!r}, but the columns"):
-        learn(frame, EncoderRules(categorical_features=declared))
+def test_an_unknown_declared_column_is_named() -> None:
+    def check(declared: Any) -> None:
+        frame = pd.DataFrame({"a": [1], "b": [2]})
+        with pytest.raises(
+            ValueError, match=rf"names {declared[0]!r}, but the columns"
+        ):
+            learn(frame, EncoderRules(categorical_features=declared))
+
+    check_each([("c",), (2,), (-1,)], check)
 
 
 def test_a_mask_must_have_an_entry_a_column() -> None:
@@ -232,17 +242,19 @@ def test_without_missing_cells_there_is_no_missing_state() -> None:
     assert codes.missing(0).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("cells", [["a", None, "b", None], [1.5, None, 2.0, None]])
 def test_missing_cells_are_refused_with_column_count_and_row(
-    make_frame: MakeFrame, cells: list[Any]
+    make_frame: MakeFrame,
 ) -> None:
-    rules = EncoderRules(missing="error")
-    sentence = r"column 'a' has 2 missing cells \(the first in row 1\)"
-    with pytest.raises(ValueError, match=sentence):
-        learn(make_frame({"a": cells}), rules)
-    encoder, _ = learn(make_frame({"a": [cells[0], cells[2]]}), rules)
-    with pytest.raises(ValueError, match=sentence):
-        encoder.transform(take_apart(make_frame({"a": cells})))
+    def check(cells: list[Any]) -> None:
+        rules = EncoderRules(missing="error")
+        sentence = r"column 'a' has 2 missing cells \(the first in row 1\)"
+        with pytest.raises(ValueError, match=sentence):
+            learn(make_frame({"a": cells}), rules)
+        encoder, _ = learn(make_frame({"a": [cells[0], cells[2]]}), rules)
+        with pytest.raises(ValueError, match=sentence):
+            encoder.transform(take_apart(make_frame({"a": cells})))
+
+    check_each([["a", None, "b", None], [1.5, None, 2.0, None]], check)
 
 
 def test_unknown_values_are_missing_and_counted(make_frame: MakeFrame) -> None:
@@ -275,48 +287,50 @@ def test_numbers_outside_the_cuts_fall_into_the_outer_intervals() -> None:
     assert codes.column(0).tolist() == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("trained", "passed", "was", "now"),
-    [
-        (["a", "b"], [1, 2], "text", "numbers"),
-        (["a", "b"], [1.5, 2.5], "text", "numbers"),
-        (["a", "b"], [True, False], "text", "numbers"),
-        ([1, 2], ["1", "b"], "numbers", "text"),
-        ([True, False], ["True", "b"], "numbers", "text"),
-        ([0.5, 1.5], ["0.5", "b"], "numbers", "text"),
-    ],
-    ids=str,
-)
-def test_text_that_turned_into_numbers_is_refused(
-    make_frame: MakeFrame, trained: list[Any], passed: list[Any], was: str, now: str
-) -> None:
-    encoder, _ = learn(make_frame({"a": trained}))
-    with pytest.raises(
-        ValueError,
-        match=rf"column 'a' held {was} .*holds {now} now.*convert it to {was}",
-    ) as caught:
-        encoder.transform(take_apart(make_frame({"a": passed})))
-    assert "\n" not in str(caught.value)
+def test_text_that_turned_into_numbers_is_refused(make_frame: MakeFrame) -> None:
+    def check(case: tuple[list[Any], list[Any], str, str]) -> None:
+        trained, passed, was, now = case
+        encoder, _ = learn(make_frame({"a": trained}))
+        with pytest.raises(
+            ValueError,
+            match=rf"column 'a' held {was} .*holds {now} now.*convert it to {was}",
+        ) as caught:
+            encoder.transform(take_apart(make_frame({"a": passed})))
+        assert "\n" not in str(caught.value)
+
+    check_each(
+        [
+            (["a", "b"], [1, 2], "text", "numbers"),
+            (["a", "b"], [1.5, 2.5], "text", "numbers"),
+            (["a", "b"], [True, False], "text", "numbers"),
+            ([1, 2], ["1", "b"], "numbers", "text"),
+            ([True, False], ["True", "b"], "numbers", "text"),
+            ([0.5, 1.5], ["0.5", "b"], "numbers", "text"),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize("trained", [["a", "b"], [1, 2], [0.5, 1.5], [True, False]])
-@pytest.mark.parametrize(
-    "empty",
-    [
-        pd.Series([np.nan, np.nan]),
-        pd.Series([None, None], dtype=object),
-        pd.Series([None, None], dtype="string"),
-        pd.Series(pd.Categorical([None, None], ["p", "q"])),
-        pd.Series(pd.Categorical([None, None], [7, 8])),
-    ],
-    ids=["float", "object", "string", "text-category", "number-category"],
-)
-def test_an_empty_column_of_any_type_is_missing(
-    trained: list[Any], empty: pd.Series
-) -> None:
-    encoder, _ = learn(pd.DataFrame({"a": trained}))
-    codes = encoder.transform(take_apart(empty.to_frame("a"))).codes
-    assert codes.missing(0).tolist() == [True, True]
+def test_an_empty_column_of_any_type_is_missing() -> None:
+    def check(case: tuple[list[Any], pd.Series]) -> None:
+        trained, empty = case
+        encoder, _ = learn(pd.DataFrame({"a": trained}))
+        codes = encoder.transform(take_apart(empty.to_frame("a"))).codes
+        assert codes.missing(0).tolist() == [True, True]
+
+    check_each(
+        itertools.product(
+            [["a", "b"], [1, 2], [0.5, 1.5], [True, False]],
+            [
+                pd.Series([np.nan, np.nan]),
+                pd.Series([None, None], dtype=object),
+                pd.Series([None, None], dtype="string"),
+                pd.Series(pd.Categorical([None, None], ["p", "q"])),
+                pd.Series(pd.Categorical([None, None], [7, 8])),
+            ],
+        ),
+        check,
+    )
 
 
 def test_a_dictionary_of_nothing_but_null_is_missing() -> None:
@@ -334,33 +348,35 @@ def test_the_text_among_numbers_is_shown() -> None:
         encoder.transform(take_apart([[0.5], ["oops"]]))
 
 
-@pytest.mark.parametrize("cells", [[1.0, 0.0], [True, False], np.array([1, 0], "u1")])
-def test_equal_numbers_of_other_types_are_the_same_state(cells: Any) -> None:
-    encoder, _ = learn(pd.DataFrame({"a": [0, 1]}))
-    encoded = encoder.transform(take_apart(pd.DataFrame({"a": cells})))
-    assert encoded.codes.column(0).tolist() == [1, 0]
-    assert encoded.unknown == {}
+def test_equal_numbers_of_other_types_are_the_same_state() -> None:
+    def check(cells: Any) -> None:
+        encoder, _ = learn(pd.DataFrame({"a": [0, 1]}))
+        encoded = encoder.transform(take_apart(pd.DataFrame({"a": cells})))
+        assert encoded.codes.column(0).tolist() == [1, 0]
+        assert encoded.unknown == {}
+
+    check_each([[1.0, 0.0], [True, False], np.array([1, 0], "u1")], check)
 
 
-@pytest.mark.parametrize(
-    ("columns", "sentence"),
-    [
-        ({"a": [1]}, "the table lacks b; pass the columns of training"),
-        (
-            {"a": [1], "b": [1], "c": [1]},
-            "has c, unknown in training; pass the columns",
-        ),
-        ({"a": [1], "c": [1]}, "lacks b and has c, unknown in training"),
-        ({"b": [1], "a": [1]}, "stand in another order.*select them as a, b"),
-    ],
-    ids=["lacking", "more", "other", "order"],
-)
-def test_other_columns_are_named(
-    make_frame: MakeFrame, columns: dict[str, Any], sentence: str
-) -> None:
-    encoder, _ = learn(make_frame({"a": [1, 2], "b": [1, 2]}))
-    with pytest.raises(ValueError, match=sentence):
-        encoder.transform(take_apart(make_frame(columns)))
+def test_other_columns_are_named(make_frame: MakeFrame) -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        columns, sentence = case
+        encoder, _ = learn(make_frame({"a": [1, 2], "b": [1, 2]}))
+        with pytest.raises(ValueError, match=sentence):
+            encoder.transform(take_apart(make_frame(columns)))
+
+    check_each(
+        [
+            ({"a": [1]}, "the table lacks b; pass the columns of training"),
+            (
+                {"a": [1], "b": [1], "c": [1]},
+                "has c, unknown in training; pass the columns",
+            ),
+            ({"a": [1], "c": [1]}, "lacks b and has c, unknown in training"),
+            ({"b": [1], "a": [1]}, "stand in another order.*select them as a, b"),
+        ],
+        check,
+    )
 
 
 def test_columns_without_information_are_noted() -> None:

@@ -21,6 +21,7 @@ from bayleaf.data.hierarchies.cuts import (
     top_cut,
 )
 from bayleaf.data.hierarchy import ValueHierarchy
+from offenders import check_each
 
 TREE = ValueHierarchy.from_nested(
     {"any": {"warm": ["red", {"yellowish": ["orange", "lemon"]}], "cold": ["blue"]}}
@@ -55,37 +56,43 @@ def all_cuts(tree: ValueHierarchy) -> list[Cut]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_as_many_cuts_are_counted_as_can_be_listed(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    tree = random_hierarchy(rng, int(rng.integers(2, 7)))
-    assert n_cuts(tree) == len(all_cuts(tree))
+def test_as_many_cuts_are_counted_as_can_be_listed() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        tree = random_hierarchy(rng, int(rng.integers(2, 7)))
+        assert n_cuts(tree) == len(all_cuts(tree))
+
+    check_each(range(8), check)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_moves_from_the_top_reach_every_cut_and_nothing_else(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    tree = random_hierarchy(rng, int(rng.integers(2, 7)))
-    reached = {top_cut(tree)}
-    waiting = [top_cut(tree)]
-    while waiting:
-        cut = waiting.pop()
-        new = {refine(tree, cut, name) for name in refinable(tree, cut)} - reached
-        waiting += new
-        reached |= new
-    assert reached == set(all_cuts(tree))
+def test_moves_from_the_top_reach_every_cut_and_nothing_else() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        tree = random_hierarchy(rng, int(rng.integers(2, 7)))
+        reached = {top_cut(tree)}
+        waiting = [top_cut(tree)]
+        while waiting:
+            cut = waiting.pop()
+            new = {refine(tree, cut, name) for name in refinable(tree, cut)} - reached
+            waiting += new
+            reached |= new
+        assert reached == set(all_cuts(tree))
+
+    check_each(range(8), check)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_abstracting_undoes_refining(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    tree = random_hierarchy(rng, int(rng.integers(3, 7)))
-    for cut in all_cuts(tree):
-        for name in refinable(tree, cut):
-            finer = refine(tree, cut, name)
-            assert finer == in_preorder(tree, finer)
-            assert name in abstractable(tree, finer)
-            assert abstract(tree, finer, name) == cut
+def test_abstracting_undoes_refining() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        tree = random_hierarchy(rng, int(rng.integers(3, 7)))
+        for cut in all_cuts(tree):
+            for name in refinable(tree, cut):
+                finer = refine(tree, cut, name)
+                assert finer == in_preorder(tree, finer)
+                assert name in abstractable(tree, finer)
+                assert abstract(tree, finer, name) == cut
+
+    check_each(range(8), check)
 
 
 def test_a_cut_puts_every_state_into_one_group() -> None:

@@ -16,6 +16,7 @@ from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.frames import take_apart
+from offenders import check_each
 
 HOURS = ValueHierarchy.from_nested(
     {"any": {"part_time": ["1-19", "20-34"], "full_time": ["35-40", "41+"]}}
@@ -46,24 +47,31 @@ def learn(table: Any, **rules: Any) -> TableEncoder:
     return learn_encoder(parts, target, rows, AtTheMean(), EncoderRules(**rules))[0]
 
 
-@pytest.mark.parametrize(
-    "hours",
-    [
-        [3, 25, 38, 60],
-        [3.5, 25.0, 38.0, 60.0],
-        np.array([3, 25, 38, 60], dtype=object),
-    ],
-)
-def test_numbers_are_cut_where_ranges_end(hours: Any) -> None:
-    table = pd.DataFrame({"size": [0.5, 1.5, 2.5, 3.5], "hours": hours})
-    encoder = with_value_hierarchies(learn(table), {"hours": HOURS})
-    variable = encoder.domain[1]
-    assert variable.cut_points == (19.0, 34.0, 40.0)
-    assert variable.hierarchy is not None
-    assert variable.hierarchy.states_under("full_time") == ("(34, 40]", "> 40")
-    assert encoder.transform(take_apart(table)).codes.column(1).tolist() == [0, 1, 2, 3]
-    assert encoder.domain[0].cut_points == (2.0,)
-    assert "hours" not in encoder.notes
+def test_numbers_are_cut_where_ranges_end() -> None:
+    def check(hours: Any) -> None:
+        table = pd.DataFrame({"size": [0.5, 1.5, 2.5, 3.5], "hours": hours})
+        encoder = with_value_hierarchies(learn(table), {"hours": HOURS})
+        variable = encoder.domain[1]
+        assert variable.cut_points == (19.0, 34.0, 40.0)
+        assert variable.hierarchy is not None
+        assert variable.hierarchy.states_under("full_time") == ("(34, 40]", "> 40")
+        assert encoder.transform(take_apart(table)).codes.column(1).tolist() == [
+            0,
+            1,
+            2,
+            3,
+        ]
+        assert encoder.domain[0].cut_points == (2.0,)
+        assert "hours" not in encoder.notes
+
+    check_each(
+        [
+            [3, 25, 38, 60],
+            [3.5, 25.0, 38.0, 60.0],
+            np.array([3, 25, 38, 60], dtype=object),
+        ],
+        check,
+    )
 
 
 def test_whole_matrices_are_cut_as_well() -> None:

@@ -26,6 +26,7 @@ from bayleaf.data.hierarchies.ranges import (
     read_range,
 )
 from bayleaf.data.hierarchy import ValueHierarchy
+from offenders import check_each
 
 NESTED: dict[str, Any] = {
     "any": {"warm": ["red", {"yellowish": ["orange", "lemon"]}], "blue": None}
@@ -49,32 +50,34 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
     return written
 
 
-@pytest.mark.parametrize(
-    ("table", "n_columns"), [("adult", 9), ("mushroom", 17), ("nursery", 6)]
-)
 def test_published_hierarchies_fit_the_published_tables(
-    data_folder: Path,
-    load_table: Callable[[str], pa.Table],
-    table: str,
-    n_columns: int,
+    data_folder: Path, load_table: Callable[[str], pa.Table]
 ) -> None:
-    path = data_folder / "avh" / f"{table}.json"
-    trees = read_hierarchies(path)
-    assert len(trees) == n_columns
-    columns = load_table(table)
-    for name, tree in trees.items():
-        if has_range_leaves(tree) and pa.types.is_integer(columns[name].type):
-            variable = numeric_variable(name, range_cut_points(tree))
-        else:
-            values = columns[name].cast(pa.string()).unique().drop_null().to_pylist()
-            variable = Variable(name, tuple(sorted(set(values) - {"?"})))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            fitted = fit_hierarchy(tree, variable)
-        assert set(fitted.states) == set(variable.states)
-        assert all(len(fitted.children_of(node)) > 1 for node in fitted.inner_nodes)
-    again = json.loads(hierarchies_text(trees))
-    assert {name: ValueHierarchy.from_nested(v) for name, v in again.items()} == trees
+    def check(case: tuple[str, int]) -> None:
+        table, n_columns = case
+        path = data_folder / "avh" / f"{table}.json"
+        trees = read_hierarchies(path)
+        assert len(trees) == n_columns
+        columns = load_table(table)
+        for name, tree in trees.items():
+            if has_range_leaves(tree) and pa.types.is_integer(columns[name].type):
+                variable = numeric_variable(name, range_cut_points(tree))
+            else:
+                values = (
+                    columns[name].cast(pa.string()).unique().drop_null().to_pylist()
+                )
+                variable = Variable(name, tuple(sorted(set(values) - {"?"})))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                fitted = fit_hierarchy(tree, variable)
+            assert set(fitted.states) == set(variable.states)
+            assert all(len(fitted.children_of(node)) > 1 for node in fitted.inner_nodes)
+        again = json.loads(hierarchies_text(trees))
+        assert {
+            name: ValueHierarchy.from_nested(v) for name, v in again.items()
+        } == trees
+
+    check_each([("adult", 9), ("mushroom", 17), ("nursery", 6)], check)
 
 
 def test_null_and_lists_mark_the_same_leaves(write: Callable[[str], Path]) -> None:
@@ -113,10 +116,12 @@ def test_what_cannot_be_a_hierarchy_is_refused(given: Any, sentence: str) -> Non
         resolve_hierarchies(given, ["colour", "shape"])
 
 
-@pytest.mark.parametrize("given", [3, {"colour": 3}, ["colour"]])
-def test_what_is_no_mapping_is_refused(given: Any) -> None:
-    with pytest.raises(TypeError, match="mapping"):
-        resolve_hierarchies(given, ["colour"])
+def test_what_is_no_mapping_is_refused() -> None:
+    def check(given: Any) -> None:
+        with pytest.raises(TypeError, match="mapping"):
+            resolve_hierarchies(given, ["colour"])
+
+    check_each([3, {"colour": 3}, ["colour"]], check)
 
 
 DEEP = '{"a": {"r": ' + '{"n": ' * 3000 + "null" + "}" * 3000 + "}}"
@@ -125,39 +130,51 @@ DEEPER_THAN_ALLOWED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ('{"a": {"r": ["x", "y"}}', r"no JSON: line 1, column 22"),
-        ("", "no JSON: line 1, column 1"),
-        ('[{"a": {"r": ["x"]}}]', "holds no value hierarchies"),
-        ("{}", "holds no value hierarchies"),
-        ('{"a": ["x", "y"]}', "'a'.*starts at one root"),
-        ('{"a": {"r": ["x"], "s": ["y"]}}', "'a'.*starts at one root"),
-        ('{"a": {}}', "'a'.*starts at one root"),
-        ('{"a": {"r": {"g": [], "h": ["x"]}}}', "'a'.*node 'g'.*needs a list"),
-        ('{"a": {"r": {"g": {}, "h": ["x"]}}}', "'a'.*node 'g'.*needs a list"),
-        ('{"a": {"r": {"g": "x", "h": ["y"]}}}', "node 'g'.*got 'x'"),
-        ('{"a": {"r": {"g": 3, "h": ["y"]}}}', "node 'g'.*got 3"),
-        ('{"a": {"r": {"g": ["x"], "h": ["x"]}}}', "'x' twice, below 'g' and below"),
-        ('{"a": {"r": {"g": ["x", "x"]}}}', "'x' twice, below 'g' and below 'g'"),
-        ('{"a": {"r": {"g": ["r"], "h": ["x"]}}}', "'r' twice, as the root and below"),
-        ('{"a": {"r": {"g": ["x"], "g": ["y"]}}}', "'g' stands twice in one object"),
-        ('{"a": {"r": ["x", null]}}', "list below node 'r'.*holds null"),
-        ('{"a": {"r": ["x", ["y", "z"]]}}', r"list below node 'r'.*holds \['y'"),
-        ('{"a": {"r": ["x", NaN]}}', "state nan"),
-        (DEEP, "deep"),
-        (DEEPER_THAN_ALLOWED, "'a'.*deeper than 100"),
-    ],
-)
 def test_malformed_files_are_refused_in_one_sentence_that_names_the_node(
-    write: Callable[[str], Path], text: str, sentence: str
+    write: Callable[[str], Path],
 ) -> None:
-    path = write(text)
-    with pytest.raises(ValueError, match=sentence) as caught:
-        read_hierarchies(path)
-    assert "hierarchies.json" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    def check(case: tuple[str, str]) -> None:
+        text, sentence = case
+        path = write(text)
+        with pytest.raises(ValueError, match=sentence) as caught:
+            read_hierarchies(path)
+        assert "hierarchies.json" in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    check_each(
+        [
+            ('{"a": {"r": ["x", "y"}}', r"no JSON: line 1, column 22"),
+            ("", "no JSON: line 1, column 1"),
+            ('[{"a": {"r": ["x"]}}]', "holds no value hierarchies"),
+            ("{}", "holds no value hierarchies"),
+            ('{"a": ["x", "y"]}', "'a'.*starts at one root"),
+            ('{"a": {"r": ["x"], "s": ["y"]}}', "'a'.*starts at one root"),
+            ('{"a": {}}', "'a'.*starts at one root"),
+            ('{"a": {"r": {"g": [], "h": ["x"]}}}', "'a'.*node 'g'.*needs a list"),
+            ('{"a": {"r": {"g": {}, "h": ["x"]}}}', "'a'.*node 'g'.*needs a list"),
+            ('{"a": {"r": {"g": "x", "h": ["y"]}}}', "node 'g'.*got 'x'"),
+            ('{"a": {"r": {"g": 3, "h": ["y"]}}}', "node 'g'.*got 3"),
+            (
+                '{"a": {"r": {"g": ["x"], "h": ["x"]}}}',
+                "'x' twice, below 'g' and below",
+            ),
+            ('{"a": {"r": {"g": ["x", "x"]}}}', "'x' twice, below 'g' and below 'g'"),
+            (
+                '{"a": {"r": {"g": ["r"], "h": ["x"]}}}',
+                "'r' twice, as the root and below",
+            ),
+            (
+                '{"a": {"r": {"g": ["x"], "g": ["y"]}}}',
+                "'g' stands twice in one object",
+            ),
+            ('{"a": {"r": ["x", null]}}', "list below node 'r'.*holds null"),
+            ('{"a": {"r": ["x", ["y", "z"]]}}', r"list below node 'r'.*holds \['y'"),
+            ('{"a": {"r": ["x", NaN]}}', "state nan"),
+            (DEEP, "deep"),
+            (DEEPER_THAN_ALLOWED, "'a'.*deeper than 100"),
+        ],
+        check,
+    )
 
 
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
@@ -199,46 +216,56 @@ def test_leaves_are_found_by_their_text() -> None:
     assert fit_hierarchy(tree, Variable("n", (1, 2, 3))).states == (1, 2, 3)
 
 
-@pytest.mark.parametrize(
-    ("nested", "states", "sentence"),
-    [
-        ({"any": ["x", "y"]}, ("blue", "red"), "no leaf.*'any' is a state"),
-        ({"any": {"red": ["x"], "g": ["blue"]}}, ("blue", "red"), "node 'red'.*group"),
-        ({"any": {"g": [1], "h": ["1"]}}, (1, 2), "1 below 'g' and '1' below 'h'"),
-    ],
-)
-def test_hierarchies_that_do_not_fit_are_refused(
-    nested: Any, states: tuple[Any, ...], sentence: str
-) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        fit_hierarchy(ValueHierarchy.from_nested(nested), Variable("colour", states))
+def test_hierarchies_that_do_not_fit_are_refused() -> None:
+    def check(case: tuple[Any, tuple[Any, ...], str]) -> None:
+        nested, states, sentence = case
+        with pytest.raises(ValueError, match=sentence):
+            fit_hierarchy(
+                ValueHierarchy.from_nested(nested), Variable("colour", states)
+            )
+
+    check_each(
+        [
+            ({"any": ["x", "y"]}, ("blue", "red"), "no leaf.*'any' is a state"),
+            (
+                {"any": {"red": ["x"], "g": ["blue"]}},
+                ("blue", "red"),
+                "node 'red'.*group",
+            ),
+            ({"any": {"g": [1], "h": ["1"]}}, (1, 2), "1 below 'g' and '1' below 'h'"),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    ("leaf", "low", "high"),
-    [
-        ("<= 9", float("-inf"), 9),
-        ("(9, 20.5]", 9, 20.5),
-        ("(-1e3,-2]", -1000, -2),
-        ("> -3", -3, float("inf")),
-        ("17-19", 16, 19),
-        ("-5--3", -6, -3),
-        ("40", 39, 40),
-        (40, 39, 40),
-        ("75+", 74, float("inf")),
-    ],
-)
-def test_ranges_are_read_as_a_person_means_them(
-    leaf: object, low: float, high: float
-) -> None:
-    found = read_range(leaf)
-    assert found is not None
-    assert (found.low, found.high) == (low, high)
+def test_ranges_are_read_as_a_person_means_them() -> None:
+    def check(case: tuple[object, float, float]) -> None:
+        leaf, low, high = case
+        found = read_range(leaf)
+        assert found is not None
+        assert (found.low, found.high) == (low, high)
+
+    check_each(
+        [
+            ("<= 9", float("-inf"), 9),
+            ("(9, 20.5]", 9, 20.5),
+            ("(-1e3,-2]", -1000, -2),
+            ("> -3", -3, float("inf")),
+            ("17-19", 16, 19),
+            ("-5--3", -6, -3),
+            ("40", 39, 40),
+            (40, 39, 40),
+            ("75+", 74, float("inf")),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize("leaf", ["red", "1-", "a-b", "1.5-2", "< 5", "[1, 2)", None])
-def test_other_texts_are_no_ranges(leaf: object) -> None:
-    assert read_range(leaf) is None
+def test_other_texts_are_no_ranges() -> None:
+    def check(leaf: object) -> None:
+        assert read_range(leaf) is None
+
+    check_each(["red", "1-", "a-b", "1.5-2", "< 5", "[1, 2)", None], check)
 
 
 def test_range_leaves_cut_and_then_name_the_intervals() -> None:
@@ -256,20 +283,21 @@ def test_whole_numbers_alone_are_states_and_no_ranges() -> None:
     assert not has_range_leaves(nested_ranges("1", "2", "3"))
 
 
-@pytest.mark.parametrize(
-    ("leaves", "sentence"),
-    [
-        (("1-9", "11-20"), "'1-9' and '11-20'.*gap"),
-        (("1-9", "9-20"), "'1-9' and '9-20'.*overlap"),
-        (("9-1", "10-20"), "'9-1'.*without numbers"),
-        (("1-9", "ten"), "'ten'.*no range"),
-    ],
-)
-def test_ranges_that_do_not_adjoin_are_refused(
-    leaves: tuple[str, ...], sentence: str
-) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        range_cut_points(nested_ranges(*leaves))
+def test_ranges_that_do_not_adjoin_are_refused() -> None:
+    def check(case: tuple[tuple[str, ...], str]) -> None:
+        leaves, sentence = case
+        with pytest.raises(ValueError, match=sentence):
+            range_cut_points(nested_ranges(*leaves))
+
+    check_each(
+        [
+            (("1-9", "11-20"), "'1-9' and '11-20'.*gap"),
+            (("1-9", "9-20"), "'1-9' and '9-20'.*overlap"),
+            (("9-1", "10-20"), "'9-1'.*without numbers"),
+            (("1-9", "ten"), "'ten'.*no range"),
+        ],
+        check,
+    )
 
 
 def test_ranges_of_other_cut_points_and_names_are_refused() -> None:

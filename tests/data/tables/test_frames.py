@@ -21,6 +21,7 @@ from bayleaf.data.tables.columns import (
     select_rows,
 )
 from bayleaf.data.tables.frames import column_names, take_apart, value_column
+from offenders import check_each
 
 MakeFrame = Callable[[dict[str, Any]], Any]
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -40,94 +41,102 @@ def only(table: Any) -> Column:
     return columns[0]
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        [3, 1, 2, 1],
-        [3, None, 1],
-        [2.5, -1.0, 2.5],
-        [2.5, None],
-        ["b", "a", "b"],
-        ["b", None, "a"],
-        [True, False, True],
-        [True, None, False],
-        ["", " ", "ä"],
-        [LOWEST, HIGHEST, 0],
-        [-70_000, 70_000],
-    ],
-    ids=str,
-)
-def test_cells_are_those_of_the_frame(make_frame: MakeFrame, values: list[Any]) -> None:
-    assert cells(only(make_frame({"a": values}))) == values
+def test_cells_are_those_of_the_frame(make_frame: MakeFrame) -> None:
+    def check(values: list[Any]) -> None:
+        assert cells(only(make_frame({"a": values}))) == values
+
+    check_each(
+        [
+            [3, 1, 2, 1],
+            [3, None, 1],
+            [2.5, -1.0, 2.5],
+            [2.5, None],
+            ["b", "a", "b"],
+            ["b", None, "a"],
+            [True, False, True],
+            [True, None, False],
+            ["", " ", "ä"],
+            [LOWEST, HIGHEST, 0],
+            [-70_000, 70_000],
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    "series",
-    [
-        pd.Series([1, None, 3], dtype="Int64"),
-        pd.Series([1, None, 3], dtype="Int8"),
-        pd.Series([1, None, 3], dtype="UInt16"),
-        pd.Series([1, None, 3], dtype="Float64"),
-        pd.Series([1, None, 3], dtype="float32"),
-        pd.Series([1, None, 3], dtype="int32[pyarrow]"),
-        pd.Series([1, pd.NA, 3], dtype="object"),
-        pd.Series([1, np.nan, 3], dtype="object"),
-        pd.Series([1, pd.NaT, 3], dtype="object"),
-        pd.Series([1, None, 3]).astype("category"),
-        pd.Series(pd.arrays.SparseArray([1.0, np.nan, 3.0])),
-    ],
-    ids=lambda series: str(series.dtype),
-)
-def test_numbers_of_every_pandas_type(series: pd.Series) -> None:
-    assert cells(only(series.to_frame("a"))) == [1, None, 3]
+def test_numbers_of_every_pandas_type() -> None:
+    def check(series: pd.Series) -> None:
+        assert cells(only(series.to_frame("a"))) == [1, None, 3]
+
+    check_each(
+        [
+            pd.Series([1, None, 3], dtype="Int64"),
+            pd.Series([1, None, 3], dtype="Int8"),
+            pd.Series([1, None, 3], dtype="UInt16"),
+            pd.Series([1, None, 3], dtype="Float64"),
+            pd.Series([1, None, 3], dtype="float32"),
+            pd.Series([1, None, 3], dtype="int32[pyarrow]"),
+            pd.Series([1, pd.NA, 3], dtype="object"),
+            pd.Series([1, np.nan, 3], dtype="object"),
+            pd.Series([1, pd.NaT, 3], dtype="object"),
+            pd.Series([1, None, 3]).astype("category"),
+            pd.Series(pd.arrays.SparseArray([1.0, np.nan, 3.0])),
+        ],
+        check,
+        lambda series: str(series.dtype),
+    )
 
 
-@pytest.mark.parametrize(
-    "dtype", ["object", "string", "category", "string[pyarrow]", "str"]
-)
-def test_text_of_every_pandas_type(dtype: str) -> None:
-    series = pd.Series(["b", None, "a"], dtype=dtype)
-    assert cells(only(series.to_frame("a"))) == ["b", None, "a"]
+def test_text_of_every_pandas_type() -> None:
+    def check(dtype: str) -> None:
+        series = pd.Series(["b", None, "a"], dtype=dtype)
+        assert cells(only(series.to_frame("a"))) == ["b", None, "a"]
+
+    check_each(["object", "string", "category", "string[pyarrow]", "str"], check)
 
 
-@pytest.mark.parametrize("dtype", ["boolean", "object", "category", "bool[pyarrow]"])
-def test_truth_values_of_every_pandas_type(dtype: str) -> None:
-    series = pd.Series([True, None, False], dtype=dtype)
-    assert cells(only(series.to_frame("a"))) == [True, None, False]
+def test_truth_values_of_every_pandas_type() -> None:
+    def check(dtype: str) -> None:
+        series = pd.Series([True, None, False], dtype=dtype)
+        assert cells(only(series.to_frame("a"))) == [True, None, False]
+
+    check_each(["boolean", "object", "category", "bool[pyarrow]"], check)
 
 
-@pytest.mark.parametrize(
-    "series",
-    [
-        pl.Series("a", ["b", None, "a"], dtype=pl.Categorical),
-        pl.Series("a", ["b", None, "a"], dtype=pl.Enum(["b", "a", "c"])),
-        pl.Series("a", ["b", None, "a"], dtype=pl.Object),
-    ],
-    ids=lambda series: str(series.dtype),
-)
-def test_text_of_every_polars_type(series: pl.Series) -> None:
-    assert cells(only(series.to_frame())) == ["b", None, "a"]
+def test_text_of_every_polars_type() -> None:
+    def check(series: pl.Series) -> None:
+        assert cells(only(series.to_frame())) == ["b", None, "a"]
+
+    check_each(
+        [
+            pl.Series("a", ["b", None, "a"], dtype=pl.Categorical),
+            pl.Series("a", ["b", None, "a"], dtype=pl.Enum(["b", "a", "c"])),
+            pl.Series("a", ["b", None, "a"], dtype=pl.Object),
+        ],
+        check,
+        lambda series: str(series.dtype),
+    )
 
 
-@pytest.mark.parametrize(
-    "kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str
-)
-def test_text_of_every_arrow_type(kind: pa.DataType) -> None:
-    assert cells(only(pa.table({"a": pa.array(["b", None, "a"], kind)}))) == [
-        "b",
-        None,
-        "a",
-    ]
+def test_text_of_every_arrow_type() -> None:
+    def check(kind: pa.DataType) -> None:
+        assert cells(only(pa.table({"a": pa.array(["b", None, "a"], kind)}))) == [
+            "b",
+            None,
+            "a",
+        ]
+
+    check_each([pa.string(), pa.large_string(), pa.string_view()], check)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pa.int8(), pa.uint8(), pa.int32(), pa.uint64(), pa.float16(), pa.float32()],
-    ids=str,
-)
-def test_numbers_of_every_arrow_type(kind: pa.DataType) -> None:
-    array = pa.array([1, None, 3]).cast(kind, safe=False)
-    assert cells(only(pa.table({"a": array}))) == [1, None, 3]
+def test_numbers_of_every_arrow_type() -> None:
+    def check(kind: pa.DataType) -> None:
+        array = pa.array([1, None, 3]).cast(kind, safe=False)
+        assert cells(only(pa.table({"a": array}))) == [1, None, 3]
+
+    check_each(
+        [pa.int8(), pa.uint8(), pa.int32(), pa.uint64(), pa.float16(), pa.float32()],
+        check,
+    )
 
 
 def test_chunks_with_dictionaries_of_their_own_are_joined() -> None:
@@ -140,14 +149,14 @@ def test_chunks_with_dictionaries_of_their_own_are_joined() -> None:
     assert cells(only(pa.table({"a": chunks}))) == ["b", "a", "a", None, "c"]
 
 
-@pytest.mark.parametrize("index_type", [pa.int8(), pa.uint8(), pa.int64()], ids=str)
-def test_nulls_in_a_dictionary_and_in_its_indices_are_missing(
-    index_type: pa.DataType,
-) -> None:
-    array = pa.DictionaryArray.from_arrays(
-        pa.array([0, 1, None, 2], index_type), pa.array(["a", None, "b"])
-    )
-    assert cells(only(pa.table({"a": array}))) == ["a", None, None, "b"]
+def test_nulls_in_a_dictionary_and_in_its_indices_are_missing() -> None:
+    def check(index_type: pa.DataType) -> None:
+        array = pa.DictionaryArray.from_arrays(
+            pa.array([0, 1, None, 2], index_type), pa.array(["a", None, "b"])
+        )
+        assert cells(only(pa.table({"a": array}))) == ["a", None, None, "b"]
+
+    check_each([pa.int8(), pa.uint8(), pa.int64()], check)
 
 
 def test_an_order_that_the_table_declares_is_kept() -> None:
@@ -164,20 +173,24 @@ def test_categories_without_an_order_declare_none() -> None:
     assert not column.ordered
 
 
-@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "u1", "u2", "u4"])
-def test_narrow_integers_do_not_wrap_round(dtype: str) -> None:
-    limits = np.iinfo(dtype)
-    values = [limits.min + 28, limits.max - 28, limits.min + 29]
-    frame = pd.DataFrame({"a": np.array(values, dtype=dtype)})
-    assert cells(only(frame)) == values
+def test_narrow_integers_do_not_wrap_round() -> None:
+    def check(dtype: str) -> None:
+        limits = np.iinfo(dtype)
+        values = [limits.min + 28, limits.max - 28, limits.min + 29]
+        frame = pd.DataFrame({"a": np.array(values, dtype=dtype)})
+        assert cells(only(frame)) == values
+
+    check_each(["i1", "i2", "i4", "u1", "u2", "u4"], check)
 
 
-@pytest.mark.parametrize(
-    "values", [[2**64 - 1, 2**64 - 2], [0, 2**64 - 1], [2**63, 2**63 - 1, 2**63]]
-)
-def test_unsigned_integers_stay_exact(values: list[int]) -> None:
-    frame = pd.DataFrame({"a": np.array(values, dtype=np.uint64)})
-    assert cells(only(frame)) == values
+def test_unsigned_integers_stay_exact() -> None:
+    def check(values: list[int]) -> None:
+        frame = pd.DataFrame({"a": np.array(values, dtype=np.uint64)})
+        assert cells(only(frame)) == values
+
+    check_each(
+        [[2**64 - 1, 2**64 - 2], [0, 2**64 - 1], [2**63, 2**63 - 1, 2**63]], check
+    )
 
 
 def test_unsigned_integers_with_missing_cells_stay_exact() -> None:
@@ -245,9 +258,11 @@ def test_an_array_of_integers_is_kept_whole() -> None:
     assert list(iterate_names(parts)) == ["x0", "x1"]
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "longdouble"])
-def test_floats_of_every_width_are_read(dtype: str) -> None:
-    assert cells(only(np.array([[1.5], [np.nan]], dtype=dtype))) == [1.5, None]
+def test_floats_of_every_width_are_read() -> None:
+    def check(dtype: str) -> None:
+        assert cells(only(np.array([[1.5], [np.nan]], dtype=dtype))) == [1.5, None]
+
+    check_each(["f2", "f4", "f8", "longdouble"], check)
 
 
 def test_bytes_in_foreign_order_are_read() -> None:
@@ -258,10 +273,12 @@ def test_a_wholly_missing_column_has_no_values(make_frame: MakeFrame) -> None:
     assert cells(only(make_frame({"a": [None, None]}))) == [None, None]
 
 
-@pytest.mark.parametrize("bad", [np.inf, -np.inf])
-def test_infinity_is_refused(make_frame: MakeFrame, bad: float) -> None:
-    with pytest.raises(ValueError, match=r"column 'a' holds infinity; replace"):
-        take_apart(make_frame({"a": [1.0, bad]}))
+def test_infinity_is_refused(make_frame: MakeFrame) -> None:
+    def check(bad: float) -> None:
+        with pytest.raises(ValueError, match=r"column 'a' holds infinity; replace"):
+            take_apart(make_frame({"a": [1.0, bad]}))
+
+    check_each([np.inf, -np.inf], check)
 
 
 def test_infinity_among_text_is_refused() -> None:
@@ -269,34 +286,37 @@ def test_infinity_among_text_is_refused() -> None:
         take_apart([["text"], [np.inf]])
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        b"bytes",
-        [1, 2],
-        {"b": 1},
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_other_cells_are_refused_by_the_columns_name(
-    make_frame: MakeFrame, value: Any
-) -> None:
-    with pytest.raises(TypeError, match=r"column 'a' holds .*must be a string or a re"):
-        take_apart(make_frame({"a": [value, value]}))
+def test_other_cells_are_refused_by_the_columns_name(make_frame: MakeFrame) -> None:
+    def check(value: Any) -> None:
+        with pytest.raises(
+            TypeError, match=r"column 'a' holds .*must be a string or a re"
+        ):
+            take_apart(make_frame({"a": [value, value]}))
+
+    check_each(
+        [
+            b"bytes",
+            [1, 2],
+            {"b": 1},
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.array([b"a"]),
-        np.array([object()], dtype=object),
-        np.array([("a", object())], dtype=object)[:, 1],
-    ],
-    ids=lambda values: str(values.dtype),
-)
-def test_other_arrays_are_refused(values: np.ndarray[Any, Any]) -> None:
-    with pytest.raises(TypeError, match=r"column 'x0' holds .*convert the column"):
-        take_apart(values[:, None])
+def test_other_arrays_are_refused() -> None:
+    def check(values: np.ndarray[Any, Any]) -> None:
+        with pytest.raises(TypeError, match=r"column 'x0' holds .*convert the column"):
+            take_apart(values[:, None])
+
+    check_each(
+        [
+            np.array([b"a"]),
+            np.array([object()], dtype=object),
+            np.array([("a", object())], dtype=object)[:, 1],
+        ],
+        check,
+        lambda values: str(values.dtype),
+    )
 
 
 def test_categories_of_dates_are_refused() -> None:
@@ -334,23 +354,23 @@ def test_two_arrow_columns_of_one_name_are_refused() -> None:
         take_apart(table)
 
 
-@pytest.mark.parametrize("name", [1.5, ("a", "b"), None, True])
-def test_names_other_than_text_and_integers_are_refused(name: Any) -> None:
-    frame = pd.DataFrame([[1]], columns=pd.Index([name], tupleize_cols=False))
-    with pytest.raises(TypeError, match="column names must be strings or integers"):
-        take_apart(frame)
+def test_names_other_than_text_and_integers_are_refused() -> None:
+    def check(name: Any) -> None:
+        frame = pd.DataFrame([[1]], columns=pd.Index([name], tupleize_cols=False))
+        with pytest.raises(TypeError, match="column names must be strings or integers"):
+            take_apart(frame)
+
+    check_each([1.5, ("a", "b"), None, True], check)
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [[7, 8], pd.RangeIndex(7, 9), np.array([7, 8])],
-    ids=["list", "range", ""],
-)
-def test_integer_names_are_plain_integers(columns: Any) -> None:
-    frame = pd.DataFrame([[1, "a"]], columns=columns)
-    names = list(iterate_names(take_apart(frame)))
-    assert names == [7, 8] == list(column_names(frame) or ())
-    assert {type(name) for name in names} == {int}
+def test_integer_names_are_plain_integers() -> None:
+    def check(columns: Any) -> None:
+        frame = pd.DataFrame([[1, "a"]], columns=columns)
+        names = list(iterate_names(take_apart(frame)))
+        assert names == [7, 8] == list(column_names(frame) or ())
+        assert {type(name) for name in names} == {int}
+
+    check_each([[7, 8], pd.RangeIndex(7, 9), np.array([7, 8])], check)
 
 
 def test_integer_and_text_names_may_be_mixed() -> None:
@@ -375,10 +395,12 @@ def test_a_table_without_columns_is_refused(frame: Any) -> None:
         take_apart(frame)
 
 
-@pytest.mark.parametrize("table", [[1, 2], np.zeros(3), 5, "text", None, []])
-def test_what_has_no_two_dimensions_is_refused(table: Any) -> None:
-    with pytest.raises(ValueError, match="Expected 2D array"):
-        take_apart(table)
+def test_what_has_no_two_dimensions_is_refused() -> None:
+    def check(table: Any) -> None:
+        with pytest.raises(ValueError, match="Expected 2D array"):
+            take_apart(table)
+
+    check_each([[1, 2], np.zeros(3), 5, "text", None, []], check)
 
 
 def test_rows_of_unequal_length_are_refused() -> None:
@@ -386,9 +408,11 @@ def test_rows_of_unequal_length_are_refused() -> None:
         take_apart([[1, 2], [3]])
 
 
-@pytest.mark.parametrize("wrap", [pd.Series, pl.Series, pa.array, np.array, list])
-def test_one_column_is_read_from_every_container(wrap: Callable[[Any], Any]) -> None:
-    assert cells(value_column(wrap(["b", "a", "b"]), "target")) == ["b", "a", "b"]
+def test_one_column_is_read_from_every_container() -> None:
+    def check(wrap: Callable[[Any], Any]) -> None:
+        assert cells(value_column(wrap(["b", "a", "b"]), "target")) == ["b", "a", "b"]
+
+    check_each([pd.Series, pl.Series, pa.array, np.array, list], check)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -22,6 +23,7 @@ from bayleaf.data.encoder.table_encoder import TableEncoder
 from bayleaf.data.reading.rules import EncoderRules
 from bayleaf.data.tables.columns import Matrix
 from bayleaf.data.tables.frames import take_apart
+from offenders import check_each
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
@@ -93,13 +95,32 @@ INTEGERS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
-@given(
+ANY_TABLES = given(
     st.lists(st.tuples(INTEGERS, INTEGERS, st.integers(7, 9)), min_size=1, max_size=20),
     st.lists(st.tuples(INTEGERS, INTEGERS, INTEGERS), min_size=1, max_size=20),
 )
+
+
+@settings(deadline=None, max_examples=30)
+@ANY_TABLES
 @pytest.mark.parametrize("declared", [None, ("x0", "x1", "x2")])
 def test_both_ways_agree_on_small_matrices(
+    declared: tuple[str, ...] | None, train: list[Any], test: list[Any]
+) -> None:
+    _both_ways_agree(declared, train, test)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=150)
+@ANY_TABLES
+@pytest.mark.parametrize("declared", [None, ("x0", "x1", "x2")])
+def test_both_ways_agree_on_many_small_matrices(
+    declared: tuple[str, ...] | None, train: list[Any], test: list[Any]
+) -> None:
+    _both_ways_agree(declared, train, test)
+
+
+def _both_ways_agree(
     declared: tuple[str, ...] | None, train: list[Any], test: list[Any]
 ) -> None:
     _both_ways(
@@ -109,16 +130,26 @@ def test_both_ways_agree_on_small_matrices(
     )
 
 
-@pytest.mark.parametrize("spread", [1, 2, 64, 65, 66, 254, 255, 256, 257, 300], ids=str)
-@pytest.mark.parametrize("low", [0, -100, LOWEST, 2**62 - 5, HIGHEST - 301])
-def test_both_ways_agree_on_every_range(low: int, spread: int) -> None:
-    # Every distinct value occurs, the lowest and the highest in the last rows only.
-    column = np.array([low + (i % spread) for i in range(2 * spread)], dtype=np.int64)
-    rolled = np.roll(column, 1)[:, None]
-    strange = np.array(
-        [[LOWEST], [HIGHEST], [0], [max(low - 1, LOWEST)], [low + spread]]
+def test_both_ways_agree_on_every_range() -> None:
+    def check(case: tuple[int, int]) -> None:
+        spread, low = case
+        # Every distinct value occurs, the lowest and the highest in the last rows only.
+        column = np.array(
+            [low + (i % spread) for i in range(2 * spread)], dtype=np.int64
+        )
+        rolled = np.roll(column, 1)[:, None]
+        strange = np.array(
+            [[LOWEST], [HIGHEST], [0], [max(low - 1, LOWEST)], [low + spread]]
+        )
+        _both_ways(rolled, strange.astype(np.int64), categorical_features=("x0",))
+
+    check_each(
+        itertools.product(
+            [1, 2, 64, 65, 66, 254, 255, 256, 257, 300],
+            [0, -100, LOWEST, 2**62 - 5, HIGHEST - 301],
+        ),
+        check,
     )
-    _both_ways(rolled, strange.astype(np.int64), categorical_features=("x0",))
 
 
 def test_a_low_number_that_a_sample_overlooks_is_found() -> None:
@@ -161,7 +192,8 @@ def test_unknown_values_are_refused_on_both_ways() -> None:
 
 @pytest.mark.parametrize("kind", ["int8", "uint8", "bool"])
 def test_small_integers_take_little_more_than_their_codes(kind: str) -> None:
-    values = np.random.default_rng(0).integers(0, 2, (10_000, 8_000)).astype(kind)
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2, (40_000, 200), dtype=np.uint8).astype(kind)
     rules, weights = EncoderRules(), np.ones(len(values))
     parts = take_apart(values)
     target = Target(Variable("y", (0, 1)), values[:, 0].astype(np.intp))
@@ -169,5 +201,6 @@ def test_small_integers_take_little_more_than_their_codes(kind: str) -> None:
     _, codes = learn_encoder(parts, target, weights, _Median(), rules)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak <= 1.3 * codes.narrow.nbytes
+    # Blocks of half a million cells are widened at a time, into some 10 MB.
+    assert peak <= codes.narrow.nbytes + 12 * 2**20
     assert codes.column(3).tolist() == values[:, 3].astype(int).tolist()
