@@ -20,6 +20,7 @@ from bayleaf.explain import (
     robustness,
     robustness_of_rows,
 )
+from offenders import check_each
 from oracles.small_tables import classifier, small_table
 
 Run = Callable[..., Any]
@@ -27,17 +28,25 @@ Run = Callable[..., Any]
 LONG = "kind of soil as it was found below the grass by the surveyors last spring"
 
 
-@pytest.fixture(params=CLASSIFIERS)
-def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module", params=CLASSIFIERS)
+def saved(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
     """A model file of each kind, with long names, and a table with the class."""
     X, y = small_table(3, missing=0.1)
     X = X.rename(columns={"soil": LONG})
     labels = pd.Series([f"class {label} of the plants" for label in y], name="growth")
-    model = tmp_path / "model.json"
+    folder = tmp_path_factory.mktemp(request.param)
+    model, table = folder / "model.json", folder / "table.csv"
     classifier(request.param).fit(X, labels).save(model)
-    table = tmp_path / "table.csv"
     X.assign(growth=labels).to_csv(table, index=False)
     return model, table
+
+
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw parameters a hundred times for an interval, which by default takes long."""
+    monkeypatch.setitem(credible_intervals.__kwdefaults__, "n_draws", 100)
 
 
 def printed(run: Run, *words: Any) -> str:
@@ -47,6 +56,7 @@ def printed(run: Run, *words: Any) -> str:
     return str(done.out)
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_all_answers_fit_a_terminal(saved: tuple[Path, Path], run: Run) -> None:
     model, table = saved
     options = ["--line", 3, "--line", 5, "--intervals", "--counterfactuals", 2]
@@ -62,6 +72,7 @@ def test_all_answers_fit_a_terminal(saved: tuple[Path, Path], run: Run) -> None:
     assert [line for line in text.splitlines() if len(line) > 80] == []
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_json_holds_what_the_functions_return(
     saved: tuple[Path, Path], run: Run
 ) -> None:
@@ -109,7 +120,7 @@ def test_costs_ways_and_robustness_are_those_of_the_functions(
 def test_the_robustness_of_all_lines_is_a_distribution(
     tmp_path: Path, run: Run
 ) -> None:
-    X, y = small_table(3, missing=0.1)
+    X, y = small_table(3, n_rows=30, missing=0.1)
     model = classifier("tan").fit(X, y)
     model.save(tmp_path / "model.json")
     X.to_csv(tmp_path / "table.csv", index=False)
@@ -181,45 +192,44 @@ def test_rules_fit_a_terminal(tmp_path: Path, run: Run) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("explain {model} {table} --immutable wet", "or --robustness"),
-        ("explain {model} {table} --cost wet=2", "--cost belongs to --counterfact"),
-        ("explain {model} {table} --max-changes 2", "belongs to --counterfactuals"),
-        ("explain {model} {table} --counterfactuals 1 --cost wet", "feature=number"),
-        ("explain {model} {table} --counterfactuals 1 --cost wet=x", "got 'wet=x'"),
-        ("explain {model} {table} --counterfactuals 1 --cost wet=0", "above 0, got"),
-        (
-            "explain {model} {table} --counterfactuals 1 --cost wet=1 --cost wet=2",
-            "names 'wet' twice",
-        ),
-        (
-            "explain {model} {table} --counterfactuals 1 --direction wet=up",
-            "'wet' has no order",
-        ),
-        ("explain {model} {table} --all-lines", "belongs to --robustness"),
-        ("explain {model} {table} --robustness --immutable we", "did you mean wet"),
-        (
-            "explain {model} {table} --robustness --all-lines --line 2",
-            "leave out --line or --all-lines",
-        ),
-        ("inspect {model} --target growth", "belongs to --importance"),
-        ("inspect {model} --importance {bare}", "has no column 'class'"),
-    ],
-)
-def test_options_that_do_not_fit_are_named(
-    command: str,
-    message: str,
-    tmp_path: Path,
-    run: Run,
-) -> None:
+MISFITS = [
+    ("explain {model} {table} --immutable wet", "or --robustness"),
+    ("explain {model} {table} --cost wet=2", "--cost belongs to --counterfact"),
+    ("explain {model} {table} --max-changes 2", "belongs to --counterfactuals"),
+    ("explain {model} {table} --counterfactuals 1 --cost wet", "feature=number"),
+    ("explain {model} {table} --counterfactuals 1 --cost wet=x", "got 'wet=x'"),
+    ("explain {model} {table} --counterfactuals 1 --cost wet=0", "above 0, got"),
+    (
+        "explain {model} {table} --counterfactuals 1 --cost wet=1 --cost wet=2",
+        "names 'wet' twice",
+    ),
+    (
+        "explain {model} {table} --counterfactuals 1 --direction wet=up",
+        "'wet' has no order",
+    ),
+    ("explain {model} {table} --all-lines", "belongs to --robustness"),
+    ("explain {model} {table} --robustness --immutable we", "did you mean wet"),
+    (
+        "explain {model} {table} --robustness --all-lines --line 2",
+        "leave out --line or --all-lines",
+    ),
+    ("inspect {model} --target growth", "belongs to --importance"),
+    ("inspect {model} --importance {bare}", "has no column 'class'"),
+]
+
+
+def test_options_that_do_not_fit_are_named(tmp_path: Path, run: Run) -> None:
     X, y = small_table(3)
     places = {key: tmp_path / f"{key}.csv" for key in ("table", "bare")}
     places["model"] = tmp_path / "model.json"
     classifier("nb").fit(X, y).save(places["model"])
     X.assign(growth=y).to_csv(places["table"], index=False)
     X.to_csv(places["bare"], index=False)
-    done = run(*(part.format(**places) for part in command.split()))
-    assert done.code == 2
-    assert message in done.err
+
+    def check(case: tuple[str, str]) -> None:
+        command, message = case
+        done = run(*(part.format(**places) for part in command.split()))
+        assert done.code == 2
+        assert message in done.err
+
+    check_each(MISFITS, check, lambda case: case[0])

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.csv as pa_csv
 import pytest
 
 from bayleaf.cli import main
 from bayleaf.cli.app import app
 from bayleaf.cli.streams import ShownMessages, ShownText
-from bayleaf.datasets import load_heart
+from cli.forked_programs import Streams, exit_code, start_fork, start_process
 
 Files = Mapping[str, str]
 IGNORED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
@@ -58,49 +60,82 @@ def commands(files: Files) -> dict[str, list[str]]:
 NAMES = sorted(commands(defaultdict(str)))
 # What they are asked for goes to a file alone.
 SILENT = {"convert", "export"}
-QUICK = {"predict", "query", "convert", "hierarchy learn"}
 # These work for half a minute before they print.
-LONG = {"demo", "reproduce"}
+LONGEST = ["demo", "reproduce"]
+# The others take longer.
+QUICK = {"predict", "query", "convert", "hierarchy learn"}
+SLOW, LONG = [pytest.mark.slow], [pytest.mark.slow, pytest.mark.long]
 EVERY_COMMAND = [
-    pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow)
-    for name in NAMES
+    *(
+        pytest.param(name, start_fork, id=name, marks=[] if name in QUICK else SLOW)
+        for name in NAMES
+    ),
+    # A process of its own imports all that a command needs once more.
+    *(
+        pytest.param(
+            name,
+            start_process,
+            id=f"{name} in a new process",
+            marks=SLOW if name == "predict" else LONG,
+        )
+        for name in NAMES
+    ),
 ]
-ALL_BUT_LONG = [
-    pytest.param(*param.values, marks=[*param.marks, pytest.mark.long])
-    if param.values[0] in LONG
-    else param
-    for param in EVERY_COMMAND
-]
+Start = Callable[[Sequence[str], Streams], int]
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+def files(
+    tmp_path_factory: pytest.TempPathFactory, heart_files: Callable[..., Path]
+) -> Files:
     """A table, a model, value hierarchies and a folder to write to."""
     folder = tmp_path_factory.mktemp("streams")
     found = {
-        "table": str(folder / "heart.csv"),
-        "model": str(folder / "heart.json"),
+        "table": str(heart_files()),
+        "model": str(heart_files("--model", "tan")),
         "hierarchies": str(folder / "hierarchies.json"),
         "out": str(folder),
     }
-    pa_csv.write_csv(load_heart().frame, found["table"])
-    fit = ["fit", found["table"], "--target", "disease", "--model", "tan"]
-    assert main([*fit, "-o", found["model"]]) == 0
     learn = ["hierarchy", "learn", found["table"], "--drop", "disease"]
     assert main([*learn, "-o", found["hierarchies"]]) == 0
     return found
 
 
-def program(words: list[str], *options: str) -> list[str]:
-    """The command line as a process of its own."""
-    return [sys.executable, *options, "-m", "bayleaf", *words]
+@pytest.fixture
+def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let forks of the longest commands compare one model and reproduce one cell."""
+    from bayleaf import evaluation
+    from bayleaf.reproduction import sahami1996
+
+    compare, cells = evaluation.compare, sahami1996.cells()[:1]
+    monkeypatch.setattr(
+        evaluation, "compare", lambda X, y, _, **more: compare(X, y, ["nb"], **more)
+    )
+    monkeypatch.setattr(sahami1996, "cells", lambda: cells)
 
 
-def check_sentence(text: str) -> None:
-    """Check that there is one sentence of the program or nothing."""
-    lines = text.splitlines()
-    assert len(lines) <= 1, text
-    assert all(line.startswith("bayleaf: ") for line in lines), text
+def run_program(
+    start: Start, words: Sequence[str], streams: Streams
+) -> tuple[int, list[str]]:
+    """Run with the given streams, the others empty; give exit code and messages.
+
+    Lines on the cells of a table are left out.
+    """
+    with open(os.devnull, "r+b") as nowhere, tempfile.TemporaryFile() as messages:
+        unused = {0: nowhere.fileno(), 1: nowhere.fileno(), 2: messages.fileno()}
+        code = exit_code(start(words, unused | dict(streams)))
+        messages.seek(0)
+        lines = messages.read().decode().splitlines()
+    return code, [line for line in lines if "cells" not in line]
+
+
+@contextlib.contextmanager
+def pipe_without_reader() -> Iterator[int]:
+    """Give the end to write to of a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    yield writing
+    os.close(writing)
 
 
 def test_every_command_is_tried() -> None:
@@ -108,114 +143,144 @@ def test_every_command_is_tried() -> None:
     assert {name for name in app if not name.startswith("-")} <= tried
 
 
-@pytest.mark.parametrize("name", ALL_BUT_LONG)
-def test_closed_output_is_said_in_one_sentence(name: str, files: Files) -> None:
-    done = subprocess.run(
-        ["sh", "-c", '"$@" >&-', "sh", *program(commands(files)[name])],
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        text=True,
-    )
-    told = [line for line in done.stderr.splitlines() if "cells" not in line]
+@pytest.mark.usefixtures("little_work")
+@pytest.mark.parametrize(("name", "start"), EVERY_COMMAND)
+def test_closed_output_is_reported_in_one_sentence(
+    name: str, start: Start, files: Files
+) -> None:
+    code, messages = run_program(start, commands(files)[name], {1: None})
     if name in SILENT:
-        assert (done.returncode, told) == (0, [])
+        assert (code, messages) == (0, [])
         return
-    assert done.returncode == 2
-    assert told == ["bayleaf: cannot write to standard output: it is closed"]
+    assert code == 2
+    assert messages == ["bayleaf: cannot write to standard output: it is closed"]
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("name", ALL_BUT_LONG)
-def test_full_output_without_a_place_for_messages(name: str, files: Files) -> None:
-    done = subprocess.run(
-        ["sh", "-c", '"$@" >/dev/full 2>&-', "sh", *program(commands(files)[name])],
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == (0 if name in SILENT else 2)
+@pytest.mark.parametrize(("name", "start"), EVERY_COMMAND)
+def test_full_output_without_a_place_for_messages(
+    name: str, start: Start, files: Files
+) -> None:
+    with open("/dev/full", "wb") as full:
+        streams = {1: full.fileno(), 2: None}
+        code, _ = run_program(start, commands(files)[name], streams)
+    assert code == (0 if name in SILENT else 2)
 
 
-@pytest.mark.parametrize("name", EVERY_COMMAND)
-def test_a_reader_that_has_gone_is_no_error(name: str, files: Files) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        ["sh", "-c", '"$@" <&-', "sh", *program(commands(files)[name])],
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    os.close(writing)
-    told = [line for line in done.stderr.splitlines() if "cells" not in line]
-    assert (done.returncode, told) == (0, [])
+@pytest.mark.usefixtures("little_work")
+@pytest.mark.parametrize(("name", "start"), EVERY_COMMAND)
+def test_a_reader_that_has_gone_is_no_error(
+    name: str, start: Start, files: Files
+) -> None:
+    with pipe_without_reader() as writing:
+        streams = {0: None, 1: writing}
+        code, messages = run_program(start, commands(files)[name], streams)
+    # Output that fits a buffer is written, and missed, after this message.
+    assert [line for line in messages if not line.startswith("written to ")] == []
+    assert code == 0
 
 
-@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["--version"]])
-def test_a_reader_of_help_that_has_gone_is_no_error(words: list[str]) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        program(words), stdout=writing, stderr=subprocess.PIPE, text=True
-    )
-    os.close(writing)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize(
+    ("words", "start"),
+    [
+        (["--help"], start_fork),
+        (["fit", "--help"], start_fork),
+        (["--version"], start_process),
+        pytest.param(["--help"], start_process, marks=SLOW),
+        pytest.param(["fit", "--help"], start_process, marks=SLOW),
+    ],
+)
+def test_a_reader_of_help_that_has_gone_is_no_error(
+    words: list[str], start: Start
+) -> None:
+    with pipe_without_reader() as writing:
+        assert run_program(start, words, {1: writing}) == (0, [])
 
 
-def test_closed_input_is_said_in_one_sentence(files: Files) -> None:
-    words = program(["predict", files["model"], "-"])
-    done = subprocess.run(
-        ["sh", "-c", '"$@" <&-', "sh", *words], capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    assert "standard input: it is closed" in done.stderr
-    check_sentence(done.stderr)
+@pytest.mark.parametrize("start", [start_fork, pytest.param(start_process, marks=SLOW)])
+def test_closed_input_is_reported_in_one_sentence(start: Start, files: Files) -> None:
+    words = ["predict", files["model"], "-"]
+    code, (sentence,) = run_program(start, words, {0: None})
+    assert code == 2
+    assert sentence.startswith("bayleaf: ")
+    assert "standard input: it is closed" in sentence
 
 
-def test_without_a_place_for_messages_they_are_not_among_the_output() -> None:
-    done = subprocess.run(
-        ["sh", "-c", '"$@" 2>&-', "sh", *program(["nonsense"])], stdout=subprocess.PIPE
-    )
-    assert (done.returncode, done.stdout) == (2, b"")
+@pytest.mark.parametrize("start", [start_fork, pytest.param(start_process, marks=SLOW)])
+def test_without_a_place_for_messages_they_are_not_among_the_output(
+    start: Start,
+) -> None:
+    with tempfile.TemporaryFile() as output:
+        streams = {1: output.fileno(), 2: None}
+        code, _ = run_program(start, ["nonsense"], streams)
+        assert (code, output.seek(0, os.SEEK_END)) == (2, 0)
 
 
-def _ignore_all() -> None:
-    """Ignore the signals, as nohup and shells without job control do."""
-    for kind in IGNORED:
-        signal.signal(kind, signal.SIG_IGN)
-
-
-@pytest.mark.parametrize("name", EVERY_COMMAND)
-def test_signals_ignored_at_the_start_stay_ignored(name: str, files: Files) -> None:
-    with subprocess.Popen(
-        program(commands(files)[name]),
-        preexec_fn=_ignore_all,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    ) as running:
-        while running.poll() is None:
+@pytest.mark.usefixtures("little_work")
+@pytest.mark.parametrize(("name", "start"), EVERY_COMMAND)
+def test_signals_ignored_at_the_start_stay_ignored(
+    name: str, start: Start, files: Files
+) -> None:
+    with open(os.devnull, "wb") as nowhere, tempfile.TemporaryFile() as messages:
+        streams = {1: nowhere.fileno(), 2: messages.fileno()}
+        # As nohup and shells without job control do.
+        before = {kind: signal.signal(kind, signal.SIG_IGN) for kind in IGNORED}
+        try:
+            process = start(commands(files)[name], streams)
+        finally:
+            for kind, handler in before.items():
+                signal.signal(kind, handler)
+        status = None
+        while status is None:
             for kind in IGNORED:
-                running.send_signal(kind)
-            time.sleep(0.02)
-        assert running.stderr is not None
-        told = running.stderr.read()
-    assert (running.returncode, b"interrupted" in told) == (0, False)
+                os.kill(process, kind)
+            time.sleep(0.002)
+            ended, status_now = os.waitpid(process, os.WNOHANG)
+            status = status_now if ended else None
+        messages.seek(0)
+        interrupted = b"interrupted" in messages.read()
+    assert (os.waitstatus_to_exitcode(status), interrupted) == (0, False)
 
 
-@pytest.mark.parametrize("name", ALL_BUT_LONG)
-def test_in_poor_surroundings_no_command_warns(name: str, files: Files) -> None:
-    # Nobody may write to /proc, not even the system's administrator.
-    nowhere = next(p for p in ("/proc", "/") if Path(p).exists())
+# Nobody may write to /proc, not even the system's administrator.
+NOWHERE = next(path for path in ("/proc", "/") if Path(path).exists())
+RUN_ALL = """
+import json, sys
+from bayleaf.cli import main
+for words in json.loads(sys.argv[1]):
+    if main(words) != 0:
+        sys.exit(str(words))
+"""
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["predict"],
+        # One process for all, because what warns does so once it is imported.
+        pytest.param([name for name in NAMES if name not in LONGEST], marks=SLOW),
+        pytest.param(LONGEST, marks=LONG),
+    ],
+    ids=lambda names: names[0] if len(names) == 1 else f"{len(names)} commands",
+)
+def test_in_poor_surroundings_no_command_warns(names: list[str], files: Files) -> None:
+    calls = [commands(files)[name] for name in names]
+    program = ["-m", "bayleaf", *calls[0]]
+    if len(calls) > 1:
+        program = ["-c", RUN_ALL, json.dumps(calls)]
     kept = ("PATH", "PYTHONPATH", "BAYLEAF_DATA")
     done = subprocess.run(
-        program(commands(files)[name], "-W", "error", "-O"),
-        cwd=nowhere,
+        [sys.executable, "-W", "error", "-O", *program],
+        cwd=NOWHERE,
         env={k: os.environ[k] for k in kept if k in os.environ}
-        | {"LANG": "C", "TMPDIR": nowhere},
+        | {"LANG": "C", "TMPDIR": NOWHERE},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    told = ("written to ", "sahami1996: ", "bayleaf: 0 cells filled in")
-    assert all(line.startswith(told) for line in done.stderr.splitlines()), done.stderr
+    usual = ("written to ", "sahami1996: ", "bayleaf: 0 cells filled in")
+    assert all(line.startswith(usual) for line in done.stderr.splitlines()), done.stderr
 
 
 class Failing(io.StringIO):
