@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes
 from bayleaf import AveragedKDBRegressor, load
 
 
-def mixed_table(n_rows: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
+def mixed_table(n_rows: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
     """Numbers, names, missing cells, and a target that all of them move."""
     rng = np.random.default_rng(3)
     table = pd.DataFrame(
@@ -86,7 +86,10 @@ def test_quantiles_rise_and_stay_within_the_training_range(fitted: Any) -> None:
     assert found.max() <= target.max()
 
 
-def test_an_interval_holds_the_share_of_left_out_rows_that_it_names() -> None:
+@pytest.mark.slow
+def test_an_interval_holds_the_share_of_left_out_rows_that_it_names(
+    all_trees: None,
+) -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     model = small().fit(X[:300], y[:300])
     lower, upper = model.predict_interval(X[300:], 0.9).T
@@ -127,10 +130,10 @@ def test_the_order_of_rows_and_threads_change_nothing(fitted: Any) -> None:
 
 
 def test_a_weight_of_two_equals_a_repeated_row_and_zero_a_removed_one() -> None:
-    table, target = mixed_table(120)
-    weights = np.ones(120)
-    weights[:20], weights[20:40] = 2.0, 0.0
-    rows = np.repeat(np.arange(120), weights.astype(int))
+    table, target = mixed_table(80)
+    weights = np.ones(80)
+    weights[:13], weights[13:26] = 2.0, 0.0
+    rows = np.repeat(np.arange(80), weights.astype(int))
     weighted = small().fit(table, target, sample_weight=weights)
     repeated = small().fit(table.iloc[rows], target[rows])
     assert (weighted.predict(table) == repeated.predict(table)).all()

@@ -14,19 +14,29 @@ from bayleaf import AveragedKDBRegressor, load
 Fitted = tuple[AveragedKDBRegressor, pd.DataFrame]
 
 
+N_ROWS = 120
+
+
 @pytest.fixture(scope="module", params=[True, False], ids=["trees", "intervals"])
 def fitted(request: pytest.FixtureRequest) -> Fitted:
+    return fitted_to_prices(request.param)
+
+
+def fitted_to_prices(trees: bool, n_rows: int = N_ROWS) -> Fitted:
+    """A model of a price that rises by four with the size and by six at the shore."""
     rng = np.random.default_rng(5)
     table = pd.DataFrame(
         {
-            "size": rng.normal(size=400).round(2),
-            "place": rng.choice(["town", "shore", "hill"], 400),
-            "noise": rng.normal(size=400).round(2),
+            "size": rng.normal(size=n_rows).round(2),
+            "place": rng.choice(["town", "shore", "hill"], n_rows),
+            "noise": rng.normal(size=n_rows).round(2),
         }
     )
     table.loc[::11, "place"] = None
-    price = 4 * table["size"] + 6 * (table["place"] == "shore") + rng.normal(size=400)
-    model = AveragedKDBRegressor(n_networks=4, trees=request.param, random_state=0)
+    price = (
+        4 * table["size"] + 6 * (table["place"] == "shore") + rng.normal(size=n_rows)
+    )
+    model = AveragedKDBRegressor(n_networks=4, trees=trees, random_state=0)
     return model.fit(table, price.rename("price")), table
 
 
@@ -38,10 +48,17 @@ def test_a_curve_has_a_step_an_interval_and_all_rows_behind_it(fitted: Fitted) -
     n_steps = len(shape.states)
     assert len(shape.edges) == n_steps + 1
     assert shape.expectations.shape == shape.row_counts.shape == (n_steps,)
-    assert shape.row_counts.sum() == 400
+    assert shape.row_counts.sum() == len(table)
     # The price rises with the size by four.
     low, high = shape.expectations[: n_steps // 4], shape.expectations[-n_steps // 4 :]
     assert high.mean() - low.mean() > 5
+
+
+@pytest.mark.slow
+def test_the_curve_of_all_trees_rises_with_the_size(all_trees: None) -> None:
+    test_a_curve_has_a_step_an_interval_and_all_rows_behind_it(
+        fitted_to_prices(trees=True, n_rows=160)
+    )
 
 
 def test_bars_of_names_tell_the_dear_place(fitted: Fitted) -> None:
