@@ -166,6 +166,7 @@ def test_evaluate_prints_json(run: Run, heart: Path) -> None:
     assert len(result["folds"]) == 3
 
 
+@pytest.mark.slow
 def test_evaluate_compares_all_models_by_default(run: Run, heart: Path) -> None:
     few = heart.with_name("few.csv")
     few.write_text("".join(heart.read_text().splitlines(keepends=True)[:41]))

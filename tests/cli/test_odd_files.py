@@ -13,6 +13,9 @@ import pytest
 
 from bayleaf.cli import main
 from bayleaf.datasets import load_heart
+from bayleaf.wording import cut
+from covering import pairwise
+from offenders import check_each
 
 Run = Callable[..., Any]
 
@@ -55,19 +58,23 @@ hierarchy learn TABLE -o FILE
 demo -o FILE
 """.strip().splitlines()
 SUFFIXES = ("", ".json", ".bif", ".csv", ".parquet")
-NOT_WRITABLE = [
-    *(f"{stem}{suffix}" for stem in ("loop", "folder") for suffix in SUFFIXES),
-    "around/x.json",
-    "",
-    *(f"{LONG_NAME}{suffix}" for suffix in SUFFIXES),
-    *(f"{LONG_PATH}{suffix}" for suffix in SUFFIXES),
-]
-ODD = [
-    *NOT_WRITABLE,
-    "no\udcff\udcfe.json",
-    "no\udcff\udcfe.csv",
-    "no\nfile.parquet",
-]
+STEMS = ("loop", "folder", LONG_NAME, LONG_PATH)
+LINES = (*READING, *WRITING)
+# Whatever command reads or writes them.
+NEVER_FILES = ["around/x.json", ""]
+NEVER_READ = ["no\udcff\udcfe.json", "no\udcff\udcfe.csv", "no\nfile.parquet"]
+LIGHT = ("predict", "query", "convert", "sample", "inspect")
+
+
+def few_names() -> dict[str, list[str]]:
+    """Names for each command line, such that all pairs of their parts are tried."""
+    found: dict[str, list[str]] = {line: [] for line in LINES}
+    for line, stem, suffix in pairwise(LINES, STEMS, SUFFIXES):
+        found[line].append(f"{stem}{suffix}")
+    return found
+
+
+FEW_NAMES = few_names()
 
 
 @pytest.fixture(scope="module")
@@ -96,19 +103,55 @@ def words_of(line: str, places: Mapping[str, str], file: str) -> list[str]:
     return [kinds.sub(lambda key: found[key[0]], word) for word in line.split()]
 
 
-@pytest.mark.parametrize("line", [*READING, *WRITING])
-def test_what_names_no_file_is_refused_in_one_sentence(
-    line: str, places: Mapping[str, str], run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def check_refused(
+    places: Mapping[str, str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, list[str]], None]:
+    """Check that a command line refuses each of some names."""
     monkeypatch.chdir(places["FOLDER"])
-    for file in ODD if line in READING else NOT_WRITABLE:
-        done = run(*words_of(line, places, file))
-        assert (done.code, done.out) == (2, ""), done
-        sentence, *more = done.err.splitlines()
-        assert more == []
-        assert sentence.startswith("bayleaf: ")
-        assert len(sentence) < 400
-        assert not re.search("codec|Errno|Traceback", sentence), sentence
+
+    def check(line: str, names: list[str]) -> None:
+        def check_name(file: str) -> None:
+            done = run(*words_of(line, places, file))
+            assert (done.code, done.out) == (2, ""), done
+            sentence, *more = done.err.splitlines()
+            assert more == []
+            assert sentence.startswith("bayleaf: ")
+            assert len(sentence) < 400
+            assert not re.search("codec|Errno|Traceback", sentence), sentence
+
+        check_each(names, check_name, lambda file: ascii(cut(file, 40)))
+
+    return check
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_what_names_no_file_is_refused_in_one_sentence(
+    line: str, check_refused: Callable[[str, list[str]], None]
+) -> None:
+    check_refused(line, FEW_NAMES[line])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line, marks=[] if line.startswith(LIGHT) else pytest.mark.slow)
+        for line in LINES
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused_in_one_sentence(
+    line: str, check_refused: Callable[[str, list[str]], None]
+) -> None:
+    check_refused(line, NEVER_FILES + (NEVER_READ if line in READING else []))
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("line", LINES)
+def test_names_with_every_suffix_are_refused_in_one_sentence(
+    line: str, check_refused: Callable[[str, list[str]], None]
+) -> None:
+    check_refused(line, [f"{stem}{suffix}" for stem in STEMS for suffix in SUFFIXES])
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
