@@ -1,54 +1,76 @@
-# Everything here needs python3 (3.11 or later) and make; the environment is made in .venv,
-# and the native core is built into src/bayleaf/native. Where no C++ compiler is found,
-# the environment gets one (PyPI's ziglang), whose first build takes about two minutes.
+# Everything here needs python3 (3.11 or later) and make. One environment, .venv, holds what
+# the targets need; the native core is built once into src/bayleaf/native, which every
+# environment shares. Where no C++ compiler is found, the environment gets one (PyPI's
+# ziglang), whose first build takes a minute longer.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --no-compile
 # Files and folders of tests; all if empty.
 TESTS :=
 NATIVE := $(shell find src/native -type f)
+# "host" builds the core for this processor, "all" for every processor of its kind.
+export BAYLEAF_LEVELS ?= host
+CORE := build/core-$(BAYLEAF_LEVELS)
+STEP := tools/step.sh
 
-.PHONY: demo test slow long lint docs man floors bench accuracy accuracy-peers papers wheel sanitize clean
+.PHONY: demo test slow long lint docs man levels floors bench accuracy accuracy-peers papers wheel sanitize clean ready lines
 
-# The page that it writes at its end takes an extra.
-demo: $(VENV)/installed-report
-	$(BIN)/bayleaf demo
+demo: ready
+	@$(STEP) "Fit, compare and explain classifiers" "5 s" $(BIN)/bayleaf demo
 
-test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(TESTS)
+test: $(VENV)/group-test
+	@$(STEP) "Run the quick tests" "2 minutes" \
+	  $(BIN)/python -m pytest -n 2 -m "not slow" --durations=20 $(TESTS)
 
-# Other programs' packages are held against ours in these tests, and the explorer is
+# Other programs' packages are compared with ours in these tests, and the explorer is
 # used in a browser: the program chromium, where there is one. Spark needs java.
-slow: $(VENV)/installed-test $(VENV)/installed-peers $(VENV)/installed-browser $(VENV)/installed-notebook $(VENV)/installed-spark
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "slow and not long"
+slow: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook $(VENV)/group-spark
+	@$(STEP) "Run the slow tests" "7 minutes" \
+	  $(BIN)/python -m pytest -n 2 --dist loadscope -m "slow and not long" --durations=20 $(TESTS)
 
-# More data, peers and seeds than every change can wait for: about ten minutes.
-long: $(VENV)/installed-test $(VENV)/installed-peers
-	$(BIN)/python -m pytest -n 2 -m long
+# More data, peers and seeds than every change can wait for.
+long: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook $(VENV)/group-spark
+	@$(STEP) "Run the long tests" "20 minutes" \
+	  $(BIN)/python -m pytest -n 2 -m long --durations=20 $(TESTS)
 
-lint: $(VENV)/installed-lint
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+lint: $(VENV)/group-lint
+	@$(STEP) "Check style" "1 s" $(BIN)/ruff check .
+	@$(STEP) "Check format" "1 s" $(BIN)/ruff format --check .
+	@$(STEP) "Check types" "40 s" $(BIN)/mypy
 
-docs: $(VENV)/installed-docs
+docs: $(VENV)/group-docs
 	rm -rf docs/generated
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@$(STEP) "Write the documentation" "90 s" \
+	  $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
-# The manual page, from what --help says.
-man: $(VENV)/installed-docs
+# The manual page, from what --help prints.
+man: $(VENV)/group-docs
 	$(BIN)/python tools/man_page.py build/bayleaf.1
 
-# The least version of every requirement: two classifiers must work with all of them.
-floors: $(VENV)/installed-test
-	$(PYTHON) -m venv .venv-floors
-	$(BIN)/python tools/floors.py > .venv-floors/floors.txt
-	.venv-floors/bin/python -m pip install --quiet -r .venv-floors/floors.txt \
-	  hypothesis jinja2 matplotlib mpmath networkx pandas polars pytest pytest-xdist
-	PYTHONPATH=src .venv-floors/bin/python -m pytest -n 2 -m "not slow" \
-	  -k "nb or tan or command" tests/contract tests/cli/test_commands.py
+# Every instruction set of this kind of processor, and that all give the same bits.
+levels: $(VENV)/group-test
+	@$(MAKE) --no-print-directory BAYLEAF_LEVELS=all build/core-all/built
+	@BAYLEAF_LEVELS=all $(STEP) "Compare the bits of all instruction sets" "30 s" \
+	  $(BIN)/python -m pytest -n 2 tests/native/test_levels.py
 
-bench: $(VENV)/installed-test $(VENV)/installed-browser
+# The quick tests with the least version of every requirement and with pandas 2, as on a
+# processor without wide registers if all levels are built. The core has no Python in it
+# and is not built again.
+floors: $(VENV)/group-test
+	@$(STEP) "Create the environment .venv-floors" "5 s" $(PYTHON) -m venv .venv-floors
+	@$(BIN)/python tools/floors.py > .venv-floors/floors.txt
+	@$(STEP) -q "Install the least versions" "20 s" sh -c '\
+	  .venv-floors/bin/python -m pip install --quiet --upgrade pip && \
+	  .venv-floors/bin/python -m pip install --quiet --no-compile -r .venv-floors/floors.txt --group test'
+	@PYTHONPATH=src $(STEP) "Run the quick tests with the least versions" "2 minutes" \
+	  .venv-floors/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+
+# Lines by package: code, docstrings, comments.
+lines:
+	@$(PYTHON) tools/count_lines.py
+
+bench: $(VENV)/group-test $(VENV)/group-browser
 	$(BIN)/python benchmarks/speed/counting.py
 	$(BIN)/python benchmarks/speed/discretize.py
 	$(BIN)/python benchmarks/speed/classifiers.py
@@ -65,61 +87,69 @@ bench: $(VENV)/installed-test $(VENV)/installed-browser
 	$(BIN)/python benchmarks/speed/sql.py
 
 # Takes about half an hour; what was interrupted goes on where it stopped.
-accuracy: $(VENV)/installed-test
+accuracy: $(VENV)/group-test
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/accuracy.py --page
 
 # The same beside boosting by other packages, and learning curves: some hours.
-accuracy-peers: $(VENV)/installed-test $(VENV)/installed-accuracy-peers
+accuracy-peers: $(VENV)/group-test $(VENV)/group-accuracy-peers
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/accuracy.py --page
 	$(BIN)/python benchmarks/learning_curves.py
 	$(BIN)/python benchmarks/learning_curves.py --page
 
 # What the committed CSV files lack is run: all of it takes about an hour.
-papers: $(VENV)/installed-test
+papers: $(VENV)/group-test
 	$(BIN)/bayleaf reproduce all --output docs/results
 	$(BIN)/python benchmarks/papers/write_pages.py docs/results
 
-# One file for every version of Python on this kind of machine.
-wheel: $(VENV)/created
-	$(WITH_COMPILER) $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
-	  -C build-dir=build/wheel$(notdir $(VENV)) --wheel-dir dist .
+# One file for every version of Python and every processor of this kind.
+wheel: ready
+	@tools/build_tools.sh $(BIN)
+	@PATH="$(abspath $(BIN)):$$PATH" BAYLEAF_LEVELS=all $(STEP) "Build a wheel with all instruction sets" "2 minutes" \
+	  $(WITH_COMPILER) $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
+	  -C build-dir=build/wheel --wheel-dir dist .
 	@ls dist/*.whl
 
 # The native core under the address and undefined-behaviour sanitizers: its tests, and
 # random calls with hostile arrays.
-sanitize: $(VENV)/installed-test
-	$(WITH_COMPILER) cmake -S src/native -B build/sanitize -G Ninja \
-	  -DBAYLEAF_SANITIZE=ON -DSKBUILD_STATE=editable && cmake --build build/sanitize
+sanitize: $(VENV)/group-test
+	tools/build_core.sh $(abspath $(BIN)) build/sanitize -DBAYLEAF_SANITIZE=ON
 	tools/sanitize.sh $(BIN)/python
 
 clean:
 	rm -rf $(VENV) .venv-system .venv-floors build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
 	rm -f src/bayleaf/native/core_*
 
-# The shell finds the build's tools first; cmake reads CC and CXX at its first run.
-WITH_COMPILER = PATH="$(abspath $(BIN)):$$PATH"; export PATH; \
-  if [ -x $(BIN)/zig-c++ ]; then \
-    CC="$(abspath $(BIN)/zig-cc)"; CXX="$(abspath $(BIN)/zig-c++)"; export CC CXX; fi;
+WITH_COMPILER = env $(if $(wildcard $(BIN)/zig-c++),CC="$(abspath $(BIN)/zig-cc)" CXX="$(abspath $(BIN)/zig-c++)")
+
+# The package and the core are installed and built at the same time.
+ready:
+	@$(MAKE) --no-print-directory -j2 $(VENV)/package $(CORE)/built
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "bayleaf needs Python 3.11 or later; set PYTHON=/path/to/python3" >&2; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet cmake ninja 'scikit-build-core>=0.11'
-	@tools/find_compiler.sh $(BIN)
+	@$(STEP) "Create the environment $(VENV)" "5 s" $(PYTHON) -m venv $(VENV)
+	@$(STEP) -q "Install the tools of the build" "5 s" sh -c '\
+	  $(PIP) --upgrade pip "scikit-build-core>=0.11" $(if $(wildcard $(CORE)/built),,cmake ninja) && \
+	  { test -e $(CORE)/built || tools/build_tools.sh $(BIN); }'
 	@touch $@
 
-# An editable installation sees later changes of the Python sources by itself; those of
-# the native core are built anew, changed files only.
-$(VENV)/installed: $(VENV)/created pyproject.toml $(NATIVE)
-	$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --no-build-isolation \
-	  -C build-dir=build/editable$(notdir $(VENV)) --editable .
+# An editable installation: later changes of the Python sources need no installation.
+$(VENV)/package: $(VENV)/created pyproject.toml
+	@$(STEP) -q "Install bayleaf and its requirements" "15 s" \
+	  $(PIP) --no-build-isolation -C wheel.cmake=false --editable '.[report]'
 	@touch $@
 
-$(VENV)/installed-%: $(VENV)/installed pyproject.toml
-	$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --no-build-isolation \
-	  -C build-dir=build/editable$(notdir $(VENV)) --editable '.[$*]'
+# All levels include this processor's; building that one alone removes the others, which
+# may be of earlier sources.
+$(CORE)/built: $(NATIVE) | $(VENV)/created
+	@rm -f build/core-all/built
+	@$(STEP) -q "Build the native core ($(BAYLEAF_LEVELS))" "$(if $(filter all,$(BAYLEAF_LEVELS)),90,30) s" \
+	  tools/build_core.sh $(abspath $(BIN)) $(CORE)
+	@mkdir -p build/core-host && touch build/core-host/built $@
+
+$(VENV)/group-%: pyproject.toml | ready
+	@$(STEP) -q "Install the requirements of: $*" "20 s" $(PIP) --group $*
 	@touch $@

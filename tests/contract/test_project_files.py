@@ -16,9 +16,8 @@ import bayleaf
 from bayleaf.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-    "project"
-]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 def test_every_address_is_that_of_the_repository() -> None:
@@ -54,19 +53,26 @@ def test_policies_stand_where_they_are_looked_for(file: str, words: list[str]) -
     assert all(word in text for word in words)
 
 
-def test_every_extra_for_users_is_imported_somewhere() -> None:
+def test_every_extra_is_imported_by_the_package() -> None:
     extras = PROJECT["optional-dependencies"]
-    for_developers = {"all", "test", "lint", "peers", "browser", "docs"}
-    for_developers |= {"notebook", "spark"}
-    for extra in set(extras) - for_developers:
-        folder = "benchmarks" if extra == "accuracy-peers" else "src"
-        sources = "".join(
-            path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.py")
-        )
-        for requirement in extras[extra]:
-            name = re.split("[<>=\\[]", requirement)[0].replace("-", "_")
-            name = name.removesuffix("_core")
-            assert re.search(rf"(import|from) {name}|\"{name}", sources), name
+    sources = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")
+    )
+    offenders = [
+        requirement
+        for extra, requirements in extras.items()
+        if extra != "all"
+        for requirement in requirements
+        for name in [re.split("[<>=\\[]", requirement)[0].replace("-", "_")]
+        if not re.search(rf"(import|from) {name}|\"{name}", sources)
+    ]
+    assert not offenders, "\n".join(offenders)
+
+
+def test_what_developers_need_is_in_groups_alone() -> None:
+    extras, groups = PROJECT["optional-dependencies"], PYPROJECT["dependency-groups"]
+    assert {"test", "lint", "docs", "peers", "browser"} <= set(groups)
+    assert not set(groups) & set(extras)
 
 
 def test_floors_are_those_of_the_project() -> None:

@@ -1,55 +1,13 @@
-"""Planes, products and keys equal counting in NumPy, at every instruction set."""
+"""Planes, products and keys equal counting in NumPy."""
 
 from __future__ import annotations
-
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import bayleaf
-from bayleaf.native import counts, library
+from bayleaf.native import counts
 from oracles import counting
-
-SOURCE = Path(bayleaf.__file__).parent.parent
-BUILT = [level for level in library.LEVELS if library._path(level) is not None]
-
-# Counts tables of every kind in every way and prints a digest.
-COUNT = """
-import hashlib
-import numpy as np
-from bayleaf.counts import pair_counting, table_counts
-from bayleaf.counts.information import conditional_mutual_information_matrix
-from bayleaf.counts.table_counts import TableCounts
-from bayleaf.data.codes import Codes
-from bayleaf.data.cuts.cut_points import mdlp_cut_points
-from bayleaf.native.library import level
-
-rng = np.random.default_rng(0)
-cards = [2, 3, 9, 30, 300, 3]
-columns = [rng.integers(0, card, 17_000) for card in cards]
-columns[1][::7] = 3
-table_counts._LEAST_PACKED = 1
-digest = hashlib.sha256()
-for weights in (None, rng.integers(0, 6, 17_000) * 1.0, rng.random(17_000)):
-    codes = Codes.from_columns(columns, cards, weights)
-    for most_states in (0, 12, 40):
-        pair_counting.max_plane_states = lambda: most_states
-        source = TableCounts(codes)
-        digest.update(source.pair_counts(range(5), range(5)).dense())
-        for table in source.family_counts([(5, 0), (5, 2, 1), (1, 2, 3), (5, 4, 3)]):
-            digest.update(table)
-        digest.update(conditional_mutual_information_matrix(source))
-values = np.round(rng.normal(size=17_000), 3)
-classes = ((values > 0) + rng.integers(2, size=17_000)).astype(np.intp)
-cuts = mdlp_cut_points(values, classes, 3, rng.random(17_000))
-digest.update(np.array(cuts))
-print(level(), len(cuts), digest.hexdigest())
-"""
 
 
 def _order_of(
@@ -69,22 +27,6 @@ def _packed(
     panels = np.zeros((-(-int(starts[-1]) // 8), int(tiles[-1, 2]), 8), np.uint64)
     counts.pack_planes(block, np.arange(len(block)), starts, runs, tiles, panels)
     return panels
-
-
-@pytest.mark.slow
-def test_every_level_counts_the_same_bit_for_bit() -> None:
-    digests = []
-    for level in BUILT:
-        environment = {**os.environ, "PYTHONPATH": str(SOURCE), "BAYLEAF_SIMD": level}
-        run = [sys.executable, "-c", COUNT]
-        printed = subprocess.run(
-            run, env=environment, check=True, capture_output=True, text=True
-        )
-        used, n_cuts, digest = printed.stdout.split()
-        assert used == level
-        assert int(n_cuts) >= 1
-        digests.append(digest)
-    assert len(set(digests)) == 1
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 1000, 16_385])

@@ -55,7 +55,7 @@ def _print_versions() -> int:
     """Print what runs: the package, its native core, and the interpreter."""
     import platform
 
-    from bayleaf.native.library import LEVELS, level
+    from bayleaf.native.library import level, usable_levels
 
     print(f"bayleaf {bayleaf.__version__}")
     try:
@@ -63,7 +63,7 @@ def _print_versions() -> int:
     except ImportError as error:
         print(f"bayleaf: {error}", file=sys.stderr)
         return BAD_INPUT
-    print(f"native core: {used} (of {', '.join(LEVELS)})")
+    print(f"native core: {used} (of {', '.join(usable_levels())})")
     print(
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     )

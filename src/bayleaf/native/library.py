@@ -1,7 +1,8 @@
 """The shared library of the native core: which is loaded, and how calls end.
 
-The same sources are built once for each instruction set. Every build gives the same
-bits, because products and sums are neither fused nor reordered.
+The same sources are built once per instruction set, or once for the processor of this
+machine. Every build gives the same bits, because products and sums are neither fused
+nor reordered.
 """
 
 from __future__ import annotations
@@ -33,27 +34,21 @@ class NativeCoreError(ImportError):
     """The native core is missing, or cannot be loaded as was asked."""
 
 
-def _path(level: str) -> Path | None:
-    """The file of a level, or None if this installation has none."""
+def _path(name: str) -> Path | None:
+    """Path of the library of a level (or "detection"); None if it is not installed."""
     # An editable installation spreads the package over two folders.
     files = [
-        Path(folder, f"core_{level}{_SUFFIX}") for folder in bayleaf.native.__path__
+        Path(folder, f"core_{name}{_SUFFIX}") for folder in bayleaf.native.__path__
     ]
     return next((file for file in files if file.is_file()), None)
 
 
-def _open(level: str) -> ctypes.CDLL:
-    """Load the library of one level.
-
-    Raises
-    ------
-    NativeCoreError
-        If it is missing or is built for another kind of machine.
-    """
-    path = _path(level)
+def _open(name: str) -> ctypes.CDLL:
+    """Load the library of a level (or "detection"); NativeCoreError if that fails."""
+    path = _path(name)
     if path is None:
         raise NativeCoreError(
-            f"bayleaf's native core {f'core_{level}{_SUFFIX}'!r} is missing; install "
+            f"bayleaf's native core {f'core_{name}{_SUFFIX}'!r} is missing; install "
             "bayleaf with `pip install .` or `make`, which build it"
         )
     try:
@@ -61,32 +56,58 @@ def _open(level: str) -> ctypes.CDLL:
     except OSError as error:
         raise NativeCoreError(
             f"bayleaf's native core {str(path)!r} cannot be loaded ({error}); it was "
-            "built for another machine: install bayleaf anew"
+            "built for another machine: reinstall bayleaf"
         ) from error
 
 
-def _chosen_level(best: str) -> str:
-    """The level to load: the best that is built and runs here, or what is asked for.
+def supported_levels() -> tuple[str, ...]:
+    """List the levels that the processor supports, the lowest first.
 
-    Raises
-    ------
-    NativeCoreError
-        If the environment variable BAYLEAF_SIMD names no level, or one that this
-        processor or this installation lacks.
+    The environment variable BAYLEAF_MAX_SIMD hides the levels above the one it names,
+    as if the processor lacked them. NativeCoreError if it names no level.
     """
-    runnable = LEVELS[: LEVELS.index(best) + 1]
-    built = [level for level in runnable if _path(level) is not None]
-    asked = os.environ.get("BAYLEAF_SIMD", "")
-    if not asked:
-        return built[-1]
-    if asked == _SANITIZED and _path(asked) is not None:
-        return asked
-    if asked not in built:
+    detection = _open("detection")
+    detection.bl_best_level.restype = ctypes.c_char_p
+    best = LEVELS.index(detection.bl_best_level().decode())
+    highest = os.environ.get("BAYLEAF_MAX_SIMD", "") or LEVELS[-1]
+    if highest not in LEVELS:
         raise NativeCoreError(
-            f"BAYLEAF_SIMD={asked!r} is no instruction set that runs here; use one of "
-            f"{', '.join(built)}, or leave it unset"
+            f"BAYLEAF_MAX_SIMD must be one of {', '.join(LEVELS)}, got {highest!r}"
         )
-    return asked
+    return LEVELS[: min(best, LEVELS.index(highest)) + 1]
+
+
+def usable_levels() -> tuple[str, ...]:
+    """List the levels that are installed and that the processor supports."""
+    return tuple(name for name in supported_levels() if _path(name) is not None)
+
+
+def _chosen_level() -> str:
+    """Choose the best usable level, or the one that BAYLEAF_SIMD names.
+
+    NativeCoreError if no level is usable, or if BAYLEAF_SIMD names another.
+    """
+    usable = usable_levels()
+    requested = os.environ.get("BAYLEAF_SIMD", "")
+    if requested == _SANITIZED and _path(requested) is not None:
+        return requested
+    if not usable:
+        installed = [name for name in LEVELS if _path(name) is not None]
+        built = (
+            f"was built for {' and '.join(installed)}" if installed else "is missing"
+        )
+        raise NativeCoreError(
+            f"bayleaf's native core {built}, but this processor supports "
+            f"{', '.join(supported_levels())} only; build all levels with "
+            "`BAYLEAF_LEVELS=all make` or `pip install .`"
+        )
+    if requested and requested not in usable:
+        raise NativeCoreError(
+            "BAYLEAF_SIMD must name an instruction set that is installed and that this "
+            f"processor supports ({', '.join(usable)}), got {requested!r}; leave it "
+            "unset, or build all levels with `BAYLEAF_LEVELS=all make`"
+        )
+    return requested or usable[-1]
 
 
 def _connect(core: ctypes.CDLL) -> None:
@@ -121,11 +142,7 @@ def library() -> ctypes.CDLL:
         If it is missing, cannot be loaded, or BAYLEAF_SIMD asks for one that does not
         run here.
     """
-    core = _open("baseline")
-    core.bl_best_level.restype = ctypes.c_char_p
-    level = _chosen_level(core.bl_best_level().decode())
-    if level != "baseline":
-        core = _open(level)
+    core = _open(_chosen_level())
     core.bl_level.restype = ctypes.c_char_p
     _connect(core)
     return core

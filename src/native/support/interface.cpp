@@ -18,3 +18,8 @@ void keep_error(const char* text) noexcept {
 BAYLEAF_API const char* bl_error() {
     return bayleaf::last_error;
 }
+
+// The level that this library was built for.
+BAYLEAF_API const char* bl_level() {
+    return BAYLEAF_LEVEL;
+}

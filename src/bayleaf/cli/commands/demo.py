@@ -1,20 +1,28 @@
-"""``bayleaf demo``: the shipped tables, compared and explained."""
+"""``bayleaf demo``: a shipped table, compared, explained and reported."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from bayleaf.wording import visible
+
+if TYPE_CHECKING:
+    from bayleaf.classifiers import HNBClassifier
+
+_MODELS = ("nb", "tan", "kdb", "hnb", "aode", "auto")
+_FOLDS, _SEED = 5, 0
 
 
 def demo(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("report.html"),
 ) -> int:
-    """Train on the shipped tables, compare the models, explain one, report on it.
+    """Compare classifiers on a shipped table, explain a prediction, write a report.
 
     Example: `bayleaf demo`
 
@@ -27,45 +35,78 @@ def demo(
 
     from bayleaf.classifiers import CLASSIFIERS, HNBClassifier
     from bayleaf.cli.showing.console import ShownConsole
-    from bayleaf.datasets import load_heart, load_mushroom
+    from bayleaf.datasets import load_heart
     from bayleaf.evaluation import compare
-    from bayleaf.evaluation.result_table import print_tables, title_of
+    from bayleaf.evaluation.result_table import legend, terminal_tables, title_of
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
     console = ShownConsole()
-    folds, seed = 5, 0
-    for table in (load_heart(), load_mushroom()):
-        found = compare(
-            table.X, table.y, list(CLASSIFIERS), n_folds=folds, random_state=seed
-        )
-        print_tables(found, console, f"{table.name}: {title_of(found)}")
-        console.print()
     heart = load_heart()
-    model = CLASSIFIERS["auto"](random_state=seed).fit(heart.X, heart.y)
-    console.print(
-        "\nWhy the first patient of the heart table gets this class (averaged KDB):"
+    comparison = compare(
+        heart.X, heart.y, list(_MODELS), n_folds=_FOLDS, random_state=_SEED
     )
+    title = f"Held-out scores on heart disease: {title_of(comparison)}"
+    console.print(terminal_tables(comparison, title)[0])
+    for line in legend(comparison):
+        console.print(line, markup=False, highlight=False)
+    model = CLASSIFIERS["auto"](random_state=_SEED).fit(heart.X, heart.y)
+    console.print("\nWhy the first patient gets this class (auto: averaged KDB):")
     print(model.explain(heart.X.slice(0, 1))[0])
     hierarchical = HNBClassifier(
-        search="significance", significance_level=0.001, random_state=seed
+        search="significance", significance_level=0.001, random_state=_SEED
     )
     # As a series the class keeps the name of its column.
     disease = nw.from_native(heart.frame, eager_only=True).get_column("disease")
     hierarchical.fit(heart.X, disease)
-    console.print("\nLatent variables that dependent features of it point to (HNB):")
-    print(hierarchical)
-    _write_report(hierarchical, heart.frame, output, folds)
+    print(f"\nA rule (hnb: hierarchical naive Bayes):\n{_clearest_rule(hierarchical)}")
+    _write_report(hierarchical, heart.frame, output)
+    console.print("\nNext, with this table or your own CSV or Parquet file:")
+    print("\n".join(f"  {command}" for command in _next_commands()))
     return 0
 
 
-def _write_report(model: Any, table: Any, output: Path, folds: int) -> None:
-    """Write the page on a model and say where, or what it takes to write it."""
+def _clearest_rule(model: HNBClassifier) -> str:
+    """State the rule of the latent state that raises a class most."""
+    state = max(
+        (state for report in model.latents_ for state in report.states),
+        key=lambda state: float(state.lift.max()),
+    )
+    best = int(state.lift.argmax())
+    return (
+        f"  if {state.rules[0]}\n"
+        f"  then disease = {model.classes_[best]} with probability "
+        f"{state.class_probabilities[best]:.3f} ({state.lift[best]:.2f} times the "
+        f"average), from {state.n:.0f} patients"
+    )
+
+
+def _write_report(model: Any, table: Any, output: Path) -> None:
+    """Write the report on a model and print its path, or what it takes to write it."""
     from bayleaf.report import write_report
 
     try:
-        write_report(model, table, output, n_folds=folds)
+        write_report(model, table, output, n_folds=_FOLDS)
     except ImportError as error:
         print(f"\nNo report: {error}.")
         return
     print(f"\nA report on this model, to open in a browser: {visible(str(output))}")
+
+
+def _next_commands() -> list[str]:
+    """Three commands to try next, with paths as seen from the working directory."""
+    import bayleaf.datasets
+
+    program, folder = Path(sys.argv[0]), Path.cwd()
+    table = Path(bayleaf.datasets.__file__).parent / "tables" / "heart.csv.gz"
+    name, source = (
+        quote(str(path.relative_to(folder) if path.is_relative_to(folder) else path))
+        for path in (program, table)
+    )
+    if program.name != "bayleaf":
+        name = "bayleaf"
+    return [
+        f"{name} fit {source} --target disease -o heart.json",
+        f"{name} explain heart.json {source} --line 1",
+        f"{name} explore heart.json",
+    ]

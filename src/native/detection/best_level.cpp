@@ -1,6 +1,6 @@
-// Which instruction sets this library was built with, and which the processor has.
+// The highest level whose instructions the processor has. Built without any of them, so
+// that it runs everywhere, as a library and, for the build, as a program.
 #include <cstdint>
-#include <cstring>
 
 #include "support/interface.h"
 
@@ -78,12 +78,13 @@ const char* best_level() {
 #endif
 }  // namespace
 
-// The level that this library was built for.
-BAYLEAF_API const char* bl_level() {
-    return BAYLEAF_LEVEL;
+#if defined(BAYLEAF_PRINT_LEVEL)
+#include <cstdio>
+int main() {
+    std::puts(best_level());
 }
+#endif
 
-// The highest level whose library the processor can run.
 BAYLEAF_API const char* bl_best_level() {
     return best_level();
 }
