@@ -10,6 +10,7 @@ import pytest
 from bayleaf.counts.information import mutual_information
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
+from offenders import check_each
 
 
 def holed_codes(seed: int, weighted: bool) -> Codes:
@@ -35,26 +36,26 @@ def test_families_are_counted_over_rows_that_hold_all_members(weighted: bool) ->
             assert found[cell] == codes.weights[here].sum()
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("high", [1, 30])
-def test_pairs_are_those_of_a_class_that_all_rows_share(
-    weighted: bool, high: int
-) -> None:
-    # Columns of many states are counted by key, others by planes.
-    codes = holed_codes(3, weighted)
-    columns = [codes.column(v).astype(int) * high for v in range(4)]
-    cards = [card * high for card in codes.cards]
-    weights = None if codes.unit_weights else codes.weights
-    codes = Codes.from_columns(columns, cards, weights)
-    same = codes.with_column(np.zeros(60, dtype=int), 1, weights)
-    source, whole = TableCounts(codes, has_class=False), TableCounts(same)
-    found = source.pair_counts(range(4), range(4)).dense()
-    assert np.array_equal(found, whole.pair_counts(range(4), range(4)).dense())
-    families = [(a, b) for a in range(4) for b in range(4) if a != b]
-    for one, other in zip(
-        source.family_counts(families), whole.family_counts(families), strict=True
-    ):
-        assert np.array_equal(one, other)
+def test_pairs_are_those_of_a_class_that_all_rows_share() -> None:
+    def check(case: tuple[bool, int]) -> None:
+        weighted, high = case
+        # Columns of many states are counted by key, others by planes.
+        codes = holed_codes(3, weighted)
+        columns = [codes.column(v).astype(int) * high for v in range(4)]
+        cards = [card * high for card in codes.cards]
+        weights = None if codes.unit_weights else codes.weights
+        codes = Codes.from_columns(columns, cards, weights)
+        same = codes.with_column(np.zeros(60, dtype=int), 1, weights)
+        source, whole = TableCounts(codes, has_class=False), TableCounts(same)
+        found = source.pair_counts(range(4), range(4)).dense()
+        assert np.array_equal(found, whole.pair_counts(range(4), range(4)).dense())
+        families = [(a, b) for a in range(4) for b in range(4) if a != b]
+        for one, other in zip(
+            source.family_counts(families), whole.family_counts(families), strict=True
+        ):
+            assert np.array_equal(one, other)
+
+    check_each(itertools.product([False, True], [1, 30]), check)
 
 
 def test_counts_by_class_are_those_of_one_class() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bayleaf.counts.occupied import count_occupied
 from bayleaf.counts.table_counts import TableCounts
+from offenders import check_each
 from oracles.coded_tables import random_codes
 
 CARDS = (5, 300, 4, 3)
@@ -19,20 +20,20 @@ def _maps() -> list[Any]:
 
 
 # One with a place for each of its few cells, and one with far more cells than rows.
-@pytest.mark.parametrize("family", [(0, 2), (2, 0, 1)])
-@pytest.mark.parametrize("whole", [True, False])
-def test_occupied_cells_are_those_of_the_dense_table(
-    whole: bool, family: tuple[int, ...]
-) -> None:
-    codes = random_codes(CARDS, 500, weights="ones" if whole else "fractions")
-    _, found, _ = count_occupied(codes, [(1,), family, (0, 2)], _maps())
-    dense = np.zeros([CARDS[v] + 1 for v in family] + [CARDS[-1]])
-    dense[(*found.states, found.classes)] = found.weights
-    (expected,) = TableCounts(codes).family_counts([(*family, 3)])
-    dense = dense[tuple(slice(CARDS[v]) for v in family)]
-    np.testing.assert_allclose(dense, expected, rtol=1e-13)
-    assert (found.weights > 0).all()
-    assert len(found.weights) == np.count_nonzero(expected)
+def test_occupied_cells_are_those_of_the_dense_table() -> None:
+    def check(case: tuple[tuple[int, ...], bool]) -> None:
+        family, whole = case
+        codes = random_codes(CARDS, 500, weights="ones" if whole else "fractions")
+        _, found, _ = count_occupied(codes, [(1,), family, (0, 2)], _maps())
+        dense = np.zeros([CARDS[v] + 1 for v in family] + [CARDS[-1]])
+        dense[(*found.states, found.classes)] = found.weights
+        (expected,) = TableCounts(codes).family_counts([(*family, 3)])
+        dense = dense[tuple(slice(CARDS[v]) for v in family)]
+        np.testing.assert_allclose(dense, expected, rtol=1e-13)
+        assert (found.weights > 0).all()
+        assert len(found.weights) == np.count_nonzero(expected)
+
+    check_each(itertools.product([(0, 2), (2, 0, 1)], [True, False]), check)
 
 
 def test_a_map_merges_states() -> None:

@@ -61,10 +61,10 @@ def batches(draw: st.DrawFn) -> list[tuple[list[tuple[Any, ...]], list[float]]]:
     return found
 
 
-@settings(deadline=None, max_examples=60)
-@given(batches())
-@pytest.mark.parametrize("n_batches", [1, 2, 3])
-def test_counts_of_growing_domains_add_up(
+ANY_BATCHES = given(batches())
+
+
+def counts_add_up(
     n_batches: int, tables: list[tuple[list[tuple[Any, ...]], list[float]]]
 ) -> None:
     tables = tables[:n_batches]
@@ -87,6 +87,25 @@ def test_counts_of_growing_domains_add_up(
     )
     for found, expected in zip(_answers(stored), _answers(whole), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+@settings(deadline=None, max_examples=15)
+@ANY_BATCHES
+@pytest.mark.parametrize("n_batches", [1, 2, 3])
+def test_counts_of_growing_domains_add_up(
+    n_batches: int, tables: list[tuple[list[tuple[Any, ...]], list[float]]]
+) -> None:
+    counts_add_up(n_batches, tables)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=60)
+@ANY_BATCHES
+@pytest.mark.parametrize("n_batches", [1, 2, 3])
+def test_counts_of_many_growing_domains_add_up(
+    n_batches: int, tables: list[tuple[list[tuple[Any, ...]], list[float]]]
+) -> None:
+    counts_add_up(n_batches, tables)
 
 
 def _small() -> TableCounts:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bayleaf.counts.source import Family
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
+from offenders import check_each
 from oracles import counting
 
 # Two ways of counting: the tables are small, the examples few.
@@ -49,11 +50,6 @@ TABLES["weights of zero"] = Codes.from_blocks(
 )
 
 
-@pytest.fixture(params=TABLES)
-def codes(request: pytest.FixtureRequest) -> Codes:
-    return TABLES[request.param]
-
-
 def families_of(codes: Codes) -> list[Family]:
     """Families of every kind that engines treat differently."""
     c = codes.n_variables - 1
@@ -63,49 +59,65 @@ def families_of(codes: Codes) -> list[Family]:
     return families
 
 
-def test_family_counts_equal_counting_row_by_row(codes: Codes, engine: str) -> None:
-    families = families_of(codes)
-    counted = TableCounts(codes).family_counts(families)
-    for family, counts in zip(families, counted, strict=True):
-        np.testing.assert_array_equal(counts, counting.family_counts(codes, family))
+def test_family_counts_equal_counting_row_by_row(engine: str) -> None:
+    def check(table: str) -> None:
+        codes = TABLES[table]
+        families = families_of(codes)
+        counted = TableCounts(codes).family_counts(families)
+        for family, counts in zip(families, counted, strict=True):
+            np.testing.assert_array_equal(counts, counting.family_counts(codes, family))
+
+    check_each(TABLES, check)
 
 
-def test_pair_counts_equal_counting_row_by_row(codes: Codes, engine: str) -> None:
-    features = range(codes.n_variables - 1)
-    pairs = TableCounts(codes).pair_counts(features, features)
-    for i in features:
-        for j in features:
-            expected = counting.dense_pair(codes, i, j)[:, :-1, :-1]
-            np.testing.assert_array_equal(pairs.table(i, j), expected)
+def test_pair_counts_equal_counting_row_by_row(engine: str) -> None:
+    def check(table: str) -> None:
+        codes = TABLES[table]
+        features = range(codes.n_variables - 1)
+        pairs = TableCounts(codes).pair_counts(features, features)
+        for i in features:
+            for j in features:
+                expected = counting.dense_pair(codes, i, j)[:, :-1, :-1]
+                np.testing.assert_array_equal(pairs.table(i, j), expected)
+
+    check_each(TABLES, check)
 
 
-def test_pair_counts_of_different_sides_equal_counting_row_by_row(
-    codes: Codes, engine: str
-) -> None:
-    n_features = codes.n_variables - 1
-    left, right = (n_features - 1, 0), range(n_features)
-    pairs = TableCounts(codes).pair_counts(left, right)
-    for i in left:
-        for j in right:
-            expected = counting.dense_pair(codes, i, j)[:, :-1, :-1]
-            np.testing.assert_array_equal(pairs.table(i, j), expected)
+def test_pair_counts_of_different_sides_equal_counting_row_by_row(engine: str) -> None:
+    def check(table: str) -> None:
+        codes = TABLES[table]
+        n_features = codes.n_variables - 1
+        left, right = (n_features - 1, 0), range(n_features)
+        pairs = TableCounts(codes).pair_counts(left, right)
+        for i in left:
+            for j in right:
+                expected = counting.dense_pair(codes, i, j)[:, :-1, :-1]
+                np.testing.assert_array_equal(pairs.table(i, j), expected)
+
+    check_each(TABLES, check)
 
 
-def test_dense_pair_counts_keep_missing_cells_as_a_state(
-    codes: Codes, engine: str
-) -> None:
-    features = range(codes.n_variables - 1)
-    rows = [
-        np.concatenate([counting.dense_pair(codes, i, j) for j in features], axis=2)
-        for i in features
-    ]
-    dense = TableCounts(codes).pair_counts(features, features).dense()
-    np.testing.assert_array_equal(dense, np.concatenate(rows, axis=1))
+def test_dense_pair_counts_keep_missing_cells_as_a_state(engine: str) -> None:
+    def check(table: str) -> None:
+        codes = TABLES[table]
+        features = range(codes.n_variables - 1)
+        rows = [
+            np.concatenate([counting.dense_pair(codes, i, j) for j in features], axis=2)
+            for i in features
+        ]
+        dense = TableCounts(codes).pair_counts(features, features).dense()
+        np.testing.assert_array_equal(dense, np.concatenate(rows, axis=1))
+
+    check_each(TABLES, check)
 
 
-def test_class_counts_equal_counting_row_by_row(codes: Codes, engine: str) -> None:
-    expected = counting.family_counts(codes, [codes.n_variables - 1])
-    np.testing.assert_array_equal(TableCounts(codes).class_counts(), expected)
+def test_class_counts_equal_counting_row_by_row(engine: str) -> None:
+    def check(table: str) -> None:
+        codes = TABLES[table]
+        expected = counting.family_counts(codes, [codes.n_variables - 1])
+        np.testing.assert_array_equal(TableCounts(codes).class_counts(), expected)
+
+    check_each(TABLES, check)
 
 
 def test_fractional_weights_are_added_up(engine: str) -> None:
@@ -300,13 +312,15 @@ def test_the_largest_family_may_be_set() -> None:
         TableCounts(codes, max_table_cells=23).family_counts([(2, 0, 1)])
 
 
-@pytest.mark.parametrize("n_families", [1, 7, 8, 20])
-def test_few_families_are_counted_as_many_are(n_families: int) -> None:
-    codes = TABLES["missing cells"]
-    families = [
-        ((4, 0, 1), (4, 2, 3), (4, 1), (0, 2))[k % 4] for k in range(n_families)
-    ]
-    for family, counts in zip(
-        families, TableCounts(codes).family_counts(families), strict=True
-    ):
-        np.testing.assert_array_equal(counts, counting.family_counts(codes, family))
+def test_few_families_are_counted_as_many_are() -> None:
+    def check(n_families: int) -> None:
+        codes = TABLES["missing cells"]
+        families = [
+            ((4, 0, 1), (4, 2, 3), (4, 1), (0, 2))[k % 4] for k in range(n_families)
+        ]
+        for family, counts in zip(
+            families, TableCounts(codes).family_counts(families), strict=True
+        ):
+            np.testing.assert_array_equal(counts, counting.family_counts(codes, family))
+
+    check_each([1, 7, 8, 20], check)

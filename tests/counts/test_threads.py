@@ -8,13 +8,15 @@ import pytest
 
 from bayleaf.counts.threads import run_tasks, stretches, thread_count, worthwhile
 from bayleaf.native.data import offset_codes
+from offenders import check_each
 
 
-@pytest.mark.parametrize(("n_jobs", "threads"), [(None, 1), (1, 1), (3, 3), (-99, 1)])
-def test_n_jobs_has_the_meaning_of_scikit_learn(
-    n_jobs: int | None, threads: int
-) -> None:
-    assert thread_count(n_jobs) == threads
+def test_n_jobs_has_the_meaning_of_scikit_learn() -> None:
+    def check(case: tuple[int | None, int]) -> None:
+        n_jobs, threads = case
+        assert thread_count(n_jobs) == threads
+
+    check_each([(None, 1), (1, 1), (3, 3), (-99, 1)], check)
 
 
 def test_minus_one_is_one_thread_more_than_minus_two() -> None:
@@ -44,16 +46,22 @@ def test_an_error_in_a_task_is_raised() -> None:
         run_tasks([fail, fail], 2)
 
 
-@pytest.mark.parametrize(("n_items", "n_parts"), [(10, 3), (2, 5), (0, 4), (7, 1)])
-def test_stretches_cover_every_item_once(n_items: int, n_parts: int) -> None:
-    parts = stretches(n_items, n_parts)
-    assert [k for a, b in parts for k in range(a, b)] == list(range(n_items))
-    assert len(parts) <= n_parts
+def test_stretches_cover_every_item_once() -> None:
+    def check(case: tuple[int, int]) -> None:
+        n_items, n_parts = case
+        parts = stretches(n_items, n_parts)
+        assert [k for a, b in parts for k in range(a, b)] == list(range(n_items))
+        assert len(parts) <= n_parts
+
+    check_each([(10, 3), (2, 5), (0, 4), (7, 1)], check)
 
 
-@pytest.mark.parametrize(("work", "threads"), [(0, 1), (5, 1), (25, 2), (1000, 4)])
-def test_threads_are_started_for_enough_work_only(work: int, threads: int) -> None:
-    assert worthwhile(4, work, 10) == threads
+def test_threads_are_started_for_enough_work_only() -> None:
+    def check(case: tuple[int, int]) -> None:
+        work, threads = case
+        assert worthwhile(4, work, 10) == threads
+
+    check_each([(0, 1), (5, 1), (25, 2), (1000, 4)], check)
 
 
 def test_tasks_may_run_tasks_of_their_own() -> None:
@@ -74,8 +82,8 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
 
 
 def test_a_failed_task_stops_the_native_loops_of_the_others() -> None:
-    values = np.broadcast_to(np.arange(1000), (300_000, 1000))
-    codes = np.empty((1000, 300_000), dtype=np.uint8)
+    values = np.broadcast_to(np.arange(1000), (60_000, 1000))
+    codes = np.empty((1000, 60_000), dtype=np.uint8)
     seen = np.zeros((1000, 256), dtype=np.bool_)
     fits = np.ones(1000, dtype=np.bool_)
     began = threading.Barrier(2, timeout=10)

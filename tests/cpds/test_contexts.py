@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.cpds.contexts import (
@@ -33,6 +33,7 @@ def drawn(seed: int) -> TableCPD | TreeCPD | GroupedTableCPD:
     return cpd
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_every_configuration_has_one_context_and_its_distribution(seed: int) -> None:
     cpd = drawn(seed)
@@ -46,6 +47,7 @@ def test_every_configuration_has_one_context_and_its_distribution(seed: int) -> 
         assert row.tolist() == cpd.probabilities[states].tolist()
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_states_of_one_group_have_the_same_rows(seed: int) -> None:
     cpd = drawn(seed)
@@ -59,6 +61,7 @@ def test_states_of_one_group_have_the_same_rows(seed: int) -> None:
         assert (block == table[places]).all()
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_fixed_parents_leave_the_slice_of_the_table(seed: int) -> None:
     cpd = drawn(seed)
@@ -72,12 +75,25 @@ def test_fixed_parents_leave_the_slice_of_the_table(seed: int) -> None:
     assert found.probabilities.tolist() == cpd.probabilities[index].tolist()
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_one_configuration_gives_one_row(seed: int) -> None:
     cpd = drawn(seed)
     for states in np.ndindex(cpd.cards[:-1]):
         row = distribution_at(cpd, states)
         assert row.tolist() == cpd.probabilities[states].tolist()
+
+
+@pytest.mark.slow
+@given(seeds)
+def test_contexts_of_many_forms_agree_with_their_tables(seed: int) -> None:
+    for test in (
+        test_every_configuration_has_one_context_and_its_distribution,
+        test_states_of_one_group_have_the_same_rows,
+        test_fixed_parents_leave_the_slice_of_the_table,
+        test_one_configuration_gives_one_row,
+    ):
+        test.hypothesis.inner_test(seed)
 
 
 def test_a_tree_of_shared_leaves_keeps_them_shared() -> None:

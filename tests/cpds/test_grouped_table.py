@@ -7,6 +7,7 @@ import pytest
 
 from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.cpds.table import TableCPD
+from offenders import check_each
 
 GROUPS = (((1, 0), (2,)), ((0, 3), (1,), (2,)))
 
@@ -52,14 +53,18 @@ def test_probabilities_cannot_be_written(cpd: GroupedTableCPD) -> None:
             array[0] = 0
 
 
-@pytest.mark.parametrize("groups", [((0,), (1,)), ((0, 1), (1, 2)), ((0, 1, 2, 3),)])
-def test_groups_that_do_not_share_out_the_states_are_named(groups) -> None:
-    table = np.full((len(groups), 2), 0.5)
-    with pytest.raises(ValueError, match="of parent 5 should share out its states"):
-        GroupedTableCPD((5, 1), (3, 2), (groups,), table)
+def test_groups_that_do_not_share_out_the_states_are_named() -> None:
+    def check(groups: tuple[tuple[int, ...], ...]) -> None:
+        table = np.full((len(groups), 2), 0.5)
+        with pytest.raises(ValueError, match="of parent 5 should share out its states"):
+            GroupedTableCPD((5, 1), (3, 2), (groups,), table)
+
+    check_each([((0,), (1,)), ((0, 1), (1, 2)), ((0, 1, 2, 3),)], check)
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 3), (3, 2, 2), (2, 3), (6, 2)])
-def test_a_table_of_another_shape_is_refused(shape) -> None:
-    with pytest.raises(ValueError, match=r"groups and states make \(2, 3, 2\)"):
-        GroupedTableCPD((4, 2, 7), (3, 4, 2), GROUPS, np.ones(shape))
+def test_a_table_of_another_shape_is_refused() -> None:
+    def check(shape: tuple[int, ...]) -> None:
+        with pytest.raises(ValueError, match=r"groups and states make \(2, 3, 2\)"):
+            GroupedTableCPD((4, 2, 7), (3, 4, 2), GROUPS, np.ones(shape))
+
+    check_each([(2, 3, 3), (3, 2, 2), (2, 3), (6, 2)], check)

@@ -9,6 +9,7 @@ import pytest
 
 from bayleaf.cpds.latent_tree import LatentTree, LatentVariable
 from bayleaf.data.codes import Codes
+from offenders import check_each
 
 EQUAL = np.array([[0, 1], [1, 0]])
 
@@ -36,17 +37,22 @@ def test_collapsing_is_told() -> None:
     assert not LatentVariable(0, 1, np.arange(4).reshape(2, 2)).is_collapsed
 
 
-@pytest.mark.parametrize("states", [[[1, 0]], [[0, 2]], [0, 1], [[-1, 0]]])
-def test_states_out_of_order_are_refused(states: object) -> None:
-    with pytest.raises(ValueError, match="numbered 0, 1"):
-        LatentVariable(0, 1, np.array(states))
+def test_states_out_of_order_are_refused() -> None:
+    def check(states: object) -> None:
+        with pytest.raises(ValueError, match="numbered 0, 1"):
+            LatentVariable(0, 1, np.array(states))
+
+    check_each([[[1, 0]], [[0, 2]], [0, 1], [[-1, 0]]], check)
 
 
-@pytest.mark.parametrize(("left", "right"), [(0, 0), (0, 5), (-1, 1), (0, 2)])
-def test_only_two_children_of_the_class_are_joined(left: int, right: int) -> None:
-    tree = LatentTree((2, 2, 2, 2)).join(2, 3, EQUAL)
-    with pytest.raises(ValueError, match="not two children"):
-        tree.join(left, right, EQUAL)
+def test_only_two_children_of_the_class_are_joined() -> None:
+    def check(case: tuple[int, int]) -> None:
+        left, right = case
+        tree = LatentTree((2, 2, 2, 2)).join(2, 3, EQUAL)
+        with pytest.raises(ValueError, match="not two children"):
+            tree.join(left, right, EQUAL)
+
+    check_each([(0, 0), (0, 5), (-1, 1), (0, 2)], check)
 
 
 def test_a_map_of_another_shape_is_refused() -> None:

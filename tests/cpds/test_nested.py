@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from bayleaf.cpds import Backoff, Dirichlet, Lidstone, MEstimate
 from bayleaf.cpds.nested import PseudoCounts
 from bayleaf.cpds.random_network import FamilyBank, OwnShares, RandomNetwork
 from bayleaf.data.codes import Codes
+from offenders import check_each
 from oracles.nested import log_evidence
 
 CARDS, N_CLASSES = (3, 2, 4, 2), 3
@@ -64,58 +66,59 @@ def _shares(rule: Any, codes: Codes, weights: Any) -> tuple[float, Any]:
     return prior.strength, prior.states[:-1] / prior.strength
 
 
-@pytest.mark.parametrize("rule", RULES, ids=repr)
-@pytest.mark.parametrize("whole", [True, False])
-def test_left_out_log_probabilities_equals_counting_without_the_row(
-    rule: Any, whole: bool
-) -> None:
-    codes = _training(whole=whole)
-    network = _network(codes, (0, 2, 1, 3))
-    (families,) = network.families
-    own = codes.column(4).astype(np.int64)
-    shares = np.minimum(codes.weights, 1.0)
-    found = _log_probabilities([network], codes, rule, 4, OwnShares(own, shares))
-    states = np.stack([codes.column(v) for v in families.variables])
-    for row in range(codes.n_rows):
-        weights = codes.weights.copy()
-        weights[row] -= shares[row]
-        strength, prior = _shares(rule, codes, weights)
-        expected = log_evidence(
-            states, own, weights, states[:, row].tolist(), 3, 3, strength, prior
-        )
-        np.testing.assert_allclose(found[:, row], expected, atol=1e-12)
+def test_left_out_log_probabilities_equals_counting_without_the_row() -> None:
+    def check(case: tuple[Any, bool]) -> None:
+        rule, whole = case
+        codes = _training(whole=whole)
+        network = _network(codes, (0, 2, 1, 3))
+        (families,) = network.families
+        own = codes.column(4).astype(np.int64)
+        shares = np.minimum(codes.weights, 1.0)
+        found = _log_probabilities([network], codes, rule, 4, OwnShares(own, shares))
+        states = np.stack([codes.column(v) for v in families.variables])
+        for row in range(codes.n_rows):
+            weights = codes.weights.copy()
+            weights[row] -= shares[row]
+            strength, prior = _shares(rule, codes, weights)
+            expected = log_evidence(
+                states, own, weights, states[:, row].tolist(), 3, 3, strength, prior
+            )
+            np.testing.assert_allclose(found[:, row], expected, atol=1e-12)
+
+    check_each(itertools.product(RULES, [True, False]), check)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=repr)
-def test_tables_hold_the_weighted_logarithms_relative_to_the_prior_share(
-    rule: Any,
-) -> None:
-    codes, rows = _training(), _training(seed=1)
-    network = _network(codes, (0, 2, 1, 3))
-    scales = [0.3, 0.0, 0.8, 0.5]
-    scores = _scores([network], rule, scales, rows)
-    logs = _log_probabilities([network], rows, rule, 4)
-    _, shares = _shares(rule, codes, codes.weights)
-    relative = logs - np.log(shares[rows.column(0)])[None, :, None]
-    expected = np.einsum("j,jrc->rc", scales, relative)
-    np.testing.assert_allclose(scores, expected, atol=1e-12)
+def test_tables_hold_the_weighted_logarithms_relative_to_the_prior_share() -> None:
+    def check(rule: Any) -> None:
+        codes, rows = _training(), _training(seed=1)
+        network = _network(codes, (0, 2, 1, 3))
+        scales = [0.3, 0.0, 0.8, 0.5]
+        scores = _scores([network], rule, scales, rows)
+        logs = _log_probabilities([network], rows, rule, 4)
+        _, shares = _shares(rule, codes, codes.weights)
+        relative = logs - np.log(shares[rows.column(0)])[None, :, None]
+        expected = np.einsum("j,jrc->rc", scales, relative)
+        np.testing.assert_allclose(scores, expected, atol=1e-12)
+
+    check_each(RULES, check, repr)
 
 
-@pytest.mark.parametrize("limit", [1, 60])
-@pytest.mark.parametrize("n_rows", [40, 2000])
-def test_hashed_levels_equal_a_dense_table(
-    monkeypatch: pytest.MonkeyPatch, limit: int, n_rows: int
-) -> None:
-    codes, rows = _training(n_rows=n_rows), _training(seed=1, n_rows=3000)
-    rows.narrow[:, :9] = np.arange(9) % (1 + np.array([*CARDS, 1])[:, None])
-    networks = [_network(codes, (0, 2, 1, 3)), _network(codes, (0, 3, 1, 2))]
-    scales = [0.2, 0.5, 0.7, 0.9]
-    dense = _scores(networks, Dirichlet(1.0), scales, rows)
-    monkeypatch.setattr("bayleaf.cpds.random_network._DENSE_VALUES", limit)
-    hashed = _scores(networks, Dirichlet(1.0), scales, rows)
-    # Two sums of sums differ from one sum in their last bits.
-    assert (hashed != dense).any()
-    np.testing.assert_allclose(hashed, dense, atol=1e-12)
+def test_hashed_levels_equal_a_dense_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(case: tuple[int, int]) -> None:
+        limit, n_rows = case
+        codes, rows = _training(n_rows=n_rows), _training(seed=1, n_rows=3000)
+        rows.narrow[:, :9] = np.arange(9) % (1 + np.array([*CARDS, 1])[:, None])
+        networks = [_network(codes, (0, 2, 1, 3)), _network(codes, (0, 3, 1, 2))]
+        scales = [0.2, 0.5, 0.7, 0.9]
+        dense = _scores(networks, Dirichlet(1.0), scales, rows)
+        with monkeypatch.context() as patch:
+            patch.setattr("bayleaf.cpds.random_network._DENSE_VALUES", limit)
+            hashed = _scores(networks, Dirichlet(1.0), scales, rows)
+        # Two sums of sums differ from one sum in their last bits.
+        assert (hashed != dense).any()
+        np.testing.assert_allclose(hashed, dense, atol=1e-12)
+
+    check_each(itertools.product([1, 60], [40, 2000]), check)
 
 
 def test_an_unknown_state_of_the_child_says_nothing() -> None:

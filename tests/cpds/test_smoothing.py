@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.cpds.smoothing import (
@@ -19,6 +20,7 @@ from bayleaf.cpds.smoothing import (
     MEstimate,
     resolve_smoothing,
 )
+from offenders import check_each
 
 F = Fraction
 # Axes: a parent of two states (the class), a second parent of two, a child of three.
@@ -101,25 +103,32 @@ def test_maximum_likelihood_gives_proportions_and_a_floor() -> None:
     )
 
 
-@pytest.mark.parametrize("rule", [*PROPER, MaximumLikelihood()], ids=repr)
-def test_without_counts_every_distribution_is_uniform(rule: Any) -> None:
-    np.testing.assert_allclose(rule.estimate(np.zeros((2, 4))), 0.25, rtol=1e-15)
+def test_without_counts_every_distribution_is_uniform() -> None:
+    def check(rule: Any) -> None:
+        np.testing.assert_allclose(rule.estimate(np.zeros((2, 4))), 0.25, rtol=1e-15)
+
+    check_each([*PROPER, MaximumLikelihood()], check, repr)
 
 
-@pytest.mark.parametrize("rule", [*PROPER, MaximumLikelihood()], ids=repr)
-def test_a_child_without_states_has_an_empty_table(rule: Any) -> None:
-    assert rule.estimate(np.zeros((2, 0))).shape == (2, 0)
+def test_a_child_without_states_has_an_empty_table() -> None:
+    def check(rule: Any) -> None:
+        assert rule.estimate(np.zeros((2, 0))).shape == (2, 0)
+
+    check_each([*PROPER, MaximumLikelihood()], check, repr)
 
 
-@pytest.mark.parametrize("rule", [*PROPER, MaximumLikelihood()], ids=repr)
-def test_counts_stay_as_they_are(rule: Any) -> None:
-    counts = COUNTS.copy()
-    counts.setflags(write=False)
-    rule.estimate(counts)
-    np.testing.assert_array_equal(counts, COUNTS)
+def test_counts_stay_as_they_are() -> None:
+    def check(rule: Any) -> None:
+        counts = COUNTS.copy()
+        counts.setflags(write=False)
+        rule.estimate(counts)
+        np.testing.assert_array_equal(counts, COUNTS)
+
+    check_each([*PROPER, MaximumLikelihood()], check, repr)
 
 
 @pytest.mark.parametrize("rule", PROPER, ids=repr)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_distributions_are_positive_and_sum_to_one(
     rule: Any, data: st.DataObject
@@ -133,52 +142,64 @@ def test_distributions_are_positive_and_sum_to_one(
     assert (estimated >= 0).all()
 
 
-@pytest.mark.parametrize("rule", [*PROPER, MaximumLikelihood(0.25)], ids=repr)
-def test_reordering_states_reorders_probabilities(rule: Any) -> None:
-    order = [2, 0, 1]
-    np.testing.assert_allclose(
-        rule.estimate(COUNTS[..., order]), rule.estimate(COUNTS)[..., order], rtol=1e-15
+def test_reordering_states_reorders_probabilities() -> None:
+    def check(rule: Any) -> None:
+        order = [2, 0, 1]
+        np.testing.assert_allclose(
+            rule.estimate(COUNTS[..., order]),
+            rule.estimate(COUNTS)[..., order],
+            rtol=1e-15,
+        )
+
+    check_each([*PROPER, MaximumLikelihood(0.25)], check, repr)
+
+
+def test_a_strength_that_is_no_positive_number_is_refused() -> None:
+    def check(case: tuple[tuple[Any, str], Any]) -> None:
+        (rule, parameter), value = case
+        with pytest.raises(
+            ValueError, match=rf"^{parameter} must be a number > 0, got"
+        ):
+            rule(value)
+
+    check_each(
+        itertools.product(
+            [
+                (Lidstone, "alpha"),
+                (Dirichlet, "equivalent_sample_size"),
+                (MEstimate, "m"),
+                (Backoff, "m"),
+                (MaximumLikelihood, "floor"),
+            ],
+            [0, -1.0, float("nan"), float("inf"), "1", None, [1.0]],
+        ),
+        check,
     )
 
 
-@pytest.mark.parametrize(
-    ("rule", "parameter"),
-    [
-        (Lidstone, "alpha"),
-        (Dirichlet, "equivalent_sample_size"),
-        (MEstimate, "m"),
-        (Backoff, "m"),
-        (MaximumLikelihood, "floor"),
-    ],
-)
-@pytest.mark.parametrize(
-    "value", [0, -1.0, float("nan"), float("inf"), "1", None, [1.0]], ids=str
-)
-def test_a_strength_that_is_no_positive_number_is_refused(
-    rule: Any, parameter: str, value: Any
-) -> None:
-    with pytest.raises(ValueError, match=rf"^{parameter} must be a number > 0, got"):
-        rule(value)
+def test_numbers_of_numpy_are_strengths() -> None:
+    def check(value: Any) -> None:
+        found = Lidstone(value).estimate(np.array([1.0, 0.0]))
+        np.testing.assert_allclose(found.sum(), 1.0)
+
+    check_each([np.float32(0.5), np.int64(2), np.float64(0.5)], check)
 
 
-@pytest.mark.parametrize("value", [np.float32(0.5), np.int64(2), np.float64(0.5)])
-def test_numbers_of_numpy_are_strengths(value: Any) -> None:
-    found = Lidstone(value).estimate(np.array([1.0, 0.0]))
-    np.testing.assert_allclose(found.sum(), 1.0)
+def test_rules_have_names() -> None:
+    def check(case: tuple[str, Any]) -> None:
+        name, rule = case
+        assert resolve_smoothing(name) == rule
 
-
-@pytest.mark.parametrize(
-    ("name", "rule"),
-    [
-        ("laplace", Lidstone(1.0)),
-        ("dirichlet", Dirichlet(1.0)),
-        ("m_estimate", MEstimate(5.0)),
-        ("backoff", Backoff(1.0)),
-        ("maximum_likelihood", MaximumLikelihood(1e-6)),
-    ],
-)
-def test_rules_have_names(name: str, rule: Any) -> None:
-    assert resolve_smoothing(name) == rule
+    check_each(
+        [
+            ("laplace", Lidstone(1.0)),
+            ("dirichlet", Dirichlet(1.0)),
+            ("m_estimate", MEstimate(5.0)),
+            ("backoff", Backoff(1.0)),
+            ("maximum_likelihood", MaximumLikelihood(1e-6)),
+        ],
+        check,
+    )
 
 
 def test_a_rule_stands_for_itself() -> None:
@@ -191,10 +212,12 @@ def test_an_unknown_name_is_answered_with_the_choices() -> None:
         resolve_smoothing("laplac")
 
 
-@pytest.mark.parametrize("value", [None, 1.0, Lidstone])
-def test_what_is_no_rule_is_refused(value: Any) -> None:
-    with pytest.raises(TypeError, match=r"smoothing must be a name \(laplace"):
-        resolve_smoothing(value)
+def test_what_is_no_rule_is_refused() -> None:
+    def check(value: Any) -> None:
+        with pytest.raises(TypeError, match=r"smoothing must be a name \(laplace"):
+            resolve_smoothing(value)
+
+    check_each([None, 1.0, Lidstone], check)
 
 
 def test_a_fixed_distribution_looks_at_no_counts() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayleaf.cpds import Leaf, Split, TreeCPD
+from offenders import check_each
 
 EVEN, LOW, HIGH = (Leaf(np.array(row)) for row in ([0.5, 0.5], [0.9, 0.1], [0.2, 0.8]))
 
@@ -35,17 +36,20 @@ def test_the_table_cannot_be_written_to() -> None:
         TreeCPD((0, 1), (2, 2), EVEN).probabilities[0, 0] = 1.0
 
 
-@pytest.mark.parametrize(
-    ("root", "message"),
-    [
-        (Split(2, ((0,), (1,)), (LOW, HIGH)), "no parent"),
-        (Split(0, ((0,),), (LOW,)), "share out the states"),
-        (Split(0, ((0,), (0, 1)), (LOW, HIGH)), "share out the states"),
-        (Split(0, ((0, 1), ()), (LOW, HIGH)), "share out the states"),
-        (Split(0, ((0,), (1,)), (LOW,)), "share out the states"),
-        (Leaf(np.array([1.0])), "holds 1 probabilities for a child of 2"),
-    ],
-)
-def test_a_tree_that_does_not_fit_is_refused(root: Leaf | Split, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        TreeCPD((0, 1), (2, 2), root)
+def test_a_tree_that_does_not_fit_is_refused() -> None:
+    def check(case: tuple[Leaf | Split, str]) -> None:
+        root, message = case
+        with pytest.raises(ValueError, match=message):
+            TreeCPD((0, 1), (2, 2), root)
+
+    check_each(
+        [
+            (Split(2, ((0,), (1,)), (LOW, HIGH)), "no parent"),
+            (Split(0, ((0,),), (LOW,)), "share out the states"),
+            (Split(0, ((0,), (0, 1)), (LOW, HIGH)), "share out the states"),
+            (Split(0, ((0, 1), ()), (LOW, HIGH)), "share out the states"),
+            (Split(0, ((0,), (1,)), (LOW,)), "share out the states"),
+            (Leaf(np.array([1.0])), "holds 1 probabilities for a child of 2"),
+        ],
+        check,
+    )

@@ -17,6 +17,7 @@ from bayleaf.graph.separators import (
     separators_by_size,
     smallest_separator,
 )
+from offenders import check_each
 from oracles.causal_paths import (
     Nodes,
     Parents,
@@ -104,33 +105,37 @@ def random_task(rng: np.random.Generator, n_nodes: int) -> Adjustment:
     )
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_several_treatments_have_the_sets_that_single_checks_find(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n_found = 0
-    while n_found < 5:
-        found = random_task(rng, 9).separation
-        if found is None:
-            continue
-        expected = [s for s in subsets(found.allowed) if found.is_solved_by(s)]
-        assert list(separators_by_size(found)) == expected
-        assert by_size(minimal_separators(found)) == minimal(expected)
-        n_found += bool(expected)
+def test_several_treatments_have_the_sets_that_single_checks_find() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        n_found = 0
+        while n_found < 5:
+            found = random_task(rng, 9).separation
+            if found is None:
+                continue
+            expected = [s for s in subsets(found.allowed) if found.is_solved_by(s)]
+            assert list(separators_by_size(found)) == expected
+            assert by_size(minimal_separators(found)) == minimal(expected)
+            n_found += bool(expected)
+
+    check_each(range(8), check)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_minimal_front_doors_are_those_that_hold_no_other(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n_found = 0
-    while n_found < 5:
-        task = random_task(rng, 9)
-        found = FrontDoor(
-            task.dag, task.treatments, task.outcomes, task.excluded, task.required
-        )
-        every = by_size(found.sets())
-        assert by_size(found.minimal_sets()) == minimal(every)
-        assert all(found.is_solved_by(nodes) for nodes in every)
-        n_found += bool(every)
+def test_minimal_front_doors_are_those_that_hold_no_other() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        n_found = 0
+        while n_found < 5:
+            task = random_task(rng, 9)
+            found = FrontDoor(
+                task.dag, task.treatments, task.outcomes, task.excluded, task.required
+            )
+            every = by_size(found.sets())
+            assert by_size(found.minimal_sets()) == minimal(every)
+            assert all(found.is_solved_by(nodes) for nodes in every)
+            n_found += bool(every)
+
+    check_each(range(8), check)
 
 
 def test_minimal_sets_of_a_grid_come_one_by_one() -> None:

@@ -43,7 +43,7 @@ def overlaps(drawing: Drawing) -> list[tuple[int, int]]:
     ]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=12)
 @given(random_graphs())
 def test_boxes_stand_apart_and_arcs_pass_them_by(
     graph: tuple[list[tuple[float, float]], list[Arc]],
@@ -60,7 +60,7 @@ def test_boxes_stand_apart_and_arcs_pass_them_by(
         assert (line <= [drawing.width + 1e-6, drawing.height + 1e-6]).all()
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=12)
 @given(random_graphs())
 def test_every_arc_leads_from_its_parents_edge_to_its_childs(
     graph: tuple[list[tuple[float, float]], list[Arc]],
@@ -76,7 +76,7 @@ def test_every_arc_leads_from_its_parents_edge_to_its_childs(
         assert np.abs(curve[-1] - curve[-4]).sum() > 1e-6
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=12)
 @given(random_graphs())
 def test_the_same_graph_is_drawn_alike(
     graph: tuple[list[tuple[float, float]], list[Arc]],
@@ -87,7 +87,7 @@ def test_the_same_graph_is_drawn_alike(
         assert np.array_equal(ours, theirs)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=12)
 @given(random_graphs())
 def test_parents_stand_above_their_children_unless_arcs_go_round(
     graph: tuple[list[tuple[float, float]], list[Arc]],
@@ -97,6 +97,21 @@ def test_parents_stand_above_their_children_unless_arcs_go_round(
     drawing = layered_drawing(sizes, downwards)
     for parent, child in downwards:
         assert drawing.centres[parent, 1] < drawing.centres[child, 1]
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(random_graphs())
+def test_drawings_of_many_graphs_are_in_order(
+    graph: tuple[list[tuple[float, float]], list[Arc]],
+) -> None:
+    for test in (
+        test_boxes_stand_apart_and_arcs_pass_them_by,
+        test_every_arc_leads_from_its_parents_edge_to_its_childs,
+        test_the_same_graph_is_drawn_alike,
+        test_parents_stand_above_their_children_unless_arcs_go_round,
+    ):
+        test.hypothesis.inner_test(graph)
 
 
 def test_boxes_without_arcs_that_are_asked_for_stand_above_all() -> None:

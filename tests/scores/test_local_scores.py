@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from bayleaf.scores import LOCAL_SCORES, LocalScore, resolve_score
 from bayleaf.scores.bdeu import BDeu
 from bayleaf.scores.mdl import MDL
+from offenders import check_each
 
 
 @pytest.fixture
@@ -47,42 +49,52 @@ def expected(name: str, counts: np.ndarray) -> float:
     }[name]
 
 
-@pytest.mark.parametrize("name", LOCAL_SCORES)
-def test_a_score_equals_its_formula(name: str, counts: np.ndarray) -> None:
-    score = resolve_score(name)
-    found = score.rows_score(counts, 5, 4 * counts.sum())
-    assert found == pytest.approx(expected(name, counts), abs=1e-9)
-    assert score.name == name
+def test_a_score_equals_its_formula(counts: np.ndarray) -> None:
+    def check(name: str) -> None:
+        score = resolve_score(name)
+        found = score.rows_score(counts, 5, 4 * counts.sum())
+        assert found == pytest.approx(expected(name, counts), abs=1e-9)
+        assert score.name == name
+
+    check_each(LOCAL_SCORES, check)
 
 
-@pytest.mark.parametrize("name", LOCAL_SCORES)
-def test_rows_without_data_may_be_left_out(name: str, counts: np.ndarray) -> None:
-    score = resolve_score(name)
-    seen = counts[counts.sum(axis=1) > 0]
-    assert score.rows_score(seen, 5, 40.0) == pytest.approx(
-        score.rows_score(counts, 5, 40.0)
-    )
+def test_rows_without_data_may_be_left_out(counts: np.ndarray) -> None:
+    def check(name: str) -> None:
+        score = resolve_score(name)
+        seen = counts[counts.sum(axis=1) > 0]
+        assert score.rows_score(seen, 5, 40.0) == pytest.approx(
+            score.rows_score(counts, 5, 40.0)
+        )
+
+    check_each(LOCAL_SCORES, check)
 
 
-@pytest.mark.parametrize("name", LOCAL_SCORES)
-def test_many_tables_are_scored_as_one_by_one(name: str, counts: np.ndarray) -> None:
-    score = resolve_score(name)
-    several = np.stack([counts, 2 * counts, counts[::-1]])
-    alone = [float(score.rows_score(table, 5, 40.0)) for table in several]
-    assert score.rows_score(several, 5, 40.0).tolist() == alone
+def test_many_tables_are_scored_as_one_by_one(counts: np.ndarray) -> None:
+    def check(name: str) -> None:
+        score = resolve_score(name)
+        several = np.stack([counts, 2 * counts, counts[::-1]])
+        alone = [float(score.rows_score(table, 5, 40.0)) for table in several]
+        assert score.rows_score(several, 5, 40.0).tolist() == alone
+
+    check_each(LOCAL_SCORES, check)
 
 
-@pytest.mark.parametrize("name", LOCAL_SCORES)
-def test_a_score_that_adds_over_rows_says_so(name: str, counts: np.ndarray) -> None:
-    score = resolve_score(name)
-    apart = sum(score.rows_score(row[None], 1, 40.0) for row in counts)
-    whole = score.rows_score(counts, 5, 40.0)
-    assert score.adds_over_rows == (apart == pytest.approx(whole))
+def test_a_score_that_adds_over_rows_says_so(counts: np.ndarray) -> None:
+    def check(name: str) -> None:
+        score = resolve_score(name)
+        apart = sum(score.rows_score(row[None], 1, 40.0) for row in counts)
+        whole = score.rows_score(counts, 5, 40.0)
+        assert score.adds_over_rows == (apart == pytest.approx(whole))
+
+    check_each(LOCAL_SCORES, check)
 
 
-@pytest.mark.parametrize("name", [n for n in LOCAL_SCORES if n != "mdl"])
-def test_only_mdl_charges_for_the_shape(name: str) -> None:
-    assert shape_scores(resolve_score(name)) == [0.0] * 6
+def test_only_mdl_charges_for_the_shape() -> None:
+    def check(name: str) -> None:
+        assert shape_scores(resolve_score(name)) == [0.0] * 6
+
+    check_each([n for n in LOCAL_SCORES if n != "mdl"], check)
 
 
 def test_mdl_charges_for_the_shape_as_printed() -> None:
@@ -114,18 +126,21 @@ def test_the_weight_of_the_penalty_leaves_the_data_alone(counts: np.ndarray) -> 
     assert half == pytest.approx((free + MDL().rows_score(counts, 5, 40.0)) / 2)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: resolve_score("loglik"), "local_score must be one of mdl, bic"),
-        (lambda: MDL(-1.0), "penalty_weight must be a finite number of at least 0"),
-        (lambda: MDL(math.nan), "penalty_weight must be"),
-        (lambda: BDeu(0.0), "equivalent_sample_size must be"),
-    ],
-)
-def test_a_bad_setting_is_named(make, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_a_bad_setting_is_named() -> None:
+    def check(case: tuple[Callable[[], object], str]) -> None:
+        make, message = case
+        with pytest.raises(ValueError, match=message):
+            make()
+
+    check_each(
+        [
+            (lambda: resolve_score("loglik"), "local_score must be one of mdl, bic"),
+            (lambda: MDL(-1.0), "penalty_weight must be a finite number of at least 0"),
+            (lambda: MDL(math.nan), "penalty_weight must be"),
+            (lambda: BDeu(0.0), "equivalent_sample_size must be"),
+        ],
+        check,
+    )
 
 
 def test_a_score_stands_for_itself_and_settings_arrive() -> None:
