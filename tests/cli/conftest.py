@@ -12,6 +12,7 @@ import pytest
 
 from bayleaf.cli import main
 from bayleaf.datasets import load_heart
+from bayleaf.explain import credible_intervals
 
 
 class Run(NamedTuple):
@@ -72,3 +73,9 @@ def heart(tmp_path: Path, heart_files: Callable[..., Path]) -> Path:
 def model(tmp_path: Path, heart: Path, heart_files: Callable[..., Path]) -> Path:
     """A TAN model file of the heart table."""
     return Path(shutil.copy(heart_files("--model", "tan"), tmp_path / "heart.json"))
+
+
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw parameters a hundred times for an interval, which by default takes long."""
+    monkeypatch.setitem(credible_intervals.__kwdefaults__, "n_draws", 100)

@@ -43,12 +43,6 @@ def saved(
     return model, table
 
 
-@pytest.fixture
-def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw parameters a hundred times for an interval, which by default takes long."""
-    monkeypatch.setitem(credible_intervals.__kwdefaults__, "n_draws", 100)
-
-
 def printed(run: Run, *words: Any) -> str:
     """What a command prints."""
     done = run(*words)

@@ -20,6 +20,7 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from bayleaf.cli import main
+from offenders import check_each
 
 # What a terminal obeys: controls, escape sequences, marks that turn text around.
 ACTS = [
@@ -207,9 +208,22 @@ def printing(files: Files) -> dict[str, list[str]]:
     }
 
 
-# The same words with nothing in them, for what they are called.
-NAMES = sorted(printing(Files("", [""] * 2, [""] * 8, defaultdict(str), Path())))
 TABLES = {"predict", "sample"}
+
+
+def groups() -> dict[str, list[str]]:
+    """Names of the command lines above, by what they show."""
+    # The same words with nothing in them.
+    lines = printing(Files("", [""] * 2, [""] * 8, defaultdict(str), Path()))
+    found: dict[str, list[str]] = {}
+    for name, (command, *_) in sorted(lines.items()):
+        kind, *_ = name.split()
+        is_kind = command == "inspect" or kind in {"no", "all"}
+        found.setdefault(kind if is_kind else command, []).append(name)
+    return found
+
+
+GROUPS = groups()
 
 
 def check_shown(seen: Seen, *, as_cells: bool = False) -> None:
@@ -222,23 +236,31 @@ def check_shown(seen: Seen, *, as_cells: bool = False) -> None:
     assert not broken, plain
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("few_draws")
+@pytest.mark.parametrize("group", GROUPS)
 def test_on_a_terminal_no_name_acts(
-    name: str, files: Files, watched: Callable[..., Seen]
+    group: str, files: Files, watched: Callable[..., Seen]
 ) -> None:
-    seen = watched(printing(files)[name])
-    assert seen.text.strip()
-    assert seen.code == (2 if name.startswith("no ") else 0), seen.text
-    check_shown(seen, as_cells=name in TABLES)
+    def check(name: str) -> None:
+        seen = watched(printing(files)[name])
+        assert seen.text.strip()
+        assert seen.code == (2 if name.startswith("no ") else 0), seen.text
+        check_shown(seen, as_cells=name in TABLES)
+
+    check_each(GROUPS[group], check)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in TABLES])
+@pytest.mark.usefixtures("few_draws")
+@pytest.mark.parametrize("group", [group for group in GROUPS if group not in TABLES])
 def test_in_a_pipe_no_name_acts(
-    name: str, files: Files, watched: Callable[..., Seen]
+    group: str, files: Files, watched: Callable[..., Seen]
 ) -> None:
-    seen = watched(printing(files)[name], terminal=False)
-    assert not STYLES.search(seen.text)
-    check_shown(seen)
+    def check(name: str) -> None:
+        seen = watched(printing(files)[name], terminal=False)
+        assert not STYLES.search(seen.text)
+        check_shown(seen)
+
+    check_each(GROUPS[group], check)
 
 
 @pytest.mark.parametrize("name", ["compare", "evaluate", "table tan", "no column"])
@@ -268,15 +290,14 @@ def test_json_means_what_the_names_are(
     assert set(json.loads(seen.text)["posteriors"]) > set(files.columns[1:])
 
 
-@pytest.mark.parametrize(
-    "name", ["x" * 10_000, "two words " * 1000, "\udcff" * 99, "\n\x1b" * 5000]
-)
-def test_errors_are_short_however_long_a_name_is(
-    name: str, files: Files, run: Callable[..., Any]
-) -> None:
+LONG_NAMES = ("x" * 10_000, "two words " * 1000, "\udcff" * 99, "\n\x1b" * 5000)
+
+
+def calls_with(name: str, files: Files) -> list[list[str]]:
+    """Command lines that cannot use a name, each in another place."""
     table, model, network = files.table, files.models["nb"], files.models["network"]
     target = ["--target", files.columns[-1], "-o", str(files.folder / "m.json")]
-    calls = [
+    return [
         [name],
         ["fit", table, "--target", name, "-o", target[-1]],
         ["fit", table, *target, "--drop", name],
@@ -310,9 +331,41 @@ def test_errors_are_short_however_long_a_name_is(
         ["hierarchy", name],
         ["hierarchy", "learn", table, "--column", name],
     ]
-    for words in calls:
-        done = run(*words)
-        assert (done.code, done.out) == (2, ""), words[:2]
-        assert len(done.err) < 520, done.err
-        assert done.err.count("\n") == 1, done.err
-        assert not UNSEEN.search(done.err.removesuffix("\n"))
+
+
+def check_short(done: Any) -> None:
+    """Check that a command was refused in one short sentence."""
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err) < 520, done.err
+    assert done.err.count("\n") == 1, done.err
+    assert not UNSEEN.search(done.err.removesuffix("\n"))
+
+
+@pytest.mark.parametrize("start", range(4))
+def test_errors_are_short_however_long_a_name_is(
+    start: int, files: Files, run: Callable[..., Any]
+) -> None:
+    # Each place of a name is tried with one of the names.
+    calls = [
+        calls_with(LONG_NAMES[place % 4], files)[place]
+        for place in range(start * 8, start * 8 + 8)
+    ]
+    check_each(
+        calls, lambda words: check_short(run(*words)), lambda words: str(words[:2])[:99]
+    )
+
+
+def test_eight_calls_by_four_are_all_that_cannot_use_a_name(files: Files) -> None:
+    assert len(calls_with("", files)) == 32
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG_NAMES)
+def test_errors_on_any_long_name_in_any_place_are_short(
+    name: str, files: Files, run: Callable[..., Any]
+) -> None:
+    check_each(
+        calls_with(name, files),
+        lambda words: check_short(run(*words)),
+        lambda words: str(words[:2])[:99],
+    )

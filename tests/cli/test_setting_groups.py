@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import fields
+from itertools import product
 from typing import get_type_hints
 
 import pytest
@@ -15,6 +16,7 @@ from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.cli.options import MODELS, REGRESSOR, ModelOptions
 from bayleaf.density.bayesian_network_estimator import BayesianNetworkEstimator
 from bayleaf.regression.averaged_kdb_regressor import AveragedKDBRegressor
+from offenders import check_each
 
 PARAMETER_OF = {
     "categorical": "categorical_features",
@@ -38,24 +40,27 @@ def panels_of(setting: str) -> set[str]:
     return {model for name in names for model in name.split(", ")}
 
 
-@pytest.mark.parametrize("setting", [field.name for field in fields(ModelOptions)])
-def test_a_setting_stands_with_the_models_that_have_it(setting: str) -> None:
+def test_a_setting_is_in_the_panels_of_the_models_that_have_it() -> None:
     kinds = {
         **CLASSIFIERS,
         REGRESSOR: AveragedKDBRegressor,
         "--density": BayesianNetworkEstimator,
     }
-    parameter = {**PARAMETER_OF, **SPELLED}.get(setting, setting)
-    having = {
-        name
-        for name, kind in kinds.items()
-        if parameter in inspect.signature(kind).parameters
-    }
-    if panels_of(setting) == {"every model"}:
-        # Density models and the regressor have no use for some.
-        assert len(having) >= len(kinds) - 2
-    else:
-        assert panels_of(setting) == having
+
+    def check(setting: str) -> None:
+        parameter = {**PARAMETER_OF, **SPELLED}.get(setting, setting)
+        having = {
+            name
+            for name, kind in kinds.items()
+            if parameter in inspect.signature(kind).parameters
+        }
+        if panels_of(setting) == {"every model"}:
+            # Density models and the regressor have no use for some.
+            assert len(having) >= len(kinds) - 2
+        else:
+            assert panels_of(setting) == having
+
+    check_each([field.name for field in fields(ModelOptions)], check)
 
 
 def titles(text: str) -> list[str]:
@@ -63,8 +68,17 @@ def titles(text: str) -> list[str]:
     return re.findall(r"╭─ (.*?) ─", text)
 
 
-@pytest.mark.parametrize("model", [*MODELS, REGRESSOR])
-@pytest.mark.parametrize("joined", [False, True])
+# Help pages take long to print.
+QUICK = {("auto", False), ("network", False), (REGRESSOR, True)}
+
+
+@pytest.mark.parametrize(
+    ("model", "joined"),
+    [
+        pytest.param(*case, marks=[] if case in QUICK else pytest.mark.slow)
+        for case in product([*MODELS, REGRESSOR], [False, True])
+    ],
+)
 def test_settings_of_the_model_asked_for_come_first(
     run: Callable[..., object], model: str, joined: bool
 ) -> None:
