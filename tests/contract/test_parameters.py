@@ -7,6 +7,7 @@ import inspect
 import re
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from bayleaf import (
@@ -17,6 +18,7 @@ from bayleaf import (
 )
 from bayleaf.classifiers import CLASSIFIERS
 from contract.tables import mixed_frame
+from offenders import check_each
 
 # Another legal value of each parameter, and what else must be set for it to matter.
 OTHER_VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -108,15 +110,33 @@ ESTIMATORS: dict[str, Any] = {
     "density": BayesianNetworkEstimator,
     "regressor": AveragedKDBRegressor,
 }
-PARAMETERS = [
-    (name, parameter)
-    for name, kind in ESTIMATORS.items()
-    for parameter in inspect.signature(kind).parameters
-]
+# Parameters of one estimator are tested in so many tests, so that each stays short.
+N_PARTS = 3
+# Settings that keep fits short, where these parameters are not the ones in question.
+SMALL: dict[str, dict[str, Any]] = {
+    "auto": {"n_networks": 4},
+    "network": {"n_restarts": 1},
+    "density": {"n_restarts": 1},
+    "regressor": {"n_networks": 4, "trees": False},
+}
+# Parameters of the regressor that its trees, which take seconds, depend on.
+OF_TREES = ("loss", "missing", "max_rows", "n_jobs", "random_state")
 
 
-@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
-def test_another_legal_value_is_accepted(name: str, parameter: str) -> None:
+def _table_for(name: str, value: object) -> tuple[pd.DataFrame, list[Any]]:
+    """Rows that an estimator accepts with a value of a parameter."""
+    table, y = mixed_frame(60)
+    if value == "error":
+        table = table.dropna()
+    labels: list[Any] = [y[row] for row in table.index]
+    if name == "regressor":
+        labels = [float(sorted(set(labels)).index(label)) for label in labels]
+    return table, labels
+
+
+def _check_another_value(
+    name: str, parameter: str, small: dict[str, Any] | None = None
+) -> None:
     kind = ESTIMATORS[name]
     default = inspect.signature(kind).parameters[parameter].default
     if parameter == "missing":
@@ -126,20 +146,14 @@ def test_another_legal_value_is_accepted(name: str, parameter: str) -> None:
     if (name, parameter) == ("regressor", "loss"):
         value = "absolute"
     assert value is not default
-    table, y = mixed_frame(60)
-    if value == "error":
-        table = table.dropna()
-    labels = [y[row] for row in table.index]
-    if name == "regressor":
-        labels = [float(sorted(set(labels)).index(label)) for label in labels]
-    model = kind(**{"random_state": 0, **others, parameter: value}).fit(table, labels)
+    small = SMALL.get(name, {}) if small is None else small
+    model = kind(**{**small, "random_state": 0, **others, parameter: value}).fit(
+        *_table_for(name, value)
+    )
     assert model.get_params(deep=False)[parameter] is value
 
 
-@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
-def test_parameters_are_documented_with_their_default(
-    name: str, parameter: str
-) -> None:
+def _check_documented(name: str, parameter: str) -> None:
     kind = ESTIMATORS[name]
     default = inspect.signature(kind).parameters[parameter].default
     entry = re.compile(rf"^ *(?:\w+, )*{parameter}(?:, \w+)* : (.*)$", re.MULTILINE)
@@ -161,16 +175,48 @@ def test_parameters_are_documented_with_their_default(
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_nothing_is_drawn_the_same_way_twice_unless_a_seed_says_so(name: str) -> None:
-    assert (
-        inspect.signature(ESTIMATORS[name]).parameters["random_state"].default is None
+@pytest.mark.parametrize("part", range(N_PARTS))
+def test_another_legal_value_is_accepted(name: str, part: int) -> None:
+    parameters = [*inspect.signature(ESTIMATORS[name]).parameters][part::N_PARTS]
+    check_each(parameters, lambda parameter: _check_another_value(name, parameter))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parameter", OF_TREES)
+def test_trees_accept_other_legal_values(parameter: str) -> None:
+    _check_another_value("regressor", parameter, {"n_networks": 4})
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", SMALL)
+def test_another_legal_value_is_accepted_next_to_defaults(name: str) -> None:
+    parameters = inspect.signature(ESTIMATORS[name]).parameters
+    check_each(parameters, lambda parameter: _check_another_value(name, parameter, {}))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_parameters_are_documented_with_their_default(name: str) -> None:
+    check_each(
+        inspect.signature(ESTIMATORS[name]).parameters,
+        lambda parameter: _check_documented(name, parameter),
     )
 
 
-@pytest.mark.parametrize("name", sorted({*ESTIMATORS} - {"nb", "tan", "kdb", "hnb"}))
-def test_only_single_networks_can_be_fitted_to_the_classes(name: str) -> None:
-    with pytest.raises(TypeError, match="objective"):
-        ESTIMATORS[name](objective="conditional")
+def test_nothing_is_drawn_the_same_way_twice_unless_a_seed_says_so() -> None:
+    def check(name: str) -> None:
+        parameters = inspect.signature(ESTIMATORS[name]).parameters
+        assert parameters["random_state"].default is None
+
+    check_each(ESTIMATORS, check)
+
+
+def test_only_single_networks_can_be_fitted_to_the_classes() -> None:
+    def check(name: str) -> None:
+        with pytest.raises(TypeError, match="objective"):
+            ESTIMATORS[name](objective="conditional")
+
+    check_each(sorted({*ESTIMATORS} - {"nb", "tan", "kdb", "hnb"}), check)
 
 
 def test_a_mixture_has_no_smoothing() -> None:
