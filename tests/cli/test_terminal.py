@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bayleaf.cli import main
+from cli.forked_programs import exit_code, start_fork
 from oracles.terminal import HOSTILE, on_terminal, write_table
 
 pytestmark = pytest.mark.skipif(
@@ -21,21 +23,29 @@ MODELS = ("nb", "tan", "hnb", "auto", "aode", "mixture", "latent_class", "networ
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A hostile table, models of it, and a network."""
-    from bayleaf.cli import main
-
+def tan_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hostile table and a TAN model of it."""
     place = tmp_path_factory.mktemp("hostile")
-    table = str(place / "t.parquet")
     write_table(place / "t.parquet")
-    for name in MODELS:
-        file = str(place / f"{name}.json")
-        assert (
-            main(["fit", table, "--target", TARGET, "--model", name, "-o", file]) == 0
-        )
-    density = str(place / "density.json")
-    assert main(["fit", table, "--density", "-o", density]) == 0
+    fit(place, "tan")
     return place
+
+
+@pytest.fixture(scope="module")
+def folder(tan_folder: Path) -> Path:
+    """A hostile table and models of all kinds of it, one without a class."""
+    for name in MODELS:
+        if name != "tan":
+            fit(tan_folder, name)
+    words = ["fit", str(tan_folder / "t.parquet"), "--density"]
+    assert main([*words, "-o", str(tan_folder / "density.json")]) == 0
+    return tan_folder
+
+
+def fit(place: Path, name: str) -> None:
+    """Fit a model to the table in a folder, and save it there."""
+    words = ["fit", str(place / "t.parquet"), "--target", TARGET, "--model", name]
+    assert main([*words, "-o", str(place / f"{name}.json")]) == 0
 
 
 def commands() -> list[list[str]]:
@@ -85,10 +95,39 @@ def commands() -> list[list[str]]:
     return found
 
 
+def forked_on_terminal(words: list[str], folder: Path) -> str:
+    """Run a command in a fork on a terminal; return what it writes, errors included."""
+    master, slave = os.openpty()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("TERM", "xterm-256color")
+        patch.setenv("COLUMNS", "120")
+        process = start_fork(words, dict.fromkeys(range(3), slave))
+    os.close(slave)
+    found = b""
+    with contextlib.suppress(OSError):
+        # The end of a terminal is an error.
+        while piece := os.read(master, 65536):
+            found += piece
+    os.close(master)
+    assert exit_code(process) in {0, 2}
+    return found.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("words", commands(), ids=lambda words: " ".join(words[:2]))
-def test_a_terminal_gets_no_control_character(words: list[str], folder: Path) -> None:
-    shown = on_terminal(words, folder)
+@pytest.mark.parametrize(
+    ("words", "show"),
+    [
+        *((words, forked_on_terminal) for words in commands()),
+        (["inspect", "tan.json"], on_terminal),
+        (["fit", "no\x1b[31m.csv", "--target", "y"], on_terminal),
+    ],
+    ids=lambda part: " ".join(part[:2]) if isinstance(part, list) else part.__name__,
+)
+def test_a_terminal_gets_no_control_character(
+    words: list[str], show: Callable[[list[str], Path], str], folder: Path
+) -> None:
+    shown = show(words, folder)
     assert shown.strip() or words[0] == "convert"
     # What waits for a second may tell a terminal how far it has come.
     shown = re.sub(r"\x1b\[(\?25[lh]|[0-9;]*m|\d*[AK]|2K|1A)|\r", "", shown)
@@ -100,10 +139,16 @@ def test_a_terminal_gets_no_control_character(words: list[str], folder: Path) ->
 
 
 @pytest.mark.parametrize("words", [["inspect", "tan.json"], ["query", "tan.json"]])
-def test_pipes_get_no_control_character_either(words: list[str], folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "bayleaf", *words],
-        cwd=folder, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert not {c for c in done.stdout if not c.isprintable() and c not in "\n\t"}
+def test_pipes_get_no_control_character_either(
+    words: list[str], tan_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tan_folder)
+    monkeypatch.setenv("NO_COLOR", "1")
+    reading, writing = os.pipe()
+    process = start_fork(words, {1: writing})
+    os.close(writing)
+    with open(reading, encoding="utf-8", newline="") as stream:
+        shown = stream.read()
+    assert exit_code(process) == 0
+    assert shown
+    assert not {c for c in shown if not c.isprintable() and c not in "\n\t"}

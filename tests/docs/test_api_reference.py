@@ -8,9 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import bayleaf
+from offenders import check_each
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api.rst"
 LISTED = re.findall(r"^   (bayleaf[\w.]*)$", REFERENCE.read_text("utf-8"), re.MULTILINE)
@@ -45,14 +44,18 @@ def test_public_names_are_found_in_several_packages() -> None:
     assert len({path.rsplit(".", 1)[0] for path in PUBLIC}) > 5
 
 
-@pytest.mark.parametrize("path", PUBLIC)
-def test_a_public_name_is_in_the_reference(path: str) -> None:
-    assert is_listed(path), f"add {path} to docs/api.rst"
+def test_public_names_are_in_the_reference() -> None:
+    def check(path: str) -> None:
+        assert is_listed(path), f"add {path} to docs/api.rst"
+
+    check_each(PUBLIC, check)
 
 
-@pytest.mark.parametrize("path", LISTED)
-def test_a_name_in_the_reference_exists_with_a_docstring(path: str) -> None:
-    assert found(path).__doc__
+def test_names_in_the_reference_exist_with_a_docstring() -> None:
+    def check(path: str) -> None:
+        assert found(path).__doc__, "there is no docstring"
+
+    check_each(LISTED, check)
 
 
 def test_no_name_is_listed_twice() -> None:

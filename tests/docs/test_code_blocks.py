@@ -9,6 +9,7 @@ import pyarrow.csv
 import pytest
 
 from bayleaf.datasets import load_heart
+from offenders import check_each
 from readme.fenced_blocks import (
     code_blocks_of,
     commands,
@@ -51,33 +52,39 @@ def test_pages_that_are_run_elsewhere_have_their_test() -> None:
         assert f'"{path.name}"' in (DOCS.parent / test).read_text("utf-8")
 
 
-@pytest.mark.parametrize("path", MARKDOWN, ids=named)
-def test_every_block_has_a_language_that_is_run(path: Path) -> None:
-    blocks = code_blocks_of(path.read_text("utf-8"))
-    assert {language for language, _ in blocks} <= {"python", "console", "json"}
+def test_every_block_has_a_language_that_is_run() -> None:
+    def check(path: Path) -> None:
+        blocks = code_blocks_of(path.read_text("utf-8"))
+        assert {language for language, _ in blocks} <= {"python", "console", "json"}
+
+    check_each(MARKDOWN, check, named)
 
 
-@pytest.mark.parametrize("path", MARKDOWN, ids=named)
-def test_no_code_hides_in_other_fences_or_indents(path: Path) -> None:
-    assert hidden_code(path.read_text("utf-8")) == []
+def test_no_code_hides_in_other_fences_or_indents() -> None:
+    def check(path: Path) -> None:
+        assert hidden_code(path.read_text("utf-8")) == []
+
+    check_each(MARKDOWN, check, named)
 
 
-@pytest.mark.parametrize("path", MARKDOWN, ids=named)
-def test_console_blocks_call_known_programs(path: Path) -> None:
-    for language, block in code_blocks_of(path.read_text("utf-8")):
-        if language == "console":
-            assert list(commands(block))
-            assert {words[0] for words in commands(block)} <= PROGRAMS
+def test_console_blocks_call_known_programs() -> None:
+    def check(path: Path) -> None:
+        for language, block in code_blocks_of(path.read_text("utf-8")):
+            if language == "console":
+                assert list(commands(block))
+                assert {words[0] for words in commands(block)} <= PROGRAMS
+
+    check_each(MARKDOWN, check, named)
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in PAGES if path.suffix == ".rst"], ids=named
-)
-def test_pages_of_restructured_text_hold_no_code(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert re.findall(r"^\.\. (?:code|prompt)|::$|^>>>", text, re.MULTILINE) == [
-        "::" for line in text.splitlines() if line.startswith(".. autosummary::")
-    ]
+def test_pages_of_restructured_text_hold_no_code() -> None:
+    def check(path: Path) -> None:
+        text = path.read_text("utf-8")
+        assert re.findall(r"^\.\. (?:code|prompt)|::$|^>>>", text, re.MULTILINE) == [
+            "::" for line in text.splitlines() if line.startswith(".. autosummary::")
+        ]
+
+    check_each([path for path in PAGES if path.suffix == ".rst"], check, named)
 
 
 @pytest.mark.slow

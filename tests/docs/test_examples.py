@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from offenders import check_each
+
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(FOLDER.glob("plot_*.py"))
 
@@ -24,12 +26,14 @@ def test_there_are_six_of_them_and_nothing_else_is_a_program() -> None:
     assert sorted(FOLDER.glob("*.py")) == EXAMPLES
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=named)
-def test_it_begins_with_a_title_and_an_underline(path: Path) -> None:
-    docstring = ast.get_docstring(ast.parse(path.read_text("utf-8")))
-    assert docstring is not None
-    title, underline = docstring.splitlines()[:2]
-    assert underline == "=" * len(title)
+def test_each_begins_with_a_title_and_an_underline() -> None:
+    def check(path: Path) -> None:
+        docstring = ast.get_docstring(ast.parse(path.read_text("utf-8")))
+        assert docstring is not None
+        title, underline = docstring.splitlines()[:2]
+        assert underline == "=" * len(title)
+
+    check_each(EXAMPLES, check, named)
 
 
 @pytest.mark.slow

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bayleaf.cli import main
+
+# Exit code, output and messages of a command.
+Outcome = tuple[int, bytes, str]
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Sphinx reads these; there is nothing to run.
 DIRECTIVE = re.compile(r"\{\w+\}")
@@ -38,11 +44,17 @@ def hidden_code(text: str) -> list[str]:
     return re.findall(r"^(?:~~~|[ \t]+```| {4,}\S).*", outside, re.MULTILINE)
 
 
-def run_blocks(text: str, name: str, folder: Path) -> int:
+def run_blocks(
+    text: str,
+    name: str,
+    folder: Path,
+    run: Callable[[list[str], Path], Outcome] | None = None,
+) -> int:
     """Run a page's blocks in order, in the current folder; count the commands run.
 
     Python shares one namespace. Of console blocks the command line is run, and JSON is
-    only read; installing and making need a checkout or a network.
+    only read; installing and making need a checkout or a network. Commands run in this
+    process, or as ``run`` does it.
     """
     namespace: dict[str, object] = {"__name__": "__main__"}
     n_commands = 0
@@ -54,21 +66,38 @@ def run_blocks(text: str, name: str, folder: Path) -> int:
         else:
             for words in commands(block):
                 if words[0] == "bayleaf":
-                    run_bayleaf(words[1:], folder)
+                    check_command(words[1:], folder, run or run_in_process)
                     n_commands += 1
     return n_commands
 
 
-def run_bayleaf(arguments: list[str], folder: Path) -> None:
-    """Run a command line of a page; it must succeed and print or write something."""
+def check_command(
+    arguments: list[str], folder: Path, run: Callable[[list[str], Path], Outcome]
+) -> None:
+    """Check that a command line succeeds and prints or writes something."""
+    code, output, messages = run(arguments, folder)
+    assert code == 0, messages
+    assert output or Path(folder, arguments[-1]).exists()
+
+
+def run_in_process(arguments: list[str], folder: Path) -> Outcome:
+    """Run a command line with the streams of a pipe, without a new process."""
+    output, messages = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(messages),
+    ):
+        code = main(arguments)
+    output.flush()
+    return code, output.buffer.getvalue(), messages.getvalue()
+
+
+def run_program(arguments: list[str], folder: Path) -> Outcome:
+    """Run a command line by the installed program."""
     script = Path(sys.executable).with_name("bayleaf")
     program = [str(script)] if script.exists() else [sys.executable, "-m", "bayleaf"]
     result = subprocess.run(
-        [*program, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
+        [*program, *arguments], cwd=folder, capture_output=True, check=False
     )
-    assert result.returncode == 0, result.stderr
-    assert result.stdout or Path(folder, arguments[-1]).exists()
+    return result.returncode, result.stdout, result.stderr.decode()

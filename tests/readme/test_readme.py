@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from readme.fenced_blocks import blocks_of, commands, hidden_code, run_blocks
+from readme.fenced_blocks import (
+    blocks_of,
+    commands,
+    hidden_code,
+    run_blocks,
+    run_program,
+)
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -51,10 +57,11 @@ def test_console_blocks_call_known_programs() -> None:
     assert set(called) <= PROGRAMS
 
 
+@pytest.mark.slow
 def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = README.read_text(encoding="utf-8")
-    assert run_blocks(text, "README.md", tmp_path) > 0
+    assert run_blocks(text, "README.md", tmp_path, run_program) > 0
 
 
 def test_make_commands_name_targets_of_the_makefile() -> None:
