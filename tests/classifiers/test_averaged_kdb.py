@@ -19,6 +19,7 @@ import bayleaf
 from bayleaf import AveragedKDBClassifier, Dirichlet
 from bayleaf.datasets import load_heart
 from bayleaf.models.averaged_kdb import WeightedEdge
+from offenders import check_each
 
 
 def _mixed(n_rows: int = 300, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -309,25 +310,29 @@ def test_tables_that_say_little_fit_and_predict(frame: pd.DataFrame, y: Any) -> 
     assert [e.target for e in model.explain(frame)] == model.predict(frame).tolist()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "sentence"),
-    [
-        ({"n_networks": 0}, "n_networks must be an integer >= 1, got 0"),
-        ({"max_parents": -1}, "max_parents must be an integer >= 0"),
-        ({"max_rows": 0}, "max_rows must be an integer >= 1"),
-        ({"n_bins": 1}, "n_bins must be an integer >= 2"),
-        ({"weights": "even"}, "weights must be one of 'leave_one_out', got 'even'"),
-        ({"missing": "marginalize"}, "cannot sum a feature out; use missing='state'"),
-        ({"smoothing": "backoff"}, "Lidstone, Dirichlet and MEstimate"),
-        ({"discretizer": "none"}, "discretizer"),
-    ],
-)
-def test_wrong_parameters_are_refused(
-    parameters: dict[str, Any], sentence: str
-) -> None:
-    frame, y = _mixed(30)
-    with pytest.raises(ValueError, match=sentence):
-        AveragedKDBClassifier(**parameters, random_state=0).fit(frame, y)
+def test_wrong_parameters_are_refused() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        parameters, sentence = case
+        frame, y = _mixed(30)
+        with pytest.raises(ValueError, match=sentence):
+            AveragedKDBClassifier(**parameters, random_state=0).fit(frame, y)
+
+    check_each(
+        [
+            ({"n_networks": 0}, "n_networks must be an integer >= 1, got 0"),
+            ({"max_parents": -1}, "max_parents must be an integer >= 0"),
+            ({"max_rows": 0}, "max_rows must be an integer >= 1"),
+            ({"n_bins": 1}, "n_bins must be an integer >= 2"),
+            ({"weights": "even"}, "weights must be one of 'leave_one_out', got 'even'"),
+            (
+                {"missing": "marginalize"},
+                "cannot sum a feature out; use missing='state'",
+            ),
+            ({"smoothing": "backoff"}, "Lidstone, Dirichlet and MEstimate"),
+            ({"discretizer": "none"}, "discretizer"),
+        ],
+        check,
+    )
 
 
 def test_there_is_no_single_network(fitted: Any) -> None:

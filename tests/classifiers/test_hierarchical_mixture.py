@@ -17,6 +17,7 @@ from bayleaf.latent.online_mixture import OnlineOptions, learn_online
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
 from bayleaf.models.mixtures.explanation import MixtureExplanation
 from contract.tables import mixed_frame, nominal_frame
+from offenders import check_each
 
 
 def _fitted(**parameters: Any) -> HierarchicalMixtureNBClassifier:
@@ -32,34 +33,50 @@ def _bits(model: HierarchicalMixtureNBClassifier) -> bytes:
 # ---- parameters
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "sentence"),
-    [
-        ({"architecture": 4}, TypeError, "architecture must be a tuple of integers"),
-        ({"architecture": "2-2"}, TypeError, "such as .2, 2.*got '2-2'"),
-        ({"architecture": (2, 1.5)}, TypeError, "architecture must be"),
-        ({"architecture": (2, True)}, TypeError, "architecture must be"),
-        ({"architecture": (2, 0)}, ValueError, "integers >= 1"),
-        ({"learning": "slow"}, ValueError, "learning must be one of 'online', 'batch'"),
-        ({"n_mixtures": 0}, ValueError, "n_mixtures must be an integer >= 1"),
-        ({"n_passes": 0}, ValueError, "n_passes must be an integer >= 1"),
-        ({"sigma": -1.0}, ValueError, "sigma must be a number >= 0"),
-        ({"sigma": 501}, ValueError, "sigma must be at most 500, got 501"),
-        ({"gamma": 0.0}, ValueError, "gamma must be above 0"),
-        ({"gamma": None}, TypeError, "gamma must be a number"),
-        ({"noise": float("nan")}, ValueError, "noise must be a number >= 0"),
-        ({"missing_denominator": "rows"}, ValueError, "'rows_with_value', 'all_rows'"),
-        ({"merge_rows": 1}, TypeError, "merge_rows must be True or False"),
-        ({"smoothing": "auto"}, TypeError, "no smoothing.*gamma"),
-        ({"architecture": (9, 9), "max_table_cells": 999}, ValueError, "max_table_cel"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_used_is_refused(
-    parameters: dict[str, Any], error: type[Exception], sentence: str
-) -> None:
-    with pytest.raises(error, match=sentence):
-        _fitted(**parameters)
+def test_what_cannot_be_used_is_refused() -> None:
+    def check(case: tuple[dict[str, Any], type[Exception], str]) -> None:
+        parameters, error, sentence = case
+        with pytest.raises(error, match=sentence):
+            _fitted(**parameters)
+
+    check_each(
+        [
+            (
+                {"architecture": 4},
+                TypeError,
+                "architecture must be a tuple of integers",
+            ),
+            ({"architecture": "2-2"}, TypeError, "such as .2, 2.*got '2-2'"),
+            ({"architecture": (2, 1.5)}, TypeError, "architecture must be"),
+            ({"architecture": (2, True)}, TypeError, "architecture must be"),
+            ({"architecture": (2, 0)}, ValueError, "integers >= 1"),
+            (
+                {"learning": "slow"},
+                ValueError,
+                "learning must be one of 'online', 'batch'",
+            ),
+            ({"n_mixtures": 0}, ValueError, "n_mixtures must be an integer >= 1"),
+            ({"n_passes": 0}, ValueError, "n_passes must be an integer >= 1"),
+            ({"sigma": -1.0}, ValueError, "sigma must be a number >= 0"),
+            ({"sigma": 501}, ValueError, "sigma must be at most 500, got 501"),
+            ({"gamma": 0.0}, ValueError, "gamma must be above 0"),
+            ({"gamma": None}, TypeError, "gamma must be a number"),
+            ({"noise": float("nan")}, ValueError, "noise must be a number >= 0"),
+            (
+                {"missing_denominator": "rows"},
+                ValueError,
+                "'rows_with_value', 'all_rows'",
+            ),
+            ({"merge_rows": 1}, TypeError, "merge_rows must be True or False"),
+            ({"smoothing": "auto"}, TypeError, "no smoothing.*gamma"),
+            (
+                {"architecture": (9, 9), "max_table_cells": 999},
+                ValueError,
+                "max_table_cel",
+            ),
+        ],
+        check,
+    )
 
 
 def test_an_architecture_may_be_a_list() -> None:

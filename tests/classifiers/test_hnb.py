@@ -14,6 +14,7 @@ from bayleaf import HNBClassifier, NaiveBayesClassifier
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.datasets import load_heart, make_monks
 from bayleaf.latent.hierarchical_parameters import class_children_codes
+from offenders import check_each
 
 SEARCHES = ("algorithm3", "top_pairs", "hill_climbing", "significance")
 X, Y = load_heart(return_X_y=True)
@@ -44,18 +45,20 @@ def test_predictions_are_those_of_the_expanded_network(search: str) -> None:
     np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_near_copy_is_proposed_before_the_concept(seed: int) -> None:
-    frame, y = _concept(seed)
-    model = HNBClassifier(
-        search="significance", pair_score="mutual_information", random_state=0
-    )
-    model.fit(frame, y)
-    first = model.search_trace_[0].candidates[0]
-    assert (first.left, first.right) == (1, 2)
-    copied = model.tree_.latents[0]
-    np.testing.assert_array_equal(copied.states, [[0, 0], [1, 1]])
-    assert (model.predict(frame) == y).all()
+def test_the_near_copy_is_proposed_before_the_concept() -> None:
+    def check(seed: int) -> None:
+        frame, y = _concept(seed)
+        model = HNBClassifier(
+            search="significance", pair_score="mutual_information", random_state=0
+        )
+        model.fit(frame, y)
+        first = model.search_trace_[0].candidates[0]
+        assert (first.left, first.right) == (1, 2)
+        copied = model.tree_.latents[0]
+        np.testing.assert_array_equal(copied.states, [[0, 0], [1, 1]])
+        assert (model.predict(frame) == y).all()
+
+    check_each(range(20), check)
 
 
 def test_without_latents_it_is_naive_bayes() -> None:
@@ -151,28 +154,29 @@ def test_a_pair_of_too_many_cells_is_skipped_with_a_warning() -> None:
     assert any("chest_pain" in str(warning.message) for warning in caught)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"search": "best"}, "search must be one of"),
-        ({"pair_score": "g2"}, "pair_score must be one of"),
-        ({"wrapper_score": "auc"}, "wrapper_score must be one of"),
-        ({"estimation": "map"}, "estimation must be one of"),
-        ({"feature_selection": "backward"}, "feature_selection"),
-        ({"significance_level": 0.0}, "significance_level"),
-        ({"significance_level": 1.0}, "significance_level"),
-        ({"n_candidates": 0}, "n_candidates"),
-        ({"score_folds": 1}, "score_folds"),
-        ({"score_folds": 300}, "score_folds"),
-        ({"loss": [[0, 1]]}, "loss"),
-        ({"loss": [[1, 1], [1, 0]]}, "loss"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(
-    options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        HNBClassifier(**options, random_state=0).fit(X, Y)
+def test_parameters_out_of_range_are_refused() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            HNBClassifier(**options, random_state=0).fit(X, Y)
+
+    check_each(
+        [
+            ({"search": "best"}, "search must be one of"),
+            ({"pair_score": "g2"}, "pair_score must be one of"),
+            ({"wrapper_score": "auc"}, "wrapper_score must be one of"),
+            ({"estimation": "map"}, "estimation must be one of"),
+            ({"feature_selection": "backward"}, "feature_selection"),
+            ({"significance_level": 0.0}, "significance_level"),
+            ({"significance_level": 1.0}, "significance_level"),
+            ({"n_candidates": 0}, "n_candidates"),
+            ({"score_folds": 1}, "score_folds"),
+            ({"score_folds": 300}, "score_folds"),
+            ({"loss": [[0, 1]]}, "loss"),
+            ({"loss": [[1, 1], [1, 0]]}, "loss"),
+        ],
+        check,
+    )
 
 
 def test_calibration_and_choice_of_smoothing_leave_rows_out() -> None:

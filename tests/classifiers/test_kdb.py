@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from bayleaf import KDBClassifier, NaiveBayesClassifier
 from contract.tables import mixed_frame, nominal_columns, nominal_frame, rows_of
+from offenders import check_each
 from oracles.sahami import conditional_mutual_information, kdb_parents
 
 
@@ -35,17 +37,17 @@ def _feature_parents(model: Any) -> list[tuple[int, ...]]:
     ]
 
 
-@pytest.mark.parametrize("k", [0, 1, 2, 3, 6, 9])
-@pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize("seed", range(3))
-def test_parents_are_those_of_the_paper_s_six_steps(
-    seed: int, missing: float, k: int
-) -> None:
-    frame, y = _wide_table(seed, missing=missing)
-    # Where pandas writes NaN for a missing text, the oracle wants None.
-    rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
-    expected = kdb_parents(rows, y, k)
-    assert _feature_parents(KDBClassifier(k=k).fit(frame, y)) == expected
+def test_parents_are_those_of_the_paper_s_six_steps(seed: int) -> None:
+    def check(case: Any) -> None:
+        k, missing = case
+        frame, y = _wide_table(seed, missing=missing)
+        # Where pandas writes NaN for a missing text, the oracle wants None.
+        rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+        expected = kdb_parents(rows, y, k)
+        assert _feature_parents(KDBClassifier(k=k).fit(frame, y)) == expected
+
+    check_each(itertools.product([0, 1, 2, 3, 6, 9], [0.0, 0.15]), check)
 
 
 def _arc_strengths(rows: Any, y: Any, k: int) -> list[float]:
@@ -57,14 +59,18 @@ def _arc_strengths(rows: Any, y: Any, k: int) -> list[float]:
     )
 
 
-@pytest.mark.parametrize("place", [0, 3, 7])
-@pytest.mark.parametrize("seed", range(3))
-def test_theta_drops_arcs_without_replacement(seed: int, place: int) -> None:
-    frame, y = _wide_table(seed)
-    rows = frame.to_numpy().tolist()
-    theta = _arc_strengths(rows, y, 2)[place] + 1e-9
-    expected = kdb_parents(rows, y, 2, theta)
-    assert _feature_parents(KDBClassifier(k=2, theta=theta).fit(frame, y)) == expected
+def test_theta_drops_arcs_without_replacement() -> None:
+    def check(case: Any) -> None:
+        place, seed = case
+        frame, y = _wide_table(seed)
+        rows = frame.to_numpy().tolist()
+        theta = _arc_strengths(rows, y, 2)[place] + 1e-9
+        expected = kdb_parents(rows, y, 2, theta)
+        assert (
+            _feature_parents(KDBClassifier(k=2, theta=theta).fit(frame, y)) == expected
+        )
+
+    check_each(itertools.product([0, 3, 7], range(3)), check)
 
 
 def test_an_arc_exactly_at_theta_is_dropped() -> None:
@@ -130,28 +136,37 @@ def test_the_full_network_s_joint_is_the_product_along_the_order() -> None:
     assert found[sorted(set(y)).index(label)] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "sentence"),
-    [
-        ({"k": -1}, ValueError, "k must be an integer >= 0, got -1"),
-        ({"k": 1.5}, TypeError, "k must be an integer >= 0, got 1.5"),
-        ({"k": True}, TypeError, "k must be an integer >= 0, got True"),
-        ({"theta": -0.1}, ValueError, "theta must be None or a number >= 0, got -0.1"),
-        ({"theta": "0.1"}, TypeError, "theta must be None or a number >= 0, got '0.1'"),
-        (
-            {"theta": math.nan},
-            ValueError,
-            "theta must be None or a number >= 0, got nan",
-        ),
-        ({"theta_unit": "bans"}, ValueError, "one of 'nats', 'bits', got 'bans'"),
-    ],
-)
-def test_wrong_parameters_are_refused(
-    parameters: Any, error: Any, sentence: str
-) -> None:
-    frame, y = nominal_frame(n_rows=30)
-    with pytest.raises(error, match=sentence):
-        KDBClassifier(**parameters).fit(frame, y)
+def test_wrong_parameters_are_refused() -> None:
+    def check(case: tuple[Any, Any, str]) -> None:
+        parameters, error, sentence = case
+        frame, y = nominal_frame(n_rows=30)
+        with pytest.raises(error, match=sentence):
+            KDBClassifier(**parameters).fit(frame, y)
+
+    check_each(
+        [
+            ({"k": -1}, ValueError, "k must be an integer >= 0, got -1"),
+            ({"k": 1.5}, TypeError, "k must be an integer >= 0, got 1.5"),
+            ({"k": True}, TypeError, "k must be an integer >= 0, got True"),
+            (
+                {"theta": -0.1},
+                ValueError,
+                "theta must be None or a number >= 0, got -0.1",
+            ),
+            (
+                {"theta": "0.1"},
+                TypeError,
+                "theta must be None or a number >= 0, got '0.1'",
+            ),
+            (
+                {"theta": math.nan},
+                ValueError,
+                "theta must be None or a number >= 0, got nan",
+            ),
+            ({"theta_unit": "bans"}, ValueError, "one of 'nats', 'bits', got 'bans'"),
+        ],
+        check,
+    )
 
 
 def test_a_table_too_large_is_refused_with_its_feature() -> None:

@@ -13,6 +13,7 @@ import pytest
 from bayleaf import Backoff, KDBClassifier, Lidstone, NaiveBayesClassifier
 from bayleaf.search.orders.kdb import feature_order
 from contract.tables import mixed_columns, nominal_columns
+from offenders import check_each
 from oracles.sahami import conditional_mutual_information
 
 
@@ -150,21 +151,30 @@ def test_a_single_feature_leaves_k_no_choice() -> None:
     assert (model.k_, len(model.selection_)) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "sentence"),
-    [
-        ({"k": "best"}, TypeError, "k must be an integer >= 0, got 'best'; 'auto'"),
-        ({"max_k": -1}, ValueError, "max_k must be an integer >= 0, got -1"),
-        ({"n_features": -1}, ValueError, "n_features must be an integer >= 0, got -1"),
-        ({"n_features": 1.5}, TypeError, "n_features must be an integer >= 0"),
-        ({"theta": "mdl"}, TypeError, "theta must be None or a number >= 0.*'auto'"),
-    ],
-)
-def test_wrong_parameters_are_refused(
-    parameters: Any, error: Any, sentence: str
-) -> None:
-    with pytest.raises(error, match=sentence):
-        KDBClassifier(**parameters).fit(*mixed())
+def test_wrong_parameters_are_refused() -> None:
+    def check(case: tuple[Any, Any, str]) -> None:
+        parameters, error, sentence = case
+        with pytest.raises(error, match=sentence):
+            KDBClassifier(**parameters).fit(*mixed())
+
+    check_each(
+        [
+            ({"k": "best"}, TypeError, "k must be an integer >= 0, got 'best'; 'auto'"),
+            ({"max_k": -1}, ValueError, "max_k must be an integer >= 0, got -1"),
+            (
+                {"n_features": -1},
+                ValueError,
+                "n_features must be an integer >= 0, got -1",
+            ),
+            ({"n_features": 1.5}, TypeError, "n_features must be an integer >= 0"),
+            (
+                {"theta": "mdl"},
+                TypeError,
+                "theta must be None or a number >= 0.*'auto'",
+            ),
+        ],
+        check,
+    )
 
 
 def test_choosing_k_needs_a_rule_that_tells_cells() -> None:

@@ -13,6 +13,7 @@ import pytest
 from bayleaf import LatentClassNBClassifier, NaiveBayesClassifier
 from bayleaf.cpds.smoothing import Lidstone, MaximumLikelihood, MEstimate
 from contract.tables import mixed_frame, nominal_frame
+from offenders import check_each
 
 
 def _parity(n_rows: int = 400) -> tuple[pd.DataFrame, list[str]]:
@@ -270,36 +271,41 @@ def test_maximum_likelihood_tables_come_after_climbing() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "sentence"),
-    [
-        (
-            {"n_components": 0},
-            ValueError,
-            "n_components must be .* >= 1, got 0; 'auto'",
-        ),
-        ({"n_components": 2.5}, TypeError, "n_components must be an integer"),
-        ({"n_components": "best"}, TypeError, "n_components .*'best'; 'auto'"),
-        ({"max_components": 0}, ValueError, "max_components must be an integer >= 1"),
-        ({"n_restarts": 0}, ValueError, "n_restarts must be an integer >= 1"),
-        ({"max_iter": 0}, ValueError, "max_iter must be"),
-        ({"tol": -1.0}, ValueError, "tol must be a number >= 0"),
-        ({"tol": None}, TypeError, "tol must be a number >= 0"),
-        ({"score_folds": 1}, ValueError, "score_folds must be an integer >= 2"),
-        ({"smoothing": "auto"}, ValueError, "smoothing='auto' .*name a rule"),
-        (
-            {"max_table_cells": 50},
-            ValueError,
-            "feature 'a' with 8 components would have 72 cells.*fewer components",
-        ),
-    ],
-)
-def test_a_wrong_parameter_is_refused(
-    parameters: Any, error: Any, sentence: str
-) -> None:
-    frame, y = nominal_frame(missing=0.1)
-    with pytest.raises(error, match=sentence):
-        LatentClassNBClassifier(**parameters, random_state=0).fit(frame, y)
+def test_a_wrong_parameter_is_refused() -> None:
+    def check(case: tuple[Any, Any, str]) -> None:
+        parameters, error, sentence = case
+        frame, y = nominal_frame(missing=0.1)
+        with pytest.raises(error, match=sentence):
+            LatentClassNBClassifier(**parameters, random_state=0).fit(frame, y)
+
+    check_each(
+        [
+            (
+                {"n_components": 0},
+                ValueError,
+                "n_components must be .* >= 1, got 0; 'auto'",
+            ),
+            ({"n_components": 2.5}, TypeError, "n_components must be an integer"),
+            ({"n_components": "best"}, TypeError, "n_components .*'best'; 'auto'"),
+            (
+                {"max_components": 0},
+                ValueError,
+                "max_components must be an integer >= 1",
+            ),
+            ({"n_restarts": 0}, ValueError, "n_restarts must be an integer >= 1"),
+            ({"max_iter": 0}, ValueError, "max_iter must be"),
+            ({"tol": -1.0}, ValueError, "tol must be a number >= 0"),
+            ({"tol": None}, TypeError, "tol must be a number >= 0"),
+            ({"score_folds": 1}, ValueError, "score_folds must be an integer >= 2"),
+            ({"smoothing": "auto"}, ValueError, "smoothing='auto' .*name a rule"),
+            (
+                {"max_table_cells": 50},
+                ValueError,
+                "feature 'a' with 8 components would have 72 cells.*fewer components",
+            ),
+        ],
+        check,
+    )
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ import bayleaf
 from bayleaf import BayesianNetworkEstimator, ValueHierarchy, read_network
 from bayleaf.classifiers.shared.structure_parameters import SETTINGS
 from bayleaf.search.tables.family_scores import ScoreCache
+from offenders import check_each
 
 CARDS = (4, 2, 3, 3)
 NAMES = ("a", "b", "c", "d")
@@ -281,64 +282,74 @@ def test_numbers_are_cut_into_five_intervals(local_structure: str) -> None:
     assert np.isfinite(model.score_samples(X)).all()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"local_structure": "graph"}, "local_structure must be one of 'table', 'tree"),
-        ({"abstraction": "x"}, "abstraction must be one of"),
-        (
-            {"local_structure": "tree", "abstraction": "local_refreshed"},
-            "not defined for trees",
-        ),
-        ({"abstraction": "given"}, "needs hierarchies"),
-        ({"local_score": "map"}, "local_score must be one of"),
-        ({"linkage": "single"}, "linkage must be"),
-        ({"n_restarts": 0}, "n_restarts must be an integer >= 1"),
-        ({"tree_search": "batch"}, "needs local_structure='tree'"),
-        ({"merge_leaves": True}, "needs local_structure='tree'"),
-        (
-            {"local_structure": "tree", "abstraction": "local", "tree_search": "batch"},
-            "without abstraction only",
-        ),
-        ({"required_edges": [("a", "z")]}, "required_edges names 'z'"),
-        (
-            {"required_edges": [("a", "b")], "forbidden_edges": [("a", "b")]},
-            "both required and forbidden",
-        ),
-        ({"required_edges": [("a", "b"), ("b", "a")]}, "close a cycle"),
-        ({"time_limit": 0}, "time_limit must be > 0"),
-        ({"cache_size": -1}, "cache_size must be an integer >= 0"),
-        ({"penalty_weight": -1.0}, "penalty_weight must be"),
-        ({"missing": "drop"}, "missing must be one of"),
-        ({"smoothing": "auto"}, "smoothing must be one of"),
-    ],
-)
-def test_a_wrong_parameter_is_refused_in_a_sentence(
-    parameters: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        BayesianNetworkEstimator(**parameters, random_state=0).fit(
-            texts(dependent_rows(0, 10))
-        )
+def test_a_wrong_parameter_is_refused_in_a_sentence() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        parameters, message = case
+        with pytest.raises(ValueError, match=message):
+            BayesianNetworkEstimator(**parameters, random_state=0).fit(
+                texts(dependent_rows(0, 10))
+            )
+
+    check_each(
+        [
+            (
+                {"local_structure": "graph"},
+                "local_structure must be one of 'table', 'tree",
+            ),
+            ({"abstraction": "x"}, "abstraction must be one of"),
+            (
+                {"local_structure": "tree", "abstraction": "local_refreshed"},
+                "not defined for trees",
+            ),
+            ({"abstraction": "given"}, "needs hierarchies"),
+            ({"local_score": "map"}, "local_score must be one of"),
+            ({"linkage": "single"}, "linkage must be"),
+            ({"n_restarts": 0}, "n_restarts must be an integer >= 1"),
+            ({"tree_search": "batch"}, "needs local_structure='tree'"),
+            ({"merge_leaves": True}, "needs local_structure='tree'"),
+            (
+                {
+                    "local_structure": "tree",
+                    "abstraction": "local",
+                    "tree_search": "batch",
+                },
+                "without abstraction only",
+            ),
+            ({"required_edges": [("a", "z")]}, "required_edges names 'z'"),
+            (
+                {"required_edges": [("a", "b")], "forbidden_edges": [("a", "b")]},
+                "both required and forbidden",
+            ),
+            ({"required_edges": [("a", "b"), ("b", "a")]}, "close a cycle"),
+            ({"time_limit": 0}, "time_limit must be > 0"),
+            ({"cache_size": -1}, "cache_size must be an integer >= 0"),
+            ({"penalty_weight": -1.0}, "penalty_weight must be"),
+            ({"missing": "drop"}, "missing must be one of"),
+            ({"smoothing": "auto"}, "smoothing must be one of"),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"required_edges": "ab"},
-        {"forbidden_edges": ["ab"]},
-        {"n_restarts": 1.5},
-        {"n_jobs": "two"},
-        {"merge_leaves": "yes"},
-        {"cache_size": 1e5},
-    ],
-)
-def test_a_parameter_of_the_wrong_type_is_refused(parameters: dict[str, Any]) -> None:
-    (name,) = parameters
-    with pytest.raises(TypeError, match=f"^{name} must"):
-        BayesianNetworkEstimator(**parameters, random_state=0).fit(
-            texts(dependent_rows(0, 10))
-        )
+def test_a_parameter_of_the_wrong_type_is_refused() -> None:
+    def check(parameters: dict[str, Any]) -> None:
+        (name,) = parameters
+        with pytest.raises(TypeError, match=f"^{name} must"):
+            BayesianNetworkEstimator(**parameters, random_state=0).fit(
+                texts(dependent_rows(0, 10))
+            )
+
+    check_each(
+        [
+            {"required_edges": "ab"},
+            {"forbidden_edges": ["ab"]},
+            {"n_restarts": 1.5},
+            {"n_jobs": "two"},
+            {"merge_leaves": "yes"},
+            {"cache_size": 1e5},
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize("abstraction", [None, "given", "local_refreshed"])

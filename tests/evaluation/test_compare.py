@@ -22,6 +22,7 @@ from bayleaf.evaluation import Comparison, LossMatrix, compare
 from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import Scores
 from bayleaf.progress import listening
+from offenders import check_each
 
 LOSS = np.array([[0.0, 5.0], [1.0, 0.0]])
 
@@ -208,26 +209,35 @@ def test_brackets_in_a_name_are_no_markup() -> None:
     assert "a[b]" in str(found)
 
 
-@pytest.mark.parametrize(
-    ("models", "options", "message"),
-    [
-        (["svm"], {}, "models must be among nb, tan"),
-        ([], {}, "there is no model"),
-        (["nb", "nb"], {}, "two models are called 'nb'"),
-        (["nb"], {"baseline": "tan"}, "baseline must be 'best' or one of the models"),
-        (["nb"], {"loss": [[0, 1], [1, 2]]}, "must be 0 where the prediction is right"),
-        (["nb"], {"loss": np.ones((3, 3))}, r"shape \(2, 2\)"),
-        (["nb"], {"n_folds": 1}, "folds must be at least 2"),
-        (["nb"], {"random_state": -4}, "seed must be at least 0 .* got -4"),
-        ([GaussianNB()], {}, "GaussianNB cannot learn from this table"),
-    ],
-)
-def test_what_cannot_be_compared_is_named(
-    models: Any, options: dict[str, Any], message: str
-) -> None:
-    frame = pd.DataFrame({"word": ["u", "v"] * 10})
-    with pytest.raises(ValueError, match=message):
-        compare(frame, ["p", "q"] * 10, models, **options)
+def test_what_cannot_be_compared_is_named() -> None:
+    def check(case: tuple[Any, dict[str, Any], str]) -> None:
+        models, options, message = case
+        frame = pd.DataFrame({"word": ["u", "v"] * 10})
+        with pytest.raises(ValueError, match=message):
+            compare(frame, ["p", "q"] * 10, models, **options)
+
+    check_each(
+        [
+            (["svm"], {}, "models must be among nb, tan"),
+            ([], {}, "there is no model"),
+            (["nb", "nb"], {}, "two models are called 'nb'"),
+            (
+                ["nb"],
+                {"baseline": "tan"},
+                "baseline must be 'best' or one of the models",
+            ),
+            (
+                ["nb"],
+                {"loss": [[0, 1], [1, 2]]},
+                "must be 0 where the prediction is right",
+            ),
+            (["nb"], {"loss": np.ones((3, 3))}, r"shape \(2, 2\)"),
+            (["nb"], {"n_folds": 1}, "folds must be at least 2"),
+            (["nb"], {"random_state": -4}, "seed must be at least 0 .* got -4"),
+            ([GaussianNB()], {}, "GaussianNB cannot learn from this table"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

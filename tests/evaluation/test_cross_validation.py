@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from bayleaf import NaiveBayesClassifier
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import cross_validate
 from bayleaf.evaluation.metrics import score_predictions
+from offenders import check_each
 
 
 @pytest.fixture
@@ -95,39 +97,50 @@ class Odd(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.full((len(X), 5 if self.way == "wide" else 2), 0.5)
 
 
-@pytest.mark.parametrize(
-    ("way", "kind", "message"),
-    [
-        ("unlabelled", TypeError, "odd has no classes_ once it is fitted"),
-        ("strange", ValueError, "odd predicts 99, which is no class of the target"),
-        ("refusing", ValueError, "odd cannot predict held-out rows: no value for a"),
-        ("text", ValueError, "odd gave probabilities that are no numbers"),
-        ("wide", ValueError, r"odd gave probabilities of shape \(10, 5\) for 10"),
-    ],
-)
-def test_a_classifier_that_goes_wrong_is_named(
-    way: str, kind: type[Exception], message: str
-) -> None:
-    with pytest.raises(kind, match=message):
-        cross_validate({"odd": Odd(way)}, X, Y, n_folds=2)
+def test_a_classifier_that_goes_wrong_is_named() -> None:
+    def check(case: tuple[str, type[Exception], str]) -> None:
+        way, kind, message = case
+        with pytest.raises(kind, match=message):
+            cross_validate({"odd": Odd(way)}, X, Y, n_folds=2)
+
+    check_each(
+        [
+            ("unlabelled", TypeError, "odd has no classes_ once it is fitted"),
+            ("strange", ValueError, "odd predicts 99, which is no class of the target"),
+            (
+                "refusing",
+                ValueError,
+                "odd cannot predict held-out rows: no value for a",
+            ),
+            ("text", ValueError, "odd gave probabilities that are no numbers"),
+            ("wide", ValueError, r"odd gave probabilities of shape \(10, 5\) for 10"),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    ("features", "labels", "kind", "message"),
-    [
-        (X, Y[:-1], ValueError, r"shape \(20, 3\) and there are 19 labels"),
-        (X[:-1], Y, ValueError, r"shape \(19, 3\) and there are 20 labels"),
-        (X[:0], Y[:0], ValueError, "the target has no rows"),
-        (X, np.arange(20), ValueError, "each of the 20 rows has a class of its own"),
-        ({"a": [1]}, Y, TypeError, "array of rows and columns, got dict"),
-        (None, Y, TypeError, "array of rows and columns, got NoneType"),
-    ],
-)
-def test_tables_that_cannot_be_dealt_are_refused(
-    features: Any, labels: Any, kind: type[Exception], message: str
-) -> None:
-    with pytest.raises(kind, match=message):
-        cross_validate({"nb": NaiveBayesClassifier()}, features, labels, n_folds=2)
+def test_tables_that_cannot_be_dealt_are_refused() -> None:
+    def check(case: tuple[Any, Any, type[Exception], str]) -> None:
+        features, labels, kind, message = case
+        with pytest.raises(kind, match=message):
+            cross_validate({"nb": NaiveBayesClassifier()}, features, labels, n_folds=2)
+
+    check_each(
+        [
+            (X, Y[:-1], ValueError, r"shape \(20, 3\) and there are 19 labels"),
+            (X[:-1], Y, ValueError, r"shape \(19, 3\) and there are 20 labels"),
+            (X[:0], Y[:0], ValueError, "the target has no rows"),
+            (
+                X,
+                np.arange(20),
+                ValueError,
+                "each of the 20 rows has a class of its own",
+            ),
+            ({"a": [1]}, Y, TypeError, "array of rows and columns, got dict"),
+            (None, Y, TypeError, "array of rows and columns, got NoneType"),
+        ],
+        check,
+    )
 
 
 def test_rows_in_lists_count_as_an_array_of_the_same_values() -> None:
@@ -138,11 +151,18 @@ def test_rows_in_lists_count_as_an_array_of_the_same_values() -> None:
     assert listed.folds == array.folds
 
 
-@pytest.mark.parametrize("name", ["n_folds", "n_repeats", "random_state"])
-@pytest.mark.parametrize("value", [2.5, "3", None, True])
-def test_numbers_that_are_not_whole_are_refused(name: str, value: Any) -> None:
-    with pytest.raises(TypeError, match=f"{name} must be a whole number"):
-        cross_validate({"nb": NaiveBayesClassifier()}, X, Y, **{name: value})
+def test_numbers_that_are_not_whole_are_refused() -> None:
+    def check(case: Any) -> None:
+        name, value = case
+        with pytest.raises(TypeError, match=f"{name} must be a whole number"):
+            cross_validate({"nb": NaiveBayesClassifier()}, X, Y, **{name: value})
+
+    check_each(
+        itertools.product(
+            ["n_folds", "n_repeats", "random_state"], [2.5, "3", None, True]
+        ),
+        check,
+    )
 
 
 def test_an_unknown_score_is_refused_with_its_neighbours() -> None:

@@ -13,20 +13,25 @@ from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
 from bayleaf.evaluation import compare
 from bayleaf.evaluation.folds import deal_folds, forward_folds
+from offenders import check_each
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 200)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_rows_of_a_group_share_a_fold(seed: int) -> None:
-    groups = np.random.default_rng(seed).integers(0, 25, 200).astype(str)
-    splits = deal_folds(Y, 5, 2, seed, groups=groups)
-    assert len(splits) == 10
-    for train, test in splits:
-        assert not set(groups[train]) & set(groups[test])
-    for repeat in (splits[:5], splits[5:]):
-        assert sorted(np.concatenate([test for _, test in repeat])) == list(range(200))
+def test_rows_of_a_group_share_a_fold() -> None:
+    def check(seed: int) -> None:
+        groups = np.random.default_rng(seed).integers(0, 25, 200).astype(str)
+        splits = deal_folds(Y, 5, 2, seed, groups=groups)
+        assert len(splits) == 10
+        for train, test in splits:
+            assert not set(groups[train]) & set(groups[test])
+        for repeat in (splits[:5], splits[5:]):
+            assert sorted(np.concatenate([test for _, test in repeat])) == list(
+                range(200)
+            )
+
+    check_each(range(5), check)
 
 
 @pytest.mark.parametrize("form", ["numbers", "text", "dates", "few"])
@@ -86,21 +91,22 @@ def test_splitters_and_lists_of_folds() -> None:
     assert by_group.n_folds == 4
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"groups": [1, 2]}, ValueError, "groups has 2 entries for 200 rows"),
-        ({"groups": ["a"] * 200}, ValueError, "1 groups for 10 folds"),
-        ({"cv": 5}, TypeError, "cv must be a splitter"),
-        ({"cv": []}, ValueError, "cv gives no folds"),
-        ({"cv": [([0, 1], [900])]}, ValueError, "names row 900"),
-    ],
-)
-def test_folds_that_do_not_do(
-    options: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        compare(frame(), Y, ["nb"], **options)
+def test_folds_that_do_not_do() -> None:
+    def check(case: tuple[dict[str, Any], type[Exception], str]) -> None:
+        options, error, message = case
+        with pytest.raises(error, match=message):
+            compare(frame(), Y, ["nb"], **options)
+
+    check_each(
+        [
+            ({"groups": [1, 2]}, ValueError, "groups has 2 entries for 200 rows"),
+            ({"groups": ["a"] * 200}, ValueError, "1 groups for 10 folds"),
+            ({"cv": 5}, TypeError, "cv must be a splitter"),
+            ({"cv": []}, ValueError, "cv gives no folds"),
+            ({"cv": [([0, 1], [900])]}, ValueError, "names row 900"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])

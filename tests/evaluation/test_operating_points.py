@@ -13,6 +13,7 @@ from bayleaf.evaluation.operating_points import (
     operating_points,
     read_loss,
 )
+from offenders import check_each
 
 LOSS = np.array([[0.0, 5.0], [1.0, 0.0]])
 RNG = np.random.default_rng(4)
@@ -47,33 +48,34 @@ def test_classes_that_the_target_lacks_are_named() -> None:
         LossMatrix(("a", "b"), LOSS).for_classes(np.array(["a", "c"]))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "holds no loss matrix"),
-        (",a\na,0\n", "two or more classes"),
-        (",a,b\na,0,1\n", "holds no loss matrix"),
-        (",a,a\na,0,1\nb,1,0\n", "header row of .* repeats a"),
-        (",a,b\na,0,1\na,1,0\n", "first column of .* repeats a"),
-        (",a,b\na,0,1\nc,1,0\n", "names a, b, but its first column names a, c"),
-        (",a,b\na,0,1\nb,1\n", "row of 'b' in .* has 1 costs, but there are 2"),
-        (",a,b\na,0,x\nb,1,0\n", "predicting 'a' where 'b' is true .* got 'x'"),
-        (",a,b\na,0,\nb,1,0\n", "must be a number, got ''"),
-        (",a,b\na,0,1_0\nb,1,0\n", "must be a number, got '1_0'"),
-        (",a,b\na,0,nan\nb,1,0\n", "must be finite"),
-        (",a,b\na,0,-1\nb,1,0\n", "at least 0, got '-1'"),
-        (",a,b\na,2,1\nb,1,0\n", "must be 0, as the prediction is right, got '2'"),
-        (",a,b\na,0,0\nb,0,0\n", "only zeros"),
-    ],
-)
-def test_every_malformed_loss_file_is_refused_in_a_sentence(
-    tmp_path: Path, text: str, message: str
-) -> None:
-    path = tmp_path / "loss.csv"
-    path.write_text(text, "utf-8")
-    with pytest.raises(ValueError, match=message) as caught:
-        read_loss(path)
-    assert str(path) in str(caught.value)
+def test_every_malformed_loss_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    def check(case: tuple[str, str]) -> None:
+        text, message = case
+        path = tmp_path / "loss.csv"
+        path.write_text(text, "utf-8")
+        with pytest.raises(ValueError, match=message) as caught:
+            read_loss(path)
+        assert str(path) in str(caught.value)
+
+    check_each(
+        [
+            ("", "holds no loss matrix"),
+            (",a\na,0\n", "two or more classes"),
+            (",a,b\na,0,1\n", "holds no loss matrix"),
+            (",a,a\na,0,1\nb,1,0\n", "header row of .* repeats a"),
+            (",a,b\na,0,1\na,1,0\n", "first column of .* repeats a"),
+            (",a,b\na,0,1\nc,1,0\n", "names a, b, but its first column names a, c"),
+            (",a,b\na,0,1\nb,1\n", "row of 'b' in .* has 1 costs, but there are 2"),
+            (",a,b\na,0,x\nb,1,0\n", "predicting 'a' where 'b' is true .* got 'x'"),
+            (",a,b\na,0,\nb,1,0\n", "must be a number, got ''"),
+            (",a,b\na,0,1_0\nb,1,0\n", "must be a number, got '1_0'"),
+            (",a,b\na,0,nan\nb,1,0\n", "must be finite"),
+            (",a,b\na,0,-1\nb,1,0\n", "at least 0, got '-1'"),
+            (",a,b\na,2,1\nb,1,0\n", "must be 0, as the prediction is right, got '2'"),
+            (",a,b\na,0,0\nb,0,0\n", "only zeros"),
+        ],
+        check,
+    )
 
 
 def test_a_loss_file_in_another_encoding_is_refused(tmp_path: Path) -> None:

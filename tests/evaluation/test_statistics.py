@@ -10,6 +10,7 @@ from bayleaf.evaluation.statistics import (
     TestResult,
     corrected_t_test,
 )
+from offenders import check_each
 
 RNG = np.random.default_rng(3)
 FIRST, SECOND = RNG.normal(0.80, 0.03, 10), RNG.normal(0.77, 0.03, 10)
@@ -49,53 +50,59 @@ def test_scores_without_spread_give_certainty_and_no_nan(shift: float) -> None:
     assert paired == shifted == expected
 
 
-@pytest.mark.parametrize(
-    ("result", "mark"),
-    [
-        (TestResult(2.0, 0.051), "="),
-        (TestResult(2.0, 0.049), "+"),
-        (TestResult(-2.0, 0.049), "-"),
-        (TestResult(4.0, 0.009), "++"),
-        (TestResult(-4.0, 0.009), "--"),
-    ],
-)
-def test_marks_say_sign_and_level(result: TestResult, mark: str) -> None:
-    assert result.mark() == mark
+def test_marks_say_sign_and_level() -> None:
+    def check(case: tuple[TestResult, str]) -> None:
+        result, mark = case
+        assert result.mark() == mark
+
+    check_each(
+        [
+            (TestResult(2.0, 0.051), "="),
+            (TestResult(2.0, 0.049), "+"),
+            (TestResult(-2.0, 0.049), "-"),
+            (TestResult(4.0, 0.009), "++"),
+            (TestResult(-4.0, 0.009), "--"),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: corrected_t_test([1, 2], [1, 2, 3], n_train=1, n_test=1),
-            "must pair, but hold 2 and 3",
-        ),
-        (
-            lambda: corrected_t_test([1, 2], [1, 2], n_train=0, n_test=1),
-            "n_train must be above 0",
-        ),
-        (
-            lambda: corrected_t_test([1, 2], [1, 2], n_train=math.inf, n_test=1),
-            "both finite, got inf and 1",
-        ),
-        (
-            lambda: corrected_t_test(["a", "b"], [1, 2], n_train=1, n_test=1),
-            "first must hold numbers",
-        ),
-        (
-            lambda: corrected_t_test([1, 2], [1e308, 0], n_train=1, n_test=1),
-            r"second must .* got 1e\+308",
-        ),
-        (
-            lambda: corrected_t_test([1], [1, 2], n_train=1, n_test=1),
-            "first must hold at least 2",
-        ),
-        (
-            lambda: corrected_t_test([1, math.nan], [1, 2], n_train=1, n_test=1),
-            "score 1 is nan",
-        ),
-    ],
-)
-def test_scores_that_cannot_be_tested_are_named(call: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()  # type: ignore[operator]
+def test_scores_that_cannot_be_tested_are_named() -> None:
+    def check(case: tuple[object, str]) -> None:
+        call, message = case
+        with pytest.raises(ValueError, match=message):
+            call()  # type: ignore[operator]
+
+    check_each(
+        [
+            (
+                lambda: corrected_t_test([1, 2], [1, 2, 3], n_train=1, n_test=1),
+                "must pair, but hold 2 and 3",
+            ),
+            (
+                lambda: corrected_t_test([1, 2], [1, 2], n_train=0, n_test=1),
+                "n_train must be above 0",
+            ),
+            (
+                lambda: corrected_t_test([1, 2], [1, 2], n_train=math.inf, n_test=1),
+                "both finite, got inf and 1",
+            ),
+            (
+                lambda: corrected_t_test(["a", "b"], [1, 2], n_train=1, n_test=1),
+                "first must hold numbers",
+            ),
+            (
+                lambda: corrected_t_test([1, 2], [1e308, 0], n_train=1, n_test=1),
+                r"second must .* got 1e\+308",
+            ),
+            (
+                lambda: corrected_t_test([1], [1, 2], n_train=1, n_test=1),
+                "first must hold at least 2",
+            ),
+            (
+                lambda: corrected_t_test([1, math.nan], [1, 2], n_train=1, n_test=1),
+                "score 1 is nan",
+            ),
+        ],
+        check,
+    )

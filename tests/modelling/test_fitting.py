@@ -24,6 +24,7 @@ from bayleaf import (
     read_network,
 )
 from bayleaf.cpds import DeterministicCPD, TableCPD
+from offenders import check_each
 
 EDGES = [("a", "c"), ("b", "c")]
 STATES = {"a": ["n", "y"], "b": [0, 1, 2], "c": ["high", "low"]}
@@ -409,21 +410,24 @@ def test_codes_are_taken_where_states_are_given() -> None:
         STRUCTURE.fit(codes)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"missing": "drop"}, "missing must be one of"),
-        ({"unknown": "drop"}, "unknown must be one of"),
-        ({"smoothing": "none"}, "smoothing must be one of"),
-        ({"sample_weight": [1.0]}, "sample_weight must be 60"),
-        ({"sample_weight": np.zeros(60)}, "positive weight"),
-        ({"categorical_features": ["d"]}, "categorical_features names 'd'"),
-        ({"states": {"d": [1]}}, "states are given for 'd'"),
-    ],
-)
-def test_parameters_are_refused_by_name(options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        STRUCTURE.fit(_frame(), **options)
+def test_parameters_are_refused_by_name() -> None:
+    def check(case: tuple[Any, str]) -> None:
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            STRUCTURE.fit(_frame(), **options)
+
+    check_each(
+        [
+            ({"missing": "drop"}, "missing must be one of"),
+            ({"unknown": "drop"}, "unknown must be one of"),
+            ({"smoothing": "none"}, "smoothing must be one of"),
+            ({"sample_weight": [1.0]}, "sample_weight must be 60"),
+            ({"sample_weight": np.zeros(60)}, "positive weight"),
+            ({"categorical_features": ["d"]}, "categorical_features names 'd'"),
+            ({"states": {"d": [1]}}, "states are given for 'd'"),
+        ],
+        check,
+    )
 
 
 def test_columns_of_dates_or_of_other_length_are_refused() -> None:

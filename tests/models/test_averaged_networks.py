@@ -13,6 +13,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.models import AveragedNetworksModel
 from bayleaf.models.support.support_counts import SupportCounts
+from offenders import check_each
 
 CARDS = (2, 3, 2, 4, 3)
 # Parents of each feature; a chain, a network with a lone feature, a diamond.
@@ -142,22 +143,23 @@ def test_the_mean_of_draws_is_the_score(
     assert (np.abs(drawn.mean(axis=0) - expected) < 5 * error + 1e-12).all()
 
 
-@pytest.mark.parametrize(
-    ("members", "message"),
-    [
-        (np.zeros((0, 5), dtype=np.int64), "there should be networks"),
-        (np.zeros((1, 4), dtype=np.int64), "there should be networks"),
-        (np.full((1, 5), -1), "there should be networks"),
-        (np.full((1, 5), 12), "names what is no table"),
-        (np.full((1, 5), 11), "names what is no table"),
-        (np.array([[0, 1, 2, 3, 11]]), "every table should be in use"),
-    ],
-)
-def test_what_is_no_mean_of_networks_is_refused(
-    model: AveragedNetworksModel, members: NDArray[np.int64], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        AveragedNetworksModel(model.domain, model.tables, members)
+def test_what_is_no_mean_of_networks_is_refused(model: AveragedNetworksModel) -> None:
+    def check(case: tuple[NDArray[np.int64], str]) -> None:
+        members, message = case
+        with pytest.raises(ValueError, match=message):
+            AveragedNetworksModel(model.domain, model.tables, members)
+
+    check_each(
+        [
+            (np.zeros((0, 5), dtype=np.int64), "there should be networks"),
+            (np.zeros((1, 4), dtype=np.int64), "there should be networks"),
+            (np.full((1, 5), -1), "there should be networks"),
+            (np.full((1, 5), 12), "names what is no table"),
+            (np.full((1, 5), 11), "names what is no table"),
+            (np.array([[0, 1, 2, 3, 11]]), "every table should be in use"),
+        ],
+        check,
+    )
 
 
 def test_arcs_in_a_circle_are_refused(model: AveragedNetworksModel) -> None:

@@ -12,6 +12,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 from property.networks import domain_of, random_network
 
 DOMAIN = domain_of([2, 3])
@@ -118,25 +119,31 @@ def test_flat_tables_are_taken_with_the_child_fastest() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("part", "name", "value", "message"),
-    [
-        ("tables", "rain", [0.8, 0.1], "'rain' sums to 0.9 at parent configuration"),
-        ("tables", "rain", [1.2, -0.2], "'rain' holds a negative number"),
-        ("tables", "rain", [float("nan"), 1.0], "'rain' holds a negative number"),
-        ("tables", "rain", [0.5, 0.25, 0.25], r"'rain' has shape \(3,\)"),
-        ("tables", "rain", ["a", "b"], "'rain' holds something that is no number"),
-        ("tables", "rian", [0.5, 0.5], "did you mean rain"),
-        ("parents", "rain", ["gras"], "did you mean grass"),
-        ("parents", "rain", ["on", "on"], "'rain' lists the parent 'on' twice"),
-        ("states", "sun", ["no", "yes"], "'sun' has no table"),
-    ],
-)
-def test_tables_that_are_no_network_are_refused(
-    part: str, name: str, value: object, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        BayesianNetwork.from_tables(**_changed(part, name, value))
+def test_tables_that_are_no_network_are_refused() -> None:
+    def check(case: tuple[str, str, object, str]) -> None:
+        part, name, value, message = case
+        with pytest.raises(ValueError, match=message):
+            BayesianNetwork.from_tables(**_changed(part, name, value))
+
+    check_each(
+        [
+            (
+                "tables",
+                "rain",
+                [0.8, 0.1],
+                "'rain' sums to 0.9 at parent configuration",
+            ),
+            ("tables", "rain", [1.2, -0.2], "'rain' holds a negative number"),
+            ("tables", "rain", [float("nan"), 1.0], "'rain' holds a negative number"),
+            ("tables", "rain", [0.5, 0.25, 0.25], r"'rain' has shape \(3,\)"),
+            ("tables", "rain", ["a", "b"], "'rain' holds something that is no number"),
+            ("tables", "rian", [0.5, 0.5], "did you mean rain"),
+            ("parents", "rain", ["gras"], "did you mean grass"),
+            ("parents", "rain", ["on", "on"], "'rain' lists the parent 'on' twice"),
+            ("states", "sun", ["no", "yes"], "'sun' has no table"),
+        ],
+        check,
+    )
 
 
 def test_arcs_that_close_a_cycle_are_refused_by_name() -> None:
@@ -144,26 +151,35 @@ def test_arcs_that_close_a_cycle_are_refused_by_name() -> None:
         BayesianNetwork.from_tables(**_changed("parents", "rain", ["grass"]))
 
 
-@pytest.mark.parametrize(
-    ("states", "parents", "message"),
-    [
-        (["a"], {}, "states must be a mapping"),
-        ({"a": 2}, {}, "the states of variable 'a' must be a list, got int"),
-        ({"a": []}, {}, "variable 'a' has no states"),
-        ({"a": [[1], [2]]}, {}, r"'a' cannot have the state \[1\]"),
-        ({"a": [float("nan"), 1.0]}, {}, "'a' cannot have the state nan"),
-        ({"a": [None, 1]}, {}, "'a' has None before its last state"),
-        ({("a",): ["x", "y"]}, {}, r"name must be text or an integer, got \('a',\)"),
-        ({True: ["x", "y"]}, {}, "name must be text or an integer, got True"),
-        ({"a": ["x", "y"]}, {"a": None}, "the parents of 'a' must be a list, got None"),
-    ],
-)
-def test_names_and_states_that_cannot_be_found_again_are_refused(
-    states: Any, parents: Any, message: str
-) -> None:
-    tables = {name: [0.5, 0.5] for name in states}
-    with pytest.raises((TypeError, ValueError), match=message):
-        BayesianNetwork.from_tables(states, tables, parents)
+def test_names_and_states_that_cannot_be_found_again_are_refused() -> None:
+    def check(case: tuple[Any, Any, str]) -> None:
+        states, parents, message = case
+        tables = {name: [0.5, 0.5] for name in states}
+        with pytest.raises((TypeError, ValueError), match=message):
+            BayesianNetwork.from_tables(states, tables, parents)
+
+    check_each(
+        [
+            (["a"], {}, "states must be a mapping"),
+            ({"a": 2}, {}, "the states of variable 'a' must be a list, got int"),
+            ({"a": []}, {}, "variable 'a' has no states"),
+            ({"a": [[1], [2]]}, {}, r"'a' cannot have the state \[1\]"),
+            ({"a": [float("nan"), 1.0]}, {}, "'a' cannot have the state nan"),
+            ({"a": [None, 1]}, {}, "'a' has None before its last state"),
+            (
+                {("a",): ["x", "y"]},
+                {},
+                r"name must be text or an integer, got \('a',\)",
+            ),
+            ({True: ["x", "y"]}, {}, "name must be text or an integer, got True"),
+            (
+                {"a": ["x", "y"]},
+                {"a": None},
+                "the parents of 'a' must be a list, got None",
+            ),
+        ],
+        check,
+    )
 
 
 def test_names_and_states_of_numpy_become_plain() -> None:
@@ -184,11 +200,13 @@ def test_a_single_parent_may_be_given_by_its_name() -> None:
     assert network.edges == [("rain", "wet")]
 
 
-@pytest.mark.parametrize("counts", ["x", None, -1, np.nan, [1, 2, 3], 1e308])
-def test_wrong_experience_is_refused_with_the_variable(counts: Any) -> None:
-    network = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD))
-    with pytest.raises(ValueError, match="experience of variable 'v1' must be"):
-        network.with_experience({"v1": counts})
+def test_wrong_experience_is_refused_with_the_variable() -> None:
+    def check(counts: Any) -> None:
+        network = BayesianNetwork(DOMAIN, CHAIN, (ROOT, CHILD))
+        with pytest.raises(ValueError, match="experience of variable 'v1' must be"):
+            network.with_experience({"v1": counts})
+
+    check_each(["x", None, -1, np.nan, [1, 2, 3], 1e308], check)
 
 
 def test_a_table_that_is_no_distribution_is_not_exchanged() -> None:

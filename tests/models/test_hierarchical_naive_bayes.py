@@ -17,6 +17,7 @@ from bayleaf.models.class_model import log_normalize
 from bayleaf.models.explanation import explain_rows
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latents import messages
+from offenders import check_each
 from oracles.random_latent_models import random_model, random_tree
 from property.networks import codes_of, domain_of
 
@@ -53,36 +54,40 @@ def model_of(seed: int, n_latents: int = 3) -> HierarchicalNaiveBayesModel:
     return random_model(rng, random_tree(rng, CARDS, n_latents), 3)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_complete_rows_are_scored_by_naive_bayes_over_the_class_children(
-    seed: int,
-) -> None:
-    model = model_of(seed, n_latents=1 + seed % 3)
-    codes = codes_of(list(itertools.product(*map(range, CARDS))), CARDS)  # type: ignore[arg-type]
-    nodes = model.tree.node_codes(codes)
-    flat = np.log(model.prior) + sum(
-        np.log(table)[:, nodes[node]].T
-        for node, table in zip(model.tree.class_children, model.tables, strict=True)
-    )
-    np.testing.assert_allclose(
-        log_normalize(model.class_log_scores(codes)), log_normalize(flat), atol=1e-12
-    )
+def test_complete_rows_are_scored_by_naive_bayes_over_the_class_children() -> None:
+    def check(seed: int) -> None:
+        model = model_of(seed, n_latents=1 + seed % 3)
+        codes = codes_of(list(itertools.product(*map(range, CARDS))), CARDS)  # type: ignore[arg-type]
+        nodes = model.tree.node_codes(codes)
+        flat = np.log(model.prior) + sum(
+            np.log(table)[:, nodes[node]].T
+            for node, table in zip(model.tree.class_children, model.tables, strict=True)
+        )
+        np.testing.assert_allclose(
+            log_normalize(model.class_log_scores(codes)),
+            log_normalize(flat),
+            atol=1e-12,
+        )
+
+    check_each(range(6), check)
 
 
 @pytest.mark.parametrize("by_table", [True, False])
-@pytest.mark.parametrize("seed", range(4))
 def test_scores_are_the_joint_of_the_network_with_holes_summed_out(
-    seed: int, by_table: bool, monkeypatch: pytest.MonkeyPatch
+    by_table: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not by_table:
-        monkeypatch.setattr(hierarchical_naive_bayes, "_LOOK_UP_CELLS", 0)
-    model = model_of(seed, n_latents=1 + seed % 3)
-    rows = all_rows(CARDS)
-    joint = feature_joint(model)
-    expected = [summed_out(joint, row) for row in rows]
-    np.testing.assert_allclose(
-        np.exp(model.class_log_scores(codes_of(rows, CARDS))), expected, rtol=1e-10
-    )
+    def check(seed: int) -> None:
+        if not by_table:
+            monkeypatch.setattr(hierarchical_naive_bayes, "_LOOK_UP_CELLS", 0)
+        model = model_of(seed, n_latents=1 + seed % 3)
+        rows = all_rows(CARDS)
+        joint = feature_joint(model)
+        expected = [summed_out(joint, row) for row in rows]
+        np.testing.assert_allclose(
+            np.exp(model.class_log_scores(codes_of(rows, CARDS))), expected, rtol=1e-10
+        )
+
+    check_each(range(4), check)
 
 
 def test_wide_features_are_summed_out_block_by_block(
@@ -201,21 +206,22 @@ def test_a_pickled_model_holds_no_derived_tables() -> None:
     assert len(pickle.dumps(model)) == fresh
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"tree": LatentTree((2, 2))}, "the domain has features with"),
-        ({"tables": ()}, "tables of the class children"),
-        ({"cell_counts": ()}, "cell counts of shapes"),
-        ({"used": (77,)}, "class children are"),
-        ({"cell_smoothing": 0.0}, "greater than 0"),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused(
-    change: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        replace(model_of(0), **change)
+def test_parts_that_do_not_fit_are_refused() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        change, message = case
+        with pytest.raises(ValueError, match=message):
+            replace(model_of(0), **change)
+
+    check_each(
+        [
+            ({"tree": LatentTree((2, 2))}, "the domain has features with"),
+            ({"tables": ()}, "tables of the class children"),
+            ({"cell_counts": ()}, "cell counts of shapes"),
+            ({"used": (77,)}, "class children are"),
+            ({"cell_smoothing": 0.0}, "greater than 0"),
+        ],
+        check,
+    )
 
 
 def test_latents_with_more_states_than_their_neighbours_allow_are_named() -> None:

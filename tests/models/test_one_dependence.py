@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from bayleaf.inference.log_sums import logarithmic_mean_weights
 from bayleaf.models import one_dependence
 from bayleaf.native.prediction import add_children
+from offenders import check_each
 from oracles.joint import one_dependence_scores
 from property.networks import (
     codes_of,
@@ -37,17 +40,21 @@ def _model(
     return replace(model, usable=flags)
 
 
-@pytest.mark.parametrize(
-    "row", [[0, 1, 1], [1, 2, 0], [None, 1, 0], [None, None, None]]
-)
-@pytest.mark.parametrize("usable", [[], [0, 4], [1], list(range(10))])
-def test_rare_super_parents_are_skipped(
-    row: list[int | None], usable: list[int]
-) -> None:
-    model = _model(usable)
-    found = model.class_log_scores(codes_of([row], CARDS))[0]
-    np.testing.assert_allclose(
-        np.exp(found), one_dependence_scores(model, row), rtol=1e-12
+def test_rare_super_parents_are_skipped() -> None:
+    def check(case: Any) -> None:
+        row, usable = case
+        model = _model(usable)
+        found = model.class_log_scores(codes_of([row], CARDS))[0]
+        np.testing.assert_allclose(
+            np.exp(found), one_dependence_scores(model, row), rtol=1e-12
+        )
+
+    check_each(
+        itertools.product(
+            [[0, 1, 1], [1, 2, 0], [None, 1, 0], [None, None, None]],
+            [[], [0, 4], [1], list(range(10))],
+        ),
+        check,
     )
 
 
@@ -176,9 +183,11 @@ def test_members_left_out_weigh_nothing() -> None:
     assert weights.tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("gap", [5e-324, 1e-300, 1e-17, 1e-12, 1e-8])
-def test_members_that_hardly_differ_weigh_their_share(gap: float) -> None:
-    log_b = np.array([0.0, -1.0])
-    weights = logarithmic_mean_weights(log_b + np.array([0.0, gap]), log_b)
-    share = 1 / (1 + math.exp(-1))
-    np.testing.assert_allclose(weights, [share, 1 - share], rtol=1e-7)
+def test_members_that_hardly_differ_weigh_their_share() -> None:
+    def check(gap: float) -> None:
+        log_b = np.array([0.0, -1.0])
+        weights = logarithmic_mean_weights(log_b + np.array([0.0, gap]), log_b)
+        share = 1 / (1 + math.exp(-1))
+        np.testing.assert_allclose(weights, [share, 1 - share], rtol=1e-7)
+
+    check_each([5e-324, 1e-300, 1e-17, 1e-12, 1e-8], check)

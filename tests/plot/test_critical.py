@@ -10,6 +10,7 @@ import pytest
 from bayleaf.evaluation import RankTest, friedman_test
 from bayleaf.plot import critical_difference
 from bayleaf.plot.critical import _bar_tiers
+from offenders import check_each
 
 NAMES = (
     "naive Bayes",
@@ -116,18 +117,19 @@ def test_models_that_all_differ_have_no_bar() -> None:
     assert not groups(ax)
 
 
-@pytest.mark.parametrize(
-    ("ranks", "n_datasets", "error", "match"),
-    [
-        ({"a": 1.0, "b": 2.0}, None, ValueError, "give n_datasets"),
-        ({"a": 1.0, "b": 3.0}, 4, ValueError, "rank of 'b' is 3"),
-        ({"a": 1.0, "b": float("nan")}, 4, ValueError, "rank of 'b' is nan"),
-        ({"a": 1.0}, 4, ValueError, "at least 2 models"),
-        ([1.0, 2.0], 4, TypeError, "got list"),
-    ],
-)
-def test_what_does_not_fit_is_refused(
-    ranks: Any, n_datasets: Any, error: type[Exception], match: str
-) -> None:
-    with pytest.raises(error, match=match):
-        critical_difference(ranks, n_datasets=n_datasets)
+def test_what_does_not_fit_is_refused() -> None:
+    def check(case: tuple[Any, Any, type[Exception], str]) -> None:
+        ranks, n_datasets, error, match = case
+        with pytest.raises(error, match=match):
+            critical_difference(ranks, n_datasets=n_datasets)
+
+    check_each(
+        [
+            ({"a": 1.0, "b": 2.0}, None, ValueError, "give n_datasets"),
+            ({"a": 1.0, "b": 3.0}, 4, ValueError, "rank of 'b' is 3"),
+            ({"a": 1.0, "b": float("nan")}, 4, ValueError, "rank of 'b' is nan"),
+            ({"a": 1.0}, 4, ValueError, "at least 2 models"),
+            ([1.0, 2.0], 4, TypeError, "got list"),
+        ],
+        check,
+    )

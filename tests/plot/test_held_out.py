@@ -11,6 +11,7 @@ from bayleaf.evaluation.held_out import CrossValidation, HeldOut
 from bayleaf.evaluation.metrics import expected_calibration_error, roc_areas
 from bayleaf.plot import calibration, roc
 from bayleaf.plot.held_out import calibration_bins, roc_points, wilson_interval
+from offenders import check_each
 
 Arrays = tuple[NDArray[np.intp], NDArray[np.float64]]
 
@@ -176,23 +177,24 @@ def test_a_class_without_rows_has_no_curve() -> None:
         roc(np.zeros(4, dtype=int), proba[:, :2] / 0.9, positive="class 1")
 
 
-@pytest.mark.parametrize(
-    ("truth", "proba", "classes", "match"),
-    [
-        ([0, 1], None, None, "proba is missing"),
-        ([0, 1], [[0.5, 0.5]], None, "one row each"),
-        ([0, 2], [[0.5, 0.5]] * 2, None, "holds 2, which is none"),
-        (["a", "a"], [[0.5, 0.5]] * 2, None, "2 columns, but there are 1 classes"),
-        (["a", "c"], [[0.5, 0.5]] * 2, ["a", "b"], "'c', which is none"),
-        ([0, 1], [[0.5, 0.5], [0.5, np.nan]], None, "row 1 of proba"),
-        ([0, 1], [[0.5, 0.4]] * 2, None, "row 0 of proba"),
-    ],
-)
-def test_what_does_not_fit_is_refused(
-    truth: object, proba: object, classes: object, match: str
-) -> None:
-    with pytest.raises(ValueError, match=match):
-        calibration(truth, proba, classes=classes)
+def test_what_does_not_fit_is_refused() -> None:
+    def check(case: tuple[object, object, object, str]) -> None:
+        truth, proba, classes, match = case
+        with pytest.raises(ValueError, match=match):
+            calibration(truth, proba, classes=classes)
+
+    check_each(
+        [
+            ([0, 1], None, None, "proba is missing"),
+            ([0, 1], [[0.5, 0.5]], None, "one row each"),
+            ([0, 2], [[0.5, 0.5]] * 2, None, "holds 2, which is none"),
+            (["a", "a"], [[0.5, 0.5]] * 2, None, "2 columns, but there are 1 classes"),
+            (["a", "c"], [[0.5, 0.5]] * 2, ["a", "b"], "'c', which is none"),
+            ([0, 1], [[0.5, 0.5], [0.5, np.nan]], None, "row 1 of proba"),
+            ([0, 1], [[0.5, 0.4]] * 2, None, "row 0 of proba"),
+        ],
+        check,
+    )
 
 
 def test_results_with_probabilities_besides_and_unknown_classes_are_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ import bayleaf.plot
 from bayleaf import NaiveBayesClassifier
 from bayleaf.datasets import load_heart
 from bayleaf.plot import calibration, contributions, network, rank_bars, roc, style
+from offenders import check_each
 
 SCORES = {"a": [1.0, 2.0], "b": [2.0, 1.0], "c": [0.0, 0.5]}
 
@@ -103,14 +105,21 @@ def test_labels_are_cleaned_and_shortened() -> None:
     )
 
 
-@pytest.mark.parametrize("width", [20.0, 45.0, 90.0])
-@pytest.mark.parametrize("text", ["W" * 50, "i" * 50, "some_name with parts", "ab"])
-def test_fitted_labels_fit_and_use_the_room(text: str, width: float) -> None:
-    found = style.fitted(text, width)
-    assert style.text_width(found) <= width
-    if found != text:
-        longer = text[: len(found)].rstrip() + style.ELLIPSIS
-        assert style.text_width(longer) > width
+def test_fitted_labels_fit_and_use_the_room() -> None:
+    def check(case: Any) -> None:
+        width, text = case
+        found = style.fitted(text, width)
+        assert style.text_width(found) <= width
+        if found != text:
+            longer = text[: len(found)].rstrip() + style.ELLIPSIS
+            assert style.text_width(longer) > width
+
+    check_each(
+        itertools.product(
+            [20.0, 45.0, 90.0], ["W" * 50, "i" * 50, "some_name with parts", "ab"]
+        ),
+        check,
+    )
 
 
 def test_lines_break_at_marks_and_show_the_ends_of_names() -> None:

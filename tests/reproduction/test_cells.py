@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bayleaf.reproduction.cells import Cell, CellStore, Result, Results
+from offenders import check_each
 
 CELLS = [
     Cell.of(["iris"], quick=k is None, set="iris", k=k, model="NB, flat", seed=seed)
@@ -74,23 +75,25 @@ def test_rows_of_cells_that_the_protocol_lacks_are_not_read(tmp_path: Path) -> N
     assert list(store.read(CELLS[:1])) == CELLS[:1]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        '{"cell": {}}',
-        '{"figures": {"a": "b"}}',
-        '{"figures": {"a": NaN}, "data": "d"}',
-    ],
-)
-def test_a_file_that_is_no_result_is_named(tmp_path: Path, text: str) -> None:
-    store = store_in(tmp_path)
-    store.write(result(CELLS[0]))
-    path = store.folder / CELLS[0].file_name
-    path.write_text(text)
-    with pytest.raises(ValueError, match=f"{path.name} is no result file"):
-        store.read(CELLS)
+def test_a_file_that_is_no_result_is_named(tmp_path: Path) -> None:
+    def check(text: str) -> None:
+        store = store_in(tmp_path)
+        store.write(result(CELLS[0]))
+        path = store.folder / CELLS[0].file_name
+        path.write_text(text)
+        with pytest.raises(ValueError, match=f"{path.name} is no result file"):
+            store.read(CELLS)
+
+    check_each(
+        [
+            "",
+            "[]",
+            '{"cell": {}}',
+            '{"figures": {"a": "b"}}',
+            '{"figures": {"a": NaN}, "data": "d"}',
+        ],
+        check,
+    )
 
 
 def test_a_table_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from bayleaf.reproduction.verdicts import (
     count_verdicts,
     verdict_sentence,
 )
+from offenders import check_each
 
 
 def test_the_difference_is_in_units_of_both_deviations() -> None:
@@ -26,22 +27,23 @@ def test_the_deviation_that_is_known_serves_alone() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("ours", "larger_is_better", "verdict"),
-    [
-        (84.0, True, Verdict.AGREES),
-        (76.0, True, Verdict.AGREES),
-        (84.1, True, Verdict.BETTER),
-        (75.9, True, Verdict.WORSE),
-        (84.1, False, Verdict.WORSE),
-        (75.9, False, Verdict.BETTER),
-    ],
-)
-def test_more_than_two_deviations_are_better_or_worse(
-    ours: float, larger_is_better: bool, verdict: Verdict
-) -> None:
-    one = Comparison((), 80.0, 2.0, [ours], larger_is_better=larger_is_better)
-    assert one.verdict == verdict
+def test_more_than_two_deviations_are_better_or_worse() -> None:
+    def check(case: tuple[float, bool, Verdict]) -> None:
+        ours, larger_is_better, verdict = case
+        one = Comparison((), 80.0, 2.0, [ours], larger_is_better=larger_is_better)
+        assert one.verdict == verdict
+
+    check_each(
+        [
+            (84.0, True, Verdict.AGREES),
+            (76.0, True, Verdict.AGREES),
+            (84.1, True, Verdict.BETTER),
+            (75.9, True, Verdict.WORSE),
+            (84.1, False, Verdict.WORSE),
+            (75.9, False, Verdict.BETTER),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

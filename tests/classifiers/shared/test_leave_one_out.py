@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from bayleaf.classifiers import AveragedKDBClassifier
 from bayleaf.search.left_out.leave_one_out import LeaveOneOut
 from bayleaf.search.left_out.selection import SMOOTHING_GRID, rules_without_zeros
 from contract.tables import mixed_frame, nominal_frame
+from offenders import check_each
 
 KINDS = (
     NaiveBayesClassifier,
@@ -315,27 +317,32 @@ def test_rows_of_weight_zero_are_in_no_held_out_fold(kind: Any) -> None:
     assert weighted.temperature_ == removed.temperature_ != 1.0
 
 
-@pytest.mark.parametrize(
-    ("rows", "labels"),
-    [
-        ([["p", "q"]], ["a"]),
-        ([["p", "q"], ["r", "q"]], ["a", "a"]),
-        ([["p", "q"], ["r", "q"]], ["a", "b"]),
-        ([["p", "p"], ["p", "p"], ["p", "p"]], ["a", "b", "b"]),
-        ([["p", "q"]] * 4 + [["r", "s"]], ["a", "a", "b", "b", "c"]),
-    ],
-)
-@pytest.mark.parametrize("smoothing", ["auto", "m_estimate", "maximum_likelihood"])
-def test_degenerate_tables_are_fitted(
-    kind: Any, rows: Any, labels: Any, smoothing: str
-) -> None:
-    parameters = {"k": "auto", "n_features": "auto"} if kind is KDBClassifier else {}
-    model = kind(smoothing=smoothing, **CALIBRATED, **parameters).fit(rows, labels)
-    assert np.isfinite(model.predict_proba(rows)).all()
-    assert np.isfinite(float(model.loo_score_))
-    assert 0.05 <= model.temperature_ <= 20.0
-    if len(set(labels)) == 1:
-        assert model.temperature_ == 1.0
+def test_degenerate_tables_are_fitted(kind: Any) -> None:
+    def check(case: Any) -> None:
+        (rows, labels), smoothing = case
+        parameters = (
+            {"k": "auto", "n_features": "auto"} if kind is KDBClassifier else {}
+        )
+        model = kind(smoothing=smoothing, **CALIBRATED, **parameters).fit(rows, labels)
+        assert np.isfinite(model.predict_proba(rows)).all()
+        assert np.isfinite(float(model.loo_score_))
+        assert 0.05 <= model.temperature_ <= 20.0
+        if len(set(labels)) == 1:
+            assert model.temperature_ == 1.0
+
+    check_each(
+        itertools.product(
+            [
+                ([["p", "q"]], ["a"]),
+                ([["p", "q"], ["r", "q"]], ["a", "a"]),
+                ([["p", "q"], ["r", "q"]], ["a", "b"]),
+                ([["p", "p"], ["p", "p"], ["p", "p"]], ["a", "b", "b"]),
+                ([["p", "q"]] * 4 + [["r", "s"]], ["a", "a", "b", "b", "c"]),
+            ],
+            ["auto", "m_estimate", "maximum_likelihood"],
+        ),
+        check,
+    )
 
 
 def test_the_summary_names_a_class_of_one_row(kind: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from bayleaf import (
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation import Audit, audit, cross_validate, figures_by_group
 from bayleaf.evaluation.groups.figures import RATES
+from offenders import check_each
 
 TINY = {
     "sex": ["f", "m"] * 40,
@@ -338,30 +340,36 @@ def test_a_table_of_one_row_more_is_rounded_anew() -> None:
 # ---- what is refused
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"by": "sexx"}, "no column 'sexx' to make groups by; .*sex"),
-        ({"by": []}, "at least one column"),
-        ({"by": ["sex", "sex"]}, "'sex' twice"),
-        ({"by": "disease"}, "is the target"),
-        ({"bins": {"age": [50]}}, "bins are given for 'age'"),
-        ({"bins": {"sex": [50]}}, "holds no numbers"),
-        ({"by": "resting_blood_pressure"}, "give bins for it"),
-        ({"reference": {"age": "x"}}, "reference is given for 'age'"),
-        ({"reference": {"sex": "other"}}, "'other' is no group by sex that is shown"),
-        ({"positive": "perhaps"}, "positive must be one of the classes"),
-        ({"target": "diseas"}, "no target column 'diseas'"),
-        ({"min_count": 60}, "min_count=60 needs 300"),
-        ({"level": 2}, "level must be between 0 and 1"),
-        ({"n_folds": 1}, "fold"),
-    ],
-)
-def test_what_cannot_be_audited_is_refused_in_a_sentence(heart, change, words) -> None:
-    model = KDBClassifier(k=1).fit(heart.X, heart.y)
-    given = {"target": "disease", "by": "sex"} | change
-    with pytest.raises(ValueError, match=words):
-        audit(model, heart.frame, **given)
+def test_what_cannot_be_audited_is_refused_in_a_sentence(heart) -> None:
+    def check(case: Any) -> None:
+        change, words = case
+        model = KDBClassifier(k=1).fit(heart.X, heart.y)
+        given = {"target": "disease", "by": "sex"} | change
+        with pytest.raises(ValueError, match=words):
+            audit(model, heart.frame, **given)
+
+    check_each(
+        [
+            ({"by": "sexx"}, "no column 'sexx' to make groups by; .*sex"),
+            ({"by": []}, "at least one column"),
+            ({"by": ["sex", "sex"]}, "'sex' twice"),
+            ({"by": "disease"}, "is the target"),
+            ({"bins": {"age": [50]}}, "bins are given for 'age'"),
+            ({"bins": {"sex": [50]}}, "holds no numbers"),
+            ({"by": "resting_blood_pressure"}, "give bins for it"),
+            ({"reference": {"age": "x"}}, "reference is given for 'age'"),
+            (
+                {"reference": {"sex": "other"}},
+                "'other' is no group by sex that is shown",
+            ),
+            ({"positive": "perhaps"}, "positive must be one of the classes"),
+            ({"target": "diseas"}, "no target column 'diseas'"),
+            ({"min_count": 60}, "min_count=60 needs 300"),
+            ({"level": 2}, "level must be between 0 and 1"),
+            ({"n_folds": 1}, "fold"),
+        ],
+        check,
+    )
 
 
 def test_only_classifiers_are_audited(heart) -> None:

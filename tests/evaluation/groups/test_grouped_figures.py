@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn import metrics
 
 from bayleaf.evaluation.groups import Groups, figures_by_group
 from bayleaf.evaluation.groups.figures import RATES
+from offenders import check_each
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -180,28 +183,31 @@ def test_rounded_figures_are_near_the_exact_ones() -> None:
             assert abs(np.subtract(*pair)) < 0.06
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"groups": ["a"]}, "10 labels and 1 groups"),
-        ({"predictions": [0]}, "10 labels and 1 predictions"),
-        ({"probabilities": [[0.5, 0.5]]}, "their shape is"),
-        ({"probabilities": [[0.9, 0.9]] * 10}, "sum 1"),
-        ({"positive": 3}, "positive must be one of the classes 0, 1, got 3"),
-        ({"reference": "z"}, "the reference 'z' is no group"),
-        ({"level": 1.0}, "level must be between 0 and 1"),
-        ({"min_count": 4}, "min_count=4 needs 25"),
-        ({"classes": [0, 2]}, "1 is none of the classes"),
-        ({"loss": [[0.0]]}, "loss must have shape"),
-    ],
-)
-def test_what_does_not_fit_is_refused_in_a_sentence(change, words: str) -> None:
-    truth, proba, chosen, groups = random_rows(0, 10)
-    given = {
-        "labels": truth,
-        "probabilities": proba,
-        "predictions": chosen,
-        "groups": groups,
-    }
-    with pytest.raises(ValueError, match=words):
-        figures_by_group(**(given | change))
+def test_what_does_not_fit_is_refused_in_a_sentence() -> None:
+    def check(case: Any) -> None:
+        change, words = case
+        truth, proba, chosen, groups = random_rows(0, 10)
+        given = {
+            "labels": truth,
+            "probabilities": proba,
+            "predictions": chosen,
+            "groups": groups,
+        }
+        with pytest.raises(ValueError, match=words):
+            figures_by_group(**(given | change))
+
+    check_each(
+        [
+            ({"groups": ["a"]}, "10 labels and 1 groups"),
+            ({"predictions": [0]}, "10 labels and 1 predictions"),
+            ({"probabilities": [[0.5, 0.5]]}, "their shape is"),
+            ({"probabilities": [[0.9, 0.9]] * 10}, "sum 1"),
+            ({"positive": 3}, "positive must be one of the classes 0, 1, got 3"),
+            ({"reference": "z"}, "the reference 'z' is no group"),
+            ({"level": 1.0}, "level must be between 0 and 1"),
+            ({"min_count": 4}, "min_count=4 needs 25"),
+            ({"classes": [0, 2]}, "1 is none of the classes"),
+            ({"loss": [[0.0]]}, "loss must have shape"),
+        ],
+        check,
+    )

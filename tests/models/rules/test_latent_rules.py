@@ -22,6 +22,7 @@ from bayleaf.datasets import load_heart
 from bayleaf.models.hierarchical_naive_bayes import HierarchicalNaiveBayesModel
 from bayleaf.models.latents.reports import rules_text as rules_of_reports
 from bayleaf.models.rules.latent_rules import condition_text, state_rules
+from offenders import check_each
 from oracles.random_latent_models import random_model, random_partition, random_tree
 from oracles.spoken_rules import rule_holds
 from property.networks import codes_of, domain_of
@@ -72,25 +73,28 @@ def texts(domain: Domain, tree: LatentTree) -> list[list[list[str]]]:
     ]
 
 
-@pytest.mark.parametrize("max_rules", [0, 5, 1000])
-@pytest.mark.parametrize("seed", range(12))
-def test_in_every_row_one_rule_holds_and_it_is_one_of_the_latents_state(
-    seed: int, max_rules: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    cards = tuple(int(card) for card in rng.integers(1, 4, size=5))
-    tree = random_tree(rng, cards, 1 + seed % 4)
-    nodes = tree.node_codes(complete_rows(cards))
-    for position, states in enumerate(
-        state_rules(domain_of([*cards, 2]), tree, max_rules)
-    ):
-        holding = np.array(
-            [sum(rule.holds(nodes).astype(int) for rule in rules) for rules in states]
-        )
-        assert (holding.sum(axis=0) == 1).all()
-        np.testing.assert_array_equal(
-            np.argmax(holding, axis=0), nodes[tree.n_features + position]
-        )
+def test_in_every_row_one_rule_holds_and_it_is_one_of_the_latents_state() -> None:
+    def check(case: Any) -> None:
+        max_rules, seed = case
+        rng = np.random.default_rng(seed)
+        cards = tuple(int(card) for card in rng.integers(1, 4, size=5))
+        tree = random_tree(rng, cards, 1 + seed % 4)
+        nodes = tree.node_codes(complete_rows(cards))
+        for position, states in enumerate(
+            state_rules(domain_of([*cards, 2]), tree, max_rules)
+        ):
+            holding = np.array(
+                [
+                    sum(rule.holds(nodes).astype(int) for rule in rules)
+                    for rules in states
+                ]
+            )
+            assert (holding.sum(axis=0) == 1).all()
+            np.testing.assert_array_equal(
+                np.argmax(holding, axis=0), nodes[tree.n_features + position]
+            )
+
+    check_each(itertools.product([0, 5, 1000], range(12)), check)
 
 
 def test_expanded_rules_are_over_features_alone() -> None:
@@ -172,38 +176,44 @@ def test_an_equality_does_not_hold_where_a_value_is_missing() -> None:
     assert not any(rule.holds(nodes).any() for state in rules for rule in state)
 
 
-@pytest.mark.parametrize(
-    ("codes", "text"),
-    [
-        ({0}, "age <= 40"),
-        ({0, 1}, "age <= 54.5"),
-        ({1}, "age in (40, 54.5]"),
-        ({1, 2}, "age in (40, 60]"),
-        ({2, 3}, "age > 54.5"),
-        ({0, 2, 3}, "(age <= 40 or age > 54.5)"),
-        ({3, 4}, "(age > 60 or age = missing)"),
-        ({0, 1, 2, 3}, "age is not missing"),
-        ({4}, "age = missing"),
-    ],
-)
-def test_adjacent_intervals_are_joined(codes: set[int], text: str) -> None:
-    age = numeric_variable("age", [40.0, 54.5, 60.0], missing_state=True)
-    assert condition_text(age, frozenset(codes)) == text
+def test_adjacent_intervals_are_joined() -> None:
+    def check(case: tuple[set[int], str]) -> None:
+        codes, text = case
+        age = numeric_variable("age", [40.0, 54.5, 60.0], missing_state=True)
+        assert condition_text(age, frozenset(codes)) == text
+
+    check_each(
+        [
+            ({0}, "age <= 40"),
+            ({0, 1}, "age <= 54.5"),
+            ({1}, "age in (40, 54.5]"),
+            ({1, 2}, "age in (40, 60]"),
+            ({2, 3}, "age > 54.5"),
+            ({0, 2, 3}, "(age <= 40 or age > 54.5)"),
+            ({3, 4}, "(age > 60 or age = missing)"),
+            ({0, 1, 2, 3}, "age is not missing"),
+            ({4}, "age = missing"),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    ("codes", "text"),
-    [
-        ({2}, "f = c"),
-        ({0, 1}, "f in {a, b}"),
-        ({0, 1, 4}, "f not in {c, d}"),
-        ({0, 1, 2, 4}, "f != d"),
-        ({0, 1, 2, 3}, "f != missing"),
-    ],
-)
-def test_sets_of_values_are_written_the_shorter_way(codes: set[int], text: str) -> None:
-    feature = Variable("f", ("a", "b", "c", "d", None))
-    assert condition_text(feature, frozenset(codes)) == text
+def test_sets_of_values_are_written_the_shorter_way() -> None:
+    def check(case: tuple[set[int], str]) -> None:
+        codes, text = case
+        feature = Variable("f", ("a", "b", "c", "d", None))
+        assert condition_text(feature, frozenset(codes)) == text
+
+    check_each(
+        [
+            ({2}, "f = c"),
+            ({0, 1}, "f in {a, b}"),
+            ({0, 1, 4}, "f not in {c, d}"),
+            ({0, 1, 2, 4}, "f != d"),
+            ({0, 1, 2, 3}, "f != missing"),
+        ],
+        check,
+    )
 
 
 def test_a_report_tells_counts_and_classes_of_each_state() -> None:
@@ -347,54 +357,61 @@ def spoken_domain() -> tuple[Domain, list[dict[str, Any]]]:
     return domain, rows
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_the_printed_rules_alone_tell_the_state_of_every_row(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    domain, rows = spoken_domain()
-    cards = domain.cards[:-1]
-    tree = random_tree(rng, cards, 1 + seed % 4, max_states=3)
-    if seed % 2:
-        tree = LatentTree(cards).join(2, 0, (1 - np.eye(3)).astype(int))
-        tree = tree.join(1, 5, random_partition(rng, (4, 2), 2))
-    nodes = tree.node_codes(complete_rows(cards))
-    for position, states in enumerate(state_rules(domain, tree)):
-        chosen = rng.permutation(len(rows))[:25]
-        for row, values in ((row, rows[row]) for row in chosen):
-            holding = [
-                state
-                for state, rules in enumerate(states)
-                for rule in rules
-                if rule_holds(str(rule), values)
-            ]
-            assert holding == [nodes[tree.n_features + position][row]]
+def test_the_printed_rules_alone_tell_the_state_of_every_row() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        domain, rows = spoken_domain()
+        cards = domain.cards[:-1]
+        tree = random_tree(rng, cards, 1 + seed % 4, max_states=3)
+        if seed % 2:
+            tree = LatentTree(cards).join(2, 0, (1 - np.eye(3)).astype(int))
+            tree = tree.join(1, 5, random_partition(rng, (4, 2), 2))
+        nodes = tree.node_codes(complete_rows(cards))
+        for position, states in enumerate(state_rules(domain, tree)):
+            chosen = rng.permutation(len(rows))[:25]
+            for row, values in ((row, rows[row]) for row in chosen):
+                holding = [
+                    state
+                    for state, rules in enumerate(states)
+                    for rule in rules
+                    if rule_holds(str(rule), values)
+                ]
+                assert holding == [nodes[tree.n_features + position][row]]
+
+    check_each(range(8), check)
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
 def test_rules_tell_the_states_in_every_row_of_a_published_table(
-    load_table: Callable[[str], pa.Table], name: str
+    load_table: Callable[[str], pa.Table],
 ) -> None:
-    table = load_table(name)
-    classifier = NaiveBayesClassifier()
-    classifier.fit(table.drop_columns(["class"]), table["class"])
-    codes = classifier.encoder_.transform(
-        take_apart(table.drop_columns(["class"]))
-    ).codes
-    domain = classifier.model_.domain
-    rng = np.random.default_rng(0)
-    tree = random_tree(rng, codes.cards, min(6, len(codes.cards) - 1))
-    nodes = tree.node_codes(codes)
-    observed = ~np.logical_or.reduce(
-        [codes.missing(feature) for feature in range(tree.n_features)]
-    )
-    for position, states in enumerate(state_rules(domain, tree)):
-        holding = np.array(
-            [sum(rule.holds(nodes).astype(int) for rule in rules) for rules in states]
+    def check(name: str) -> None:
+        table = load_table(name)
+        classifier = NaiveBayesClassifier()
+        classifier.fit(table.drop_columns(["class"]), table["class"])
+        codes = classifier.encoder_.transform(
+            take_apart(table.drop_columns(["class"]))
+        ).codes
+        domain = classifier.model_.domain
+        rng = np.random.default_rng(0)
+        tree = random_tree(rng, codes.cards, min(6, len(codes.cards) - 1))
+        nodes = tree.node_codes(codes)
+        observed = ~np.logical_or.reduce(
+            [codes.missing(feature) for feature in range(tree.n_features)]
         )
-        assert (holding.sum(axis=0)[observed] == 1).all()
-        value = nodes[tree.n_features + position]
-        np.testing.assert_array_equal(
-            np.argmax(holding, axis=0)[observed], value[observed]
-        )
+        for position, states in enumerate(state_rules(domain, tree)):
+            holding = np.array(
+                [
+                    sum(rule.holds(nodes).astype(int) for rule in rules)
+                    for rules in states
+                ]
+            )
+            assert (holding.sum(axis=0)[observed] == 1).all()
+            value = nodes[tree.n_features + position]
+            np.testing.assert_array_equal(
+                np.argmax(holding, axis=0)[observed], value[observed]
+            )
+
+    check_each(PUBLISHED, check)
 
 
 def test_the_states_of_heart_disease_have_the_published_risks() -> None:

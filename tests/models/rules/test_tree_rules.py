@@ -15,6 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.data.tables.frames import take_apart
 from bayleaf.models.averaged_kdb import AveragedKDBModel
 from bayleaf.models.support.class_trees import ClassTrees
+from offenders import check_each
 
 Fitted = tuple[bayleaf.AveragedKDBClassifier, pd.DataFrame, NDArray[np.object_]]
 
@@ -146,25 +147,28 @@ def test_a_file_keeps_trees_bit_by_bit(fitted: Fitted, tmp_path) -> None:
     assert [str(r) for r in loaded.rules()] == [str(r) for r in classifier.rules()]
 
 
-@pytest.mark.parametrize(
-    ("name", "turn"),
-    [
-        ("values", lambda values: np.full_like(values, np.nan)),
-        ("values", lambda values: values + 1.0),
-        ("rows", lambda rows: rows - 1e9),
-        ("features", lambda features: features + 100),
-        ("children", lambda children: children * 0),
-        ("classes", lambda classes: classes + 9),
-        ("classes", lambda classes: classes[1:]),
-        ("is_ordered", lambda is_ordered: is_ordered[1:]),
-    ],
-)
-def test_trees_that_make_no_sense_are_refused(fitted: Fitted, name, turn) -> None:
-    classifier, _, _ = fitted
-    trees = _trees(classifier)
-    changed = {name: turn(getattr(trees, name))}
-    with pytest.raises(ValueError, match="class tree"):
-        _check(trees, changed, _model(classifier).domain.cards)
+def test_trees_that_make_no_sense_are_refused(fitted: Fitted) -> None:
+    def check(case: Any) -> None:
+        name, turn = case
+        classifier, _, _ = fitted
+        trees = _trees(classifier)
+        changed = {name: turn(getattr(trees, name))}
+        with pytest.raises(ValueError, match="class tree"):
+            _check(trees, changed, _model(classifier).domain.cards)
+
+    check_each(
+        [
+            ("values", lambda values: np.full_like(values, np.nan)),
+            ("values", lambda values: values + 1.0),
+            ("rows", lambda rows: rows - 1e9),
+            ("features", lambda features: features + 100),
+            ("children", lambda children: children * 0),
+            ("classes", lambda classes: classes + 9),
+            ("classes", lambda classes: classes[1:]),
+            ("is_ordered", lambda is_ordered: is_ordered[1:]),
+        ],
+        check,
+    )
 
 
 def _check(trees: ClassTrees, changed: dict[str, Any], cards: tuple[int, ...]) -> None:

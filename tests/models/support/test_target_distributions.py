@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayleaf.models.support.target_distributions import TargetDistributions
+from offenders import check_each
 
 # Half of the probability between 0 and 2, a quarter at 3, a quarter between 3 and 4.
 SAID = TargetDistributions(
@@ -20,22 +21,25 @@ def test_mean_and_variance_are_those_of_the_pieces() -> None:
     assert SAID.variance == pytest.approx([square - mean**2])
 
 
-@pytest.mark.parametrize(
-    ("level", "value"),
-    [(0, 0.0), (0.25, 1.0), (0.5, 2.0), (0.6, 3.0), (0.875, 3.5), (1, 4.0)],
-)
-def test_quantiles_are_linear_inside_a_cell(level: float, value: float) -> None:
-    assert SAID.quantiles([level])[0, 0] == pytest.approx(value)
+def test_quantiles_are_linear_inside_a_cell() -> None:
+    def check(case: tuple[float, float]) -> None:
+        level, value = case
+        assert SAID.quantiles([level])[0, 0] == pytest.approx(value)
+
+    check_each(
+        [(0, 0.0), (0.25, 1.0), (0.5, 2.0), (0.6, 3.0), (0.875, 3.5), (1, 4.0)], check
+    )
 
 
-@pytest.mark.parametrize(
-    ("value", "probability"),
-    [(-1.0, 0.0), (1.0, 0.25), (2.5, 0.5), (3.0, 0.75), (3.5, 0.875), (9.0, 1.0)],
-)
-def test_the_cdf_is_linear_and_jumps_at_values(
-    value: float, probability: float
-) -> None:
-    assert SAID.cdf(value) == pytest.approx([probability])
+def test_the_cdf_is_linear_and_jumps_at_values() -> None:
+    def check(case: tuple[float, float]) -> None:
+        value, probability = case
+        assert SAID.cdf(value) == pytest.approx([probability])
+
+    check_each(
+        [(-1.0, 0.0), (1.0, 0.25), (2.5, 0.5), (3.0, 0.75), (3.5, 0.875), (9.0, 1.0)],
+        check,
+    )
 
 
 def test_the_score_is_the_integral_of_the_squared_difference() -> None:

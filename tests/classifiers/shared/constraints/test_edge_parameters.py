@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from bayleaf import (
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.classifiers.shared.constraints.edge_parameters import named_edges
 from bayleaf.classifiers.shared.saving import kept_support
+from offenders import check_each
 
 Edges = set[tuple[str, str]]
 Pair = tuple[str, str]
@@ -137,14 +139,22 @@ def test_numbers_of_averaged_regressions_keep_to_the_constraints() -> None:
     assert pairs == {(1, 0)}
 
 
-@pytest.mark.parametrize("kind", [*ROOTED, AODEClassifier, A2DEClassifier])
-def test_a_constraint_that_excludes_nothing_chosen_changes_nothing(kind: Any) -> None:
-    frame, y = _table(3)
-    frame["g"] = "only"
-    more = {"n_networks": 3, "random_state": 0} if "averaged" in kind.__module__ else {}
-    plain = kind(**more).fit(frame, y)
-    told = kind(**more, tiers=[["a", "b", "c", "d", "e", "g"]]).fit(frame, y)
-    np.testing.assert_array_equal(plain.predict_proba(frame), told.predict_proba(frame))
+def test_a_constraint_that_excludes_nothing_chosen_changes_nothing() -> None:
+    def check(kind: Any) -> None:
+        frame, y = _table(3)
+        frame["g"] = "only"
+        more = (
+            {"n_networks": 3, "random_state": 0}
+            if "averaged" in kind.__module__
+            else {}
+        )
+        plain = kind(**more).fit(frame, y)
+        told = kind(**more, tiers=[["a", "b", "c", "d", "e", "g"]]).fit(frame, y)
+        np.testing.assert_array_equal(
+            plain.predict_proba(frame), told.predict_proba(frame)
+        )
+
+    check_each([*ROOTED, AODEClassifier, A2DEClassifier], check)
 
 
 def test_an_arc_left_out_of_aode_makes_the_child_depend_on_the_class_alone() -> None:
@@ -203,32 +213,34 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("kind", ROOTED)
-@pytest.mark.parametrize(("asked", "sentence"), REFUSALS)
-def test_contradictions_are_refused_by_name(
-    kind: Any, asked: dict[str, Any], sentence: str
-) -> None:
-    frame, y = _table(0)
-    model = kind(**asked)
-    if kind is AveragedKDBClassifier:
-        model.set_params(max_parents=1)
-    with pytest.raises(ValueError, match=sentence):
-        model.fit(frame, y)
+def test_contradictions_are_refused_by_name() -> None:
+    def check(case: Any) -> None:
+        kind, (asked, sentence) = case
+        frame, y = _table(0)
+        model = kind(**asked)
+        if kind is AveragedKDBClassifier:
+            model.set_params(max_parents=1)
+        with pytest.raises(ValueError, match=sentence):
+            model.fit(frame, y)
+
+    check_each(itertools.product(ROOTED, REFUSALS), check)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"tiers": "ab"},
-        {"tiers": ["ab"]},
-        {"forbidden_edges": ["ab"]},
-        {"forbidden_edges": [(["a"], "b")]},
-        {"tiers": [[["a"]]]},
-    ],
-)
-def test_what_is_no_list_of_names_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=f"{next(iter(wrong))} must be a list of"):
-        TANClassifier(**wrong).fit(*_table(0))
+def test_what_is_no_list_of_names_is_refused() -> None:
+    def check(wrong: dict[str, Any]) -> None:
+        with pytest.raises(TypeError, match=f"{next(iter(wrong))} must be a list of"):
+            TANClassifier(**wrong).fit(*_table(0))
+
+    check_each(
+        [
+            {"tiers": "ab"},
+            {"tiers": ["ab"]},
+            {"forbidden_edges": ["ab"]},
+            {"forbidden_edges": [(["a"], "b")]},
+            {"tiers": [[["a"]]]},
+        ],
+        check,
+    )
 
 
 def test_contradictions_are_refused_before_the_table_is_read() -> None:
@@ -280,20 +292,22 @@ def test_averages_over_super_parents_have_no_required_edges(kind: Any) -> None:
         kind(required_edges=[("a", "b")])
 
 
-@pytest.mark.parametrize("name", ["tan", "kdb", "auto", "aode", "tables"])
-def test_constraints_are_saved_and_shown(name: str, tmp_path: Any) -> None:
-    frame, y = _table(6)
-    tiers = [["a", "b"], ["d"]]
-    model = LEARNERS[name]().set_params(forbidden_edges=[("c", "b")], tiers=tiers)
-    model.fit(frame, y).save(tmp_path / "model.json")
-    loaded = bayleaf.load(tmp_path / "model.json")
-    assert loaded.tiers == tiers
-    assert [tuple(edge) for edge in loaded.forbidden_edges] == [("c", "b")]
-    assert loaded.edges_ == model.edges_
-    for one in (model, loaded):
-        text = str(one.summary())
-        assert "forbidden edges: c -> b" in text
-        assert "tiers, the earliest first: a, b; d" in text
+def test_constraints_are_saved_and_shown(tmp_path: Any) -> None:
+    def check(name: str) -> None:
+        frame, y = _table(6)
+        tiers = [["a", "b"], ["d"]]
+        model = LEARNERS[name]().set_params(forbidden_edges=[("c", "b")], tiers=tiers)
+        model.fit(frame, y).save(tmp_path / "model.json")
+        loaded = bayleaf.load(tmp_path / "model.json")
+        assert loaded.tiers == tiers
+        assert [tuple(edge) for edge in loaded.forbidden_edges] == [("c", "b")]
+        assert loaded.edges_ == model.edges_
+        for one in (model, loaded):
+            text = str(one.summary())
+            assert "forbidden edges: c -> b" in text
+            assert "tiers, the earliest first: a, b; d" in text
+
+    check_each(["tan", "kdb", "auto", "aode", "tables"], check)
 
 
 def test_a_model_without_constraints_says_nothing_of_them() -> None:

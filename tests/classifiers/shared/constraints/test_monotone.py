@@ -16,6 +16,7 @@ import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
+from offenders import check_each
 
 MODELS = ("nb", "tan", "kdb", "aode", "a2de", "auto")
 SINGLE = ("nb", "tan", "kdb")
@@ -123,12 +124,14 @@ def test_curves_and_trees_of_averaged_kdb_keep_to_the_direction() -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_any_table_gives_a_monotone_model(name: str, seed: int) -> None:
-    model = _model(name, monotone=UP_DOWN).fit(*_table(seed, 50))
-    rows = _random_rows(model, 500)
-    for feature, direction in UP_DOWN.items():
-        assert _worst_step(model, feature, rows, direction) > -ROUNDING
+def test_any_table_gives_a_monotone_model(name: str) -> None:
+    def check(seed: int) -> None:
+        model = _model(name, monotone=UP_DOWN).fit(*_table(seed, 50))
+        rows = _random_rows(model, 500)
+        for feature, direction in UP_DOWN.items():
+            assert _worst_step(model, feature, rows, direction) > -ROUNDING
+
+    check_each([1, 2, 3], check)
 
 
 @pytest.mark.slow
@@ -170,20 +173,24 @@ def test_with_complete_rows_monotone_features_have_parents_and_no_children(
         assert _worst_step(model, feature, rows, direction) > -ROUNDING
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_otherwise_a_monotone_feature_depends_on_the_class_alone(name: str) -> None:
-    model = _model(name, monotone=UP_DOWN).fit(*_table())
-    touched = [arc for arc in model.edges_ if {"up", "down"} & set(arc)]
-    assert sorted(touched) == [("class", "down"), ("class", "up")]
+def test_otherwise_a_monotone_feature_depends_on_the_class_alone() -> None:
+    def check(name: str) -> None:
+        model = _model(name, monotone=UP_DOWN).fit(*_table())
+        touched = [arc for arc in model.edges_ if {"up", "down"} & set(arc)]
+        assert sorted(touched) == [("class", "down"), ("class", "up")]
+
+    check_each(MODELS, check)
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("nothing", [{}, {"up": 0}])
-def test_no_direction_changes_no_bit(name: str, nothing: dict[str, int]) -> None:
-    X, y = _table()
-    free, same = _model(name).fit(X, y), _model(name, monotone=nothing).fit(X, y)
-    np.testing.assert_array_equal(free.predict_proba(X), same.predict_proba(X))
-    assert free.log_likelihood_ == same.log_likelihood_
+def test_no_direction_changes_no_bit(name: str) -> None:
+    def check(nothing: dict[str, int]) -> None:
+        X, y = _table()
+        free, same = _model(name).fit(X, y), _model(name, monotone=nothing).fit(X, y)
+        np.testing.assert_array_equal(free.predict_proba(X), same.predict_proba(X))
+        assert free.log_likelihood_ == same.log_likelihood_
+
+    check_each([{}, {"up": 0}], check)
 
 
 def test_a_direction_that_the_rows_follow_changes_no_bit_of_naive_bayes() -> None:
@@ -318,33 +325,43 @@ def test_one_class_has_nothing_to_order() -> None:
         assert (model.predict_proba(X) == 1.0).all()
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"upp": 1}, "monotone names 'upp', which is no column; did you mean up?"),
-        ({"word": 1}, "column 'word', whose values have no order"),
-        ({"id": 1}, "column 'id', which is no feature of the model (left out"),
-        ({"up": 2}, "monotone of 'up' must be +1"),
-        ({"up": True}, "monotone of 'up' must be +1"),
-        ({"up": "+"}, "monotone of 'up' must be +1"),
-        (["up"], "monotone must map names of columns to +1 or -1"),
-    ],
-)
-@pytest.mark.parametrize("name", MODELS)
-def test_what_cannot_be_monotone_is_refused_by_name(
-    name: str, asked: Any, message: str
-) -> None:
-    X, y = _table()
-    X["id"] = [f"row {i}" for i in range(len(X))]
-    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
-        _model(name, monotone=asked).fit(X, y)
+def test_what_cannot_be_monotone_is_refused_by_name() -> None:
+    def check(case: Any) -> None:
+        (asked, message), name = case
+        X, y = _table()
+        X["id"] = [f"row {i}" for i in range(len(X))]
+        with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+            _model(name, monotone=asked).fit(X, y)
+
+    check_each(
+        itertools.product(
+            [
+                (
+                    {"upp": 1},
+                    "monotone names 'upp', which is no column; did you mean up?",
+                ),
+                ({"word": 1}, "column 'word', whose values have no order"),
+                ({"id": 1}, "column 'id', which is no feature of the model (left out"),
+                ({"up": 2}, "monotone of 'up' must be +1"),
+                ({"up": True}, "monotone of 'up' must be +1"),
+                ({"up": "+"}, "monotone of 'up' must be +1"),
+                (["up"], "monotone must map names of columns to +1 or -1"),
+            ],
+            MODELS,
+        ),
+        check,
+    )
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_more_than_two_classes_are_refused(name: str) -> None:
-    X, _ = _table()
-    with pytest.raises(ValueError, match="the second of two classes moves, but there"):
-        _model(name, monotone=UP_DOWN).fit(X, ["a", "b", "c", "c"] * 20)
+def test_more_than_two_classes_are_refused() -> None:
+    def check(name: str) -> None:
+        X, _ = _table()
+        with pytest.raises(
+            ValueError, match="the second of two classes moves, but there"
+        ):
+            _model(name, monotone=UP_DOWN).fit(X, ["a", "b", "c", "c"] * 20)
+
+    check_each(MODELS, check)
 
 
 @pytest.mark.parametrize(
@@ -356,17 +373,23 @@ def test_tables_that_are_not_counts_are_refused(more: dict[str, str]) -> None:
         _model("nb", monotone=UP_DOWN, **more).fit(*_table())
 
 
-@pytest.mark.parametrize(
-    ("edge", "message"),
-    [(("up", "word"), "has no children"), (("word", "up"), "on the class alone")],
-)
-@pytest.mark.parametrize("name", ["tan", "kdb", "auto"])
-def test_required_arcs_of_monotone_features_are_refused(
-    name: str, edge: tuple[str, str], message: str
-) -> None:
-    model = _model(name, monotone=UP_DOWN, required_edges=[edge])
-    with pytest.raises(ValueError, match=message):
-        model.fit(*_table())
+def test_required_arcs_of_monotone_features_are_refused() -> None:
+    def check(case: Any) -> None:
+        (edge, message), name = case
+        model = _model(name, monotone=UP_DOWN, required_edges=[edge])
+        with pytest.raises(ValueError, match=message):
+            model.fit(*_table())
+
+    check_each(
+        itertools.product(
+            [
+                (("up", "word"), "has no children"),
+                (("word", "up"), "on the class alone"),
+            ],
+            ["tan", "kdb", "auto"],
+        ),
+        check,
+    )
 
 
 @pytest.mark.parametrize("name", sorted({*CLASSIFIERS} - {*MODELS}))
