@@ -91,6 +91,7 @@ def test_floors_are_those_of_the_project() -> None:
         assert present >= least or not any(present)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_completes_every_command(shell: str, tmp_path: Path) -> None:
     done = subprocess.run(
@@ -109,6 +110,7 @@ def test_a_shell_completes_every_command(shell: str, tmp_path: Path) -> None:
     assert "--min-count" in script or "min-count" in script
 
 
+@pytest.mark.slow
 def test_the_manual_page_names_every_command_and_option(tmp_path: Path) -> None:
     pytest.importorskip("docutils")
     page = tmp_path / "bayleaf.1"
