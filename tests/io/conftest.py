@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,16 +51,24 @@ def small_table(n_rows: int = 40) -> tuple[pd.DataFrame, list[str]]:
     return frame, np.array(["no", "yes"])[y].tolist()
 
 
-@pytest.fixture(params=KINDS)
-def fitted(request: pytest.FixtureRequest) -> Any:
-    """A fitted classifier of each kind."""
+@pytest.fixture(scope="session")
+def models() -> dict[str, Any]:
+    """A fitted classifier of each kind, to be read only."""
     frame, y = small_table()
-    return KINDS[request.param](smoothing=Lidstone(0.3)).fit(frame, y)
+    return {
+        kind: classifier(smoothing=Lidstone(0.3)).fit(frame, y)
+        for kind, classifier in KINDS.items()
+    }
 
 
-@pytest.fixture
-def model_file(fitted: Any, tmp_path: Path) -> Path:
-    """A file with a fitted classifier of each kind."""
-    path = tmp_path / "model.json"
-    fitted.save(path)
-    return path
+@pytest.fixture(scope="session")
+def texts(
+    models: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """The text of each kind's model file."""
+    path = tmp_path_factory.mktemp("texts") / "model.json"
+    found = {}
+    for kind, model in models.items():
+        model.save(path)
+        found[kind] = path.read_text(encoding="utf-8")
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +15,17 @@ from bayleaf.cpds.table import TableCPD
 from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.io import NetworkFileError, read_network
+from bayleaf.io.formats import lexer
+from bayleaf.io.formats.xml import reading
 from bayleaf.models.bayesian_network import BayesianNetwork
 
 MOST_BYTES = 200 << 20
+REFUSAL = r"more than (65535 names are listed|131,070 elem)"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def little_memory() -> Iterator[None]:
-    """No test here takes much memory."""
+    """Check that a test does not take much memory."""
     tracemalloc.start()
     yield
     peak = tracemalloc.get_traced_memory()[1]
@@ -45,63 +48,120 @@ def grid(side: int) -> BayesianNetwork:
     return BayesianNetwork(Domain(variables), DAG(tuple(parents)), cpds)
 
 
-@pytest.mark.parametrize("side", [25, pytest.param(40, marks=pytest.mark.slow)])
-def test_a_wide_grid_is_refused_for_any_question(side: int) -> None:
+def check_refused(side: int, max_table_cells: int) -> None:
+    """Check that any question is refused on a grid that is too wide for a limit."""
     network = grid(side)
-    for ask in (
-        lambda: network.query({"v0": "a"}),
-        lambda: network.query({f"v{side * side - 1}": "a"}),
-        lambda: network.most_probable_explanation({"v0": "a"}),
-        lambda: network.probability_of_evidence({f"v{side * side - 1}": "a"}),
-    ):
+    last = f"v{side * side - 1}"
+    asks: list[Callable[[BayesianNetwork], object]] = [
+        lambda network: network.query({"v0": "a"}),
+        lambda network: network.query({last: "a"}),
+        lambda network: network.most_probable_explanation({"v0": "a"}),
+        lambda network: network.probability_of_evidence({last: "a"}),
+    ]
+    for ask in asks:
         with pytest.raises(ValueError, match="exact inference needs a table of"):
-            ask()
+            ask(network.compile(max_table_cells))
 
 
-def test_a_corner_of_a_wide_grid_is_answered() -> None:
-    found = grid(40).query({"v0": "a"}, targets=["v41", "v82"])
-    assert found["v41"].probabilities == pytest.approx([0.5, 0.5])
+def test_a_grid_too_wide_for_a_limit_is_refused_for_any_question() -> None:
+    check_refused(8, 100)
 
 
-@pytest.mark.parametrize("written", ["2000000", "2"])
-def test_a_file_of_millions_of_states_is_refused(tmp_path: Path, written: str) -> None:
-    states = ", ".join(f"s{n}" for n in range(200_000))
-    path = tmp_path / "big.bif"
-    path.write_text(
+@pytest.mark.slow
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("side", [25, 40])
+def test_a_wide_grid_is_refused_for_any_question(side: int) -> None:
+    check_refused(side, 20_000_000)
+
+
+@pytest.mark.parametrize(
+    ("side", "max_table_cells"),
+    [(10, 100), pytest.param(40, 20_000_000, marks=pytest.mark.slow)],
+)
+def test_a_corner_of_a_wide_grid_is_answered(side: int, max_table_cells: int) -> None:
+    network = grid(side).compile(max_table_cells)
+    targets = [f"v{side + 1}", f"v{2 * side + 2}"]
+    found = network.query({"v0": "a"}, targets=targets)
+    assert found[targets[0]].probabilities == pytest.approx([0.5, 0.5])
+
+
+def check_many_states(path: Path, text: str, sentence: str = REFUSAL) -> None:
+    """Check that a file with too many states is refused."""
+    path.write_text(text)
+    with pytest.raises(NetworkFileError, match=sentence):
+        read_network(path)
+
+
+def bif(n_states: int, written: str) -> str:
+    """A BIF file with so many states of a variable, and the number that it states."""
+    states = ", ".join(f"s{n}" for n in range(n_states))
+    return (
         "network x {}\n"
         f"variable a {{ type discrete [ {written} ] {{ {states} }}; }}\n"
         "probability ( a ) { table 0.5; }\n"
     )
-    with pytest.raises(NetworkFileError, match="more than 65535 names are listed"):
-        read_network(path)
 
 
-@pytest.mark.parametrize("suffix", [".net", ".xmlbif", ".xdsl"])
-def test_a_file_of_another_format_with_so_many_states_is_refused(
-    tmp_path: Path, suffix: str
+FORMATS: dict[str, Callable[[int], str]] = {
+    ".bif": lambda n: bif(n, "2"),
+    ".net": lambda n: (
+        "net {}\nnode a { states = (" + " ".join(f'"s{i}"' for i in range(n)) + "); }\n"
+    ),
+    ".xmlbif": lambda n: (
+        "<BIF><NETWORK><NAME>x</NAME><VARIABLE><NAME>a</NAME>"
+        + "".join(f"<OUTCOME>s{i}</OUTCOME>" for i in range(n))
+        + "</VARIABLE></NETWORK></BIF>"
+    ),
+    ".xdsl": lambda n: (
+        '<smile id="x"><nodes><cpt id="a">'
+        + "".join(f'<state id="s{i}"/>' for i in range(n))
+        + "</cpt></nodes></smile>"
+    ),
+}
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_file_with_more_states_than_the_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
-    names = [f"s{n}" for n in range(600_000)]
-    path = tmp_path / f"big{suffix}"
-    path.write_text(
-        {
-            ".net": "net {}\nnode a { states = ("
-            + " ".join(f'"{name}"' for name in names)
-            + "); }\n",
-            ".xmlbif": "<BIF><NETWORK><NAME>x</NAME><VARIABLE><NAME>a</NAME>"
-            + "".join(f"<OUTCOME>{name}</OUTCOME>" for name in names)
-            + "</VARIABLE></NETWORK></BIF>",
-            ".xdsl": '<smile id="x"><nodes><cpt id="a">'
-            + "".join(f'<state id="{name}"/>' for name in names)
-            + "</cpt></nodes></smile>",
-        }[suffix]
-    )
-    with pytest.raises(NetworkFileError, match=r"65535 names|more than 131,070 elem"):
-        read_network(path)
+    monkeypatch.setattr(lexer, "MAX_STATES", 500)
+    monkeypatch.setattr(reading, "MAX_CHILDREN", 1000)
+    sentence = "more than 500 names|more than 1,000 elem"
+    check_many_states(tmp_path / f"big{suffix}", FORMATS[suffix](1001), sentence)
 
 
+def test_a_file_that_declares_more_states_than_the_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexer, "MAX_STATES", 500)
+    text = bif(501, "2000000")
+    check_many_states(tmp_path / "big.bif", text, "more than 500 names are listed")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("little_memory")
+def test_a_file_that_declares_millions_of_states_takes_little_memory(
+    tmp_path: Path,
+) -> None:
+    check_many_states(tmp_path / "big.bif", bif(200_000, "2000000"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize(
+    ("suffix", "n_states"),
+    [(".bif", 200_000), (".net", 600_000), (".xmlbif", 600_000), (".xdsl", 600_000)],
+)
+def test_a_file_with_too_many_states_takes_little_memory(
+    tmp_path: Path, suffix: str, n_states: int
+) -> None:
+    check_many_states(tmp_path / f"big{suffix}", FORMATS[suffix](n_states))
+
+
+@pytest.mark.usefixtures("little_memory")
 def test_averaging_over_ten_thousand_classes_is_refused() -> None:
     rng = np.random.default_rng(0)
-    labels = np.concatenate([np.arange(10_000), rng.integers(0, 10_000, 20_000)])
-    X = pd.DataFrame(rng.integers(0, 4, (30_000, 5)).astype(str), columns=[*"abcde"])
+    labels = np.concatenate([np.arange(10_000), rng.integers(0, 10_000, 1000)])
+    X = pd.DataFrame(rng.integers(0, 4, (11_000, 5)), columns=[*"abcde"])
     with pytest.raises(ValueError, match="10000 classes and 5 features leave room for"):
         AveragedKDBClassifier().fit(X, labels)

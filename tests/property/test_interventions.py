@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from bayleaf.graph.dag import DAG
@@ -12,14 +12,14 @@ from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.joint_table import marginal
 from oracles.mutilated import interventional, mutilated_joint
+from property.for_all import for_all
 from property.networks import random_network, seeded_generators
 from property.queried_networks import random_evidence, sparse_networks
 
 EXACT = {"rtol": 0, "atol": 1e-12}
 
 
-@settings(deadline=None, max_examples=300)
-@given(sparse_networks(max_variables=6), seeded_generators())
+@for_all(sparse_networks(max_variables=6), seeded_generators(), quick=40, slow=300)
 def test_a_network_under_do_answers_as_the_mutilated_joint(
     network: BayesianNetwork, rng: np.random.Generator
 ) -> None:
@@ -43,8 +43,7 @@ def test_a_network_under_do_answers_as_the_mutilated_joint(
         np.testing.assert_allclose(found[name].probabilities, expected, **EXACT)
 
 
-@settings(deadline=None, max_examples=300)
-@given(sparse_networks(max_variables=6), seeded_generators())
+@for_all(sparse_networks(max_variables=6), seeded_generators(), quick=40, slow=300)
 def test_effects_given_evidence_equal_the_mutilated_joint(
     network: BayesianNetwork, rng: np.random.Generator
 ) -> None:
@@ -68,8 +67,7 @@ def test_effects_given_evidence_equal_the_mutilated_joint(
     np.testing.assert_allclose(found.probabilities, expected, **EXACT)
 
 
-@settings(deadline=None, max_examples=300)
-@given(st.integers(3, 7), seeded_generators())
+@for_all(st.integers(3, 7), seeded_generators(), quick=40, slow=300)
 def test_what_observation_identifies_equals_the_mutilated_joint(
     n_variables: int, rng: np.random.Generator
 ) -> None:
@@ -88,8 +86,7 @@ def test_what_observation_identifies_equals_the_mutilated_joint(
     np.testing.assert_allclose(found.probabilities, expected, **EXACT)
 
 
-@settings(deadline=None, max_examples=100)
-@given(st.integers(3, 6), seeded_generators())
+@for_all(st.integers(3, 6), seeded_generators(), quick=40, slow=100)
 def test_adjusting_for_any_valid_set_gives_the_same_effect(
     n_variables: int, rng: np.random.Generator
 ) -> None:
@@ -100,8 +97,7 @@ def test_adjusting_for_any_valid_set_gives_the_same_effect(
         np.testing.assert_allclose(found.probabilities, expected, **EXACT)
 
 
-@settings(deadline=None, max_examples=100)
-@given(seeded_generators())
+@for_all(seeded_generators(), quick=40, slow=100)
 def test_adjustment_holds_among_cases_that_the_treatment_does_not_act_on(
     rng: np.random.Generator,
 ) -> None:

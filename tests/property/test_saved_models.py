@@ -39,17 +39,26 @@ def outcome(seed: int, folder: Path) -> str:
     return "the same"
 
 
-@pytest.mark.parametrize("first", range(0, 100, 25))
+@pytest.mark.parametrize("first", range(0, 24, 4))
 def test_models_come_back_the_same(first: int, tmp_path: Path) -> None:
-    found = Counter(outcome(seed, tmp_path) for seed in range(first, first + 25))
-    assert found["the same"] >= 8
+    found = Counter(outcome(seed, tmp_path) for seed in range(first, first + 4))
+    assert found["the same"] >= 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 2200, 100))
-def test_many_models_come_back_the_same(first: int, tmp_path: Path) -> None:
-    found = Counter(outcome(seed, tmp_path) for seed in range(first, first + 100))
-    assert found["the same"] >= 40
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        *(range(24, 100), range(1000, 1100), range(1100, 1200)),
+        *(
+            pytest.param(range(first, first + 100), marks=pytest.mark.long)
+            for first in range(1200, 2200, 100)
+        ),
+    ],
+)
+def test_many_models_come_back_the_same(seeds: range, tmp_path: Path) -> None:
+    found = Counter(outcome(seed, tmp_path) for seed in seeds)
+    assert found["the same"] >= 0.4 * len(seeds)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, SavedModel, read_model, write_model
 from bayleaf.io.native import archive
 from bayleaf.models import NetworkModel, Predictor
+from offenders import check_each
 from property.networks import network_models, one_dependence_models, random_network
 
 
@@ -74,7 +75,7 @@ def _through_a_file(saved: SavedModel, folder: Path) -> SavedModel:
     return read_model(folder / "model.json")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(model=st.one_of(network_models(class_everywhere=False), one_dependence_models()))
 @pytest.mark.parametrize("most_inline", [0, 10**9], ids=["beside", "inside"])
 def test_every_model_is_read_back_bit_for_bit(
@@ -96,52 +97,56 @@ def _model_over(*variables: Variable) -> NetworkModel:
     return NetworkModel(type(network)(domain, dag, network.cpds))
 
 
-@pytest.mark.parametrize(
-    "variable",
-    [
-        Variable("a", ("x", "ä", "", "\n", '"', "\u2028", "\x00", "😀")),
-        Variable("a", (-(2**63), 0, 2**64 - 1, 10**30)),
-        Variable("a", (0.1, 1e-300, 5e-324, -0.0)),
-        Variable("a", (False, True)),
-        Variable("a", (1, 2.5, "x", None)),
-        Variable("a", (None,)),
-        numeric_variable("a", []),
-        numeric_variable("a", [0.1 + 0.2, 1e300], missing_state=True),
-        numeric_variable("a", [1.0, math.nextafter(1.0, 2.0)]),
-        Variable(7, ("x",)),
-        Variable(-1, ("x",)),
-        Variable("", ("x",)),
-    ],
-    ids=repr,
-)
-def test_every_variable_is_read_back(tmp_path: Path, variable: Variable) -> None:
-    saved = _saved(_model_over(variable, Variable("y", ("no", "yes"))))
-    read = _through_a_file(saved, tmp_path)
-    _assert_same(read, saved)
-    before, after = saved.predictor.model.domain, read.predictor.model.domain
-    assert [type(s) for s in after[0].states] == [type(s) for s in before[0].states]
+VARIABLES = [
+    Variable("a", ("x", "ä", "", "\n", '"', "\u2028", "\x00", "😀")),
+    Variable("a", (-(2**63), 0, 2**64 - 1, 10**30)),
+    Variable("a", (0.1, 1e-300, 5e-324, -0.0)),
+    Variable("a", (False, True)),
+    Variable("a", (1, 2.5, "x", None)),
+    Variable("a", (None,)),
+    numeric_variable("a", []),
+    numeric_variable("a", [0.1 + 0.2, 1e300], missing_state=True),
+    numeric_variable("a", [1.0, math.nextafter(1.0, 2.0)]),
+    Variable(7, ("x",)),
+    Variable(-1, ("x",)),
+    Variable("", ("x",)),
+]
 
 
-@pytest.mark.parametrize(
-    "classes",
-    [
-        np.array([3, 5]),
-        np.array([3, 5], dtype=np.int8),
-        np.array([3, 2**64 - 1], dtype=np.uint64),
-        np.array([1.5, 2.0]),
-        np.array([1.5, 2.0], dtype=np.float32),
-        np.array([False, True]),
-        np.array(["no", "longer"]),
-        np.array(["no", 1], dtype=object),
-        np.array([1, 2], dtype=object),
-        np.array([1, 2], dtype=">i4"),
-    ],
-    ids=lambda classes: str(classes.dtype),
-)
-def test_labels_of_every_type_are_read_back(tmp_path: Path, classes: Any) -> None:
-    model = _model_over(Variable("a", ("x",)), Variable("y", tuple(classes.tolist())))
-    saved = _saved(model, classes)
-    _assert_same(_through_a_file(saved, tmp_path), saved)
+def test_every_variable_is_read_back(tmp_path: Path) -> None:
+    def check(variable: Variable) -> None:
+        saved = _saved(_model_over(variable, Variable("y", ("no", "yes"))))
+        read = _through_a_file(saved, tmp_path)
+        _assert_same(read, saved)
+        before, after = saved.predictor.model.domain, read.predictor.model.domain
+        assert [type(s) for s in after[0].states] == [type(s) for s in before[0].states]
+
+    check_each(VARIABLES, check, repr)
+
+
+LABELS: list[Any] = [
+    np.array([3, 5]),
+    np.array([3, 5], dtype=np.int8),
+    np.array([3, 2**64 - 1], dtype=np.uint64),
+    np.array([1.5, 2.0]),
+    np.array([1.5, 2.0], dtype=np.float32),
+    np.array([False, True]),
+    np.array(["no", "longer"]),
+    np.array(["no", 1], dtype=object),
+    np.array([1, 2], dtype=object),
+    np.array([1, 2], dtype=">i4"),
+]
+
+
+def test_labels_of_every_type_are_read_back(tmp_path: Path) -> None:
+    def check(classes: Any) -> None:
+        model = _model_over(
+            Variable("a", ("x",)), Variable("y", tuple(classes.tolist()))
+        )
+        saved = _saved(model, classes)
+        _assert_same(_through_a_file(saved, tmp_path), saved)
+
+    check_each(LABELS, check, lambda classes: str(classes.dtype))
 
 
 @pytest.mark.parametrize(
@@ -171,29 +176,40 @@ def test_a_loss_is_read_back(tmp_path: Path) -> None:
 
 
 def test_large_models_are_one_archive(
-    fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    models: dict[str, Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(archive, "MAX_INLINE", 3)
-    fitted.save(tmp_path / "model.json")
-    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
-    assert zipfile.is_zipfile(tmp_path / "model.json")
-    read = bayleaf.load(tmp_path / "model.json")
-    for found, expected in zip(
-        _tables(read.model_), _tables(fitted.model_), strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
+
+    def check(kind: str) -> None:
+        folder = tmp_path_factory.mktemp(kind)
+        models[kind].save(folder / "model.json")
+        assert [path.name for path in folder.iterdir()] == ["model.json"]
+        assert zipfile.is_zipfile(folder / "model.json")
+        read = bayleaf.load(folder / "model.json")
+        for found, expected in zip(
+            _tables(read.model_), _tables(models[kind].model_), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+    check_each(models, check)
 
 
 def test_a_large_model_is_the_same_file_each_time_and_may_be_renamed(
-    fitted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    models: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MAX_INLINE", 3)
-    fitted.save(tmp_path / "model.json")
-    content = (tmp_path / "model.json").read_bytes()
-    fitted.save(tmp_path / "model.json")
-    assert (tmp_path / "model.json").read_bytes() == content
-    path = (tmp_path / "model.json").rename(tmp_path / "other.bin")
-    assert bayleaf.load(path).classes_.tolist() == ["no", "yes"]
+
+    def check(kind: str) -> None:
+        models[kind].save(tmp_path / "model.json")
+        content = (tmp_path / "model.json").read_bytes()
+        models[kind].save(tmp_path / "model.json")
+        assert (tmp_path / "model.json").read_bytes() == content
+        path = (tmp_path / "model.json").rename(tmp_path / "other.bin")
+        assert bayleaf.load(path).classes_.tolist() == ["no", "yes"]
+
+    check_each(models, check)
 
 
 @pytest.mark.parametrize("most_inline", [0, 10**9], ids=["beside", "inside"])
@@ -250,41 +266,41 @@ def test_tables_that_no_reader_would_take_are_not_written(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+PARAMETERS: list[dict[str, Any]] = [
+    {"categorical_features": [True, False]},
+    {"categorical_features": np.array([False, True])},
+    {"categorical_features": np.array([1])},
+    {"categorical_features": np.array(["a"])},
+    {"categorical_features": []},
+    {"smoothing": bayleaf.Lidstone(np.int64(2))},
+    {"smoothing": bayleaf.MEstimate(np.float32(0.5))},
+    {"discretizer": bayleaf.EqualWidthDiscretizer(n_bins=np.int64(3))},
+    {"max_states": np.int64(50), "max_table_cells": np.int64(10**6)},
+    {"class_prior": np.array([0.25, 0.75])},
+    {"loss": np.array([[0, 1], [2, 0]])},
+    {"n_jobs": np.int64(1)},
+]
+
+
 @pytest.mark.parametrize(
     "kind", [NaiveBayesClassifier, TANClassifier, KDBClassifier, AODEClassifier]
 )
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"categorical_features": [True, False]},
-        {"categorical_features": np.array([False, True])},
-        {"categorical_features": np.array([1])},
-        {"categorical_features": np.array(["a"])},
-        {"categorical_features": []},
-        {"smoothing": bayleaf.Lidstone(np.int64(2))},
-        {"smoothing": bayleaf.MEstimate(np.float32(0.5))},
-        {"discretizer": bayleaf.EqualWidthDiscretizer(n_bins=np.int64(3))},
-        {"max_states": np.int64(50), "max_table_cells": np.int64(10**6)},
-        {"class_prior": np.array([0.25, 0.75])},
-        {"loss": np.array([[0, 1], [2, 0]])},
-        {"n_jobs": np.int64(1)},
-    ],
-    ids=str,
-)
-def test_every_parameter_is_read_back(
-    tmp_path: Path, kind: Any, parameters: dict[str, Any]
-) -> None:
+def test_every_parameter_is_read_back(tmp_path: Path, kind: Any) -> None:
     frame = pd.DataFrame({"a": [1, 2, 1, 3] * 5, "b": [5, 6, 6, 5] * 5})
-    model = kind(**parameters).fit(frame, [0, 1, 0, 1] * 5)
-    model.save(tmp_path / "model.json")
-    read = bayleaf.load(tmp_path / "model.json")
-    np.testing.assert_array_equal(
-        read.predict_joint_log_proba(frame), model.predict_joint_log_proba(frame)
-    )
-    again = kind(**read.get_params(deep=False)).fit(frame, [0, 1, 0, 1] * 5)
-    np.testing.assert_array_equal(
-        again.predict_proba(frame), model.predict_proba(frame)
-    )
+
+    def check(parameters: dict[str, Any]) -> None:
+        model = kind(**parameters).fit(frame, [0, 1, 0, 1] * 5)
+        model.save(tmp_path / "model.json")
+        read = bayleaf.load(tmp_path / "model.json")
+        np.testing.assert_array_equal(
+            read.predict_joint_log_proba(frame), model.predict_joint_log_proba(frame)
+        )
+        again = kind(**read.get_params(deep=False)).fit(frame, [0, 1, 0, 1] * 5)
+        np.testing.assert_array_equal(
+            again.predict_proba(frame), model.predict_proba(frame)
+        )
+
+    check_each(PARAMETERS, check)
 
 
 def test_integer_names_stay_integers(tmp_path: Path) -> None:
@@ -305,13 +321,21 @@ def test_a_first_batch_without_any_value_is_read_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read.predict_proba(frame), model.predict_proba(frame))
 
 
-def test_a_file_above_the_limit_is_refused(model_file: Path) -> None:
-    size = model_file.stat().st_size
-    with pytest.raises(
-        ModelFileError, match=rf"more bytes than the limit of {size - 1}"
-    ):
-        read_model(model_file, max_bytes=size - 1)
-    read_model(model_file, max_bytes=size)
+def test_a_file_above_the_limit_is_refused(
+    texts: dict[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "model.json"
+
+    def check(kind: str) -> None:
+        path.write_text(texts[kind], encoding="utf-8")
+        size = path.stat().st_size
+        with pytest.raises(
+            ModelFileError, match=rf"more bytes than the limit of {size - 1}"
+        ):
+            read_model(path, max_bytes=size - 1)
+        read_model(path, max_bytes=size)
+
+    check_each(texts, check)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a Unix device")
@@ -320,7 +344,10 @@ def test_a_file_without_end_is_refused() -> None:
         read_model("/dev/zero", max_bytes=1 << 20)
 
 
-def test_the_file_is_readable_json(model_file: Path) -> None:
-    document = json.loads(model_file.read_text(encoding="utf-8"))
-    assert document["format"] == "bayleaf-model"
-    assert document["domain"][0]["states"][:2] == ["blau", "grün"]
+def test_the_file_is_readable_json(texts: dict[str, str]) -> None:
+    def check(kind: str) -> None:
+        document = json.loads(texts[kind])
+        assert document["format"] == "bayleaf-model"
+        assert document["domain"][0]["states"][:2] == ["blau", "grün"]
+
+    check_each(texts, check)
