@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from bayleaf import KDBClassifier, NaiveBayesClassifier, TANClassifier
-from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.cpds.smoothing import MEstimate
+from contract.kinds import each_kind
+from offenders import check_each
 
 EMPTY = {
     "none": [None] * 60,
@@ -20,8 +21,7 @@ EMPTY = {
 }
 
 
-@pytest.mark.parametrize("kind", CLASSIFIERS.values(), ids=CLASSIFIERS)
-@pytest.mark.parametrize("empty", EMPTY)
+@each_kind(empty=list(EMPTY))
 def test_a_column_without_a_value_says_nothing(kind: Any, empty: str) -> None:
     X = pd.DataFrame({"a": np.linspace(-1, 1, 60), "b": EMPTY[empty]})
     model = kind(missing="state", random_state=0).fit(X, X.a > 0)
@@ -33,17 +33,7 @@ def test_a_column_without_a_value_says_nothing(kind: Any, empty: str) -> None:
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(30))
-@pytest.mark.parametrize(
-    "model",
-    [
-        KDBClassifier(k="auto", smoothing="auto", calibration="leave_one_out"),
-        TANClassifier(smoothing="auto", calibration="leave_one_out"),
-        NaiveBayesClassifier(smoothing="auto"),
-    ],
-    ids=["kdb", "tan", "nb"],
-)
-def test_auto_chooses_no_rule_that_leaves_a_zero(model: Any, seed: int) -> None:
+def _check_no_zero(model: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_rows, y = 60, rng.integers(2, size=60)
     noise = rng.integers(6, size=(n_rows, 4))
@@ -54,3 +44,19 @@ def test_auto_chooses_no_rule_that_leaves_a_zero(model: Any, seed: int) -> None:
     )
     assert (model.fit(X, y).predict_proba(rows) > 0).all()
     assert not isinstance(model.smoothing_, MEstimate)
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(5), pytest.param(range(5, 30), marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+    "model",
+    [
+        KDBClassifier(k="auto", smoothing="auto", calibration="leave_one_out"),
+        TANClassifier(smoothing="auto", calibration="leave_one_out"),
+        NaiveBayesClassifier(smoothing="auto"),
+    ],
+    ids=["kdb", "tan", "nb"],
+)
+def test_auto_chooses_no_rule_that_leaves_a_zero(model: Any, seeds: range) -> None:
+    check_each(seeds, lambda seed: _check_no_zero(model, seed))

@@ -44,6 +44,7 @@ def _check(report: dict[str, Any]) -> None:
     assert report["longest"] < LATE
 
 
+@pytest.mark.slow
 def test_each_estimator_can_be_interrupted_once() -> None:
     reports = _reports(CASES, 0.02, 1, 1)
     assert [report["case"] for report in reports] == CASES

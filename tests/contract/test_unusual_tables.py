@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bayleaf import BayesianNetworkEstimator, load
-from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.io import read_network, write_network
+from contract.kinds import each_kind
 
 # Half a character, as names have that come from bytes which are no text.
 HALF = "a\ud800"
@@ -26,11 +27,11 @@ def named_by_halves() -> tuple[pd.DataFrame, list[str]]:
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_a_matrix_is_taken_as_the_array_it_is(name: str) -> None:
+@each_kind()
+def test_a_matrix_is_taken_as_the_array_it_is(kind: Any) -> None:
     matrix = np.matrix(ROWS)
-    fitted = CLASSIFIERS[name](random_state=0).fit(matrix, LABELS)
-    expected = CLASSIFIERS[name](random_state=0).fit(np.array(ROWS), LABELS)
+    fitted = kind(random_state=0).fit(matrix, LABELS)
+    expected = kind(random_state=0).fit(np.array(ROWS), LABELS)
     found = fitted.predict_proba(matrix)
     np.testing.assert_array_equal(found, expected.predict_proba(np.array(ROWS)))
     assert type(found) is np.ndarray
@@ -43,10 +44,10 @@ def test_a_matrix_is_a_table_of_density_models() -> None:
     assert str(fitted.network_) == str(expected.network_)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_half_a_character_is_learned_saved_and_shown(name: str, tmp_path: Path) -> None:
+@each_kind()
+def test_half_a_character_is_learned_saved_and_shown(kind: Any, tmp_path: Path) -> None:
     table, labels = named_by_halves()
-    fitted = CLASSIFIERS[name](random_state=0).fit(table, labels)
+    fitted = kind(random_state=0).fit(table, labels)
     path = tmp_path / "model.json"
     fitted.save(path)
     again = load(path)
