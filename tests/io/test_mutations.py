@@ -13,7 +13,10 @@ PROGRAM = Path(__file__).with_name("mutation_program.py")
 
 @pytest.mark.parametrize(
     ("n_files", "first"),
-    [(300, 0), pytest.param(4000, 1000, marks=pytest.mark.slow)],
+    [
+        pytest.param(1500, 0, marks=pytest.mark.slow),
+        pytest.param(4000, 1500, marks=[pytest.mark.slow, pytest.mark.long]),
+    ],
 )
 def test_mutated_files_are_read_or_refused(n_files: int, first: int) -> None:
     # A process of its own: memory is measured by its peak.

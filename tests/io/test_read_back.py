@@ -6,6 +6,7 @@ import io
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -86,24 +87,37 @@ def bomb(n_bytes: int) -> bytes:
     return content.getvalue()
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        pytest.param(lambda: bomb(200_000_000), id="archive"),
-        pytest.param(lambda: b"[" + b"[]," * 3_000_000 + b"[]]", id="lists"),
-        pytest.param(lambda: b"[" + b'{"a":{}},' * 2_000_000 + b"0]", id="objects"),
-        pytest.param(lambda: b"[" + b"1.5," * 8_000_000 + b"0]", id="numbers"),
-    ],
-)
-def test_a_file_that_takes_much_more_memory_than_its_size_is_refused(
-    tmp_path: Path, content
-) -> None:
-    path = tmp_path / "m.json"
-    path.write_bytes(content())
+BOMBS: dict[str, Callable[[int], bytes]] = {
+    "archive": lambda n: bomb(200 * n),
+    "lists": lambda n: b"[" + b"[]," * (3 * n) + b"[]]",
+    "objects": lambda n: b"[" + b'{"a":{}},' * (2 * n) + b"0]",
+    "numbers": lambda n: b"[" + b"1.5," * (8 * n) + b"0]",
+}
+
+
+def check_bomb(path: Path, content: bytes) -> None:
+    """Check that a file is refused for its memory, and with more of it as foreign."""
+    path.write_bytes(content)
     with pytest.raises(ModelFileError, match="raise max_bytes above"):
         load(path)
     with pytest.raises(ModelFileError, match="no bayleaf model file"):
         load(path, max_bytes=1 << 31)
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_file_that_takes_more_memory_than_its_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(archive, "_READERS_OWN", 1 << 20)
+    check_bomb(tmp_path / "m.json", BOMBS[kind](20_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_file_that_takes_much_more_memory_than_its_size_is_refused(
+    tmp_path: Path, kind: str
+) -> None:
+    check_bomb(tmp_path / "m.json", BOMBS[kind](1_000_000))
 
 
 def test_files_keep_hierarchies_themselves_and_no_paths(tmp_path: Path) -> None:

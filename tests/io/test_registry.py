@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.io import ModelFileError, read_network, write_network
 from bayleaf.io.registry import FORMATS
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 
 # DSL files are read alone.
 WRITTEN = [suffix for suffix in FORMATS if suffix != ".dsl"]
@@ -28,44 +30,46 @@ def coin() -> BayesianNetwork:
     return BayesianNetwork(domain, DAG(((),)), (cpd,))
 
 
-@pytest.mark.parametrize("suffix", WRITTEN)
-@pytest.mark.parametrize("change", [str.lower, str.upper])
 def test_a_network_is_written_and_read_by_its_suffix(
-    coin: BayesianNetwork, tmp_path: Path, suffix: str, change: object
+    coin: BayesianNetwork, tmp_path: Path
 ) -> None:
-    path = tmp_path / f"coin{suffix.upper() if change is str.upper else suffix}"
-    write_network(coin, path)
-    back = read_network(str(path))
-    assert back.domain == coin.domain
-    np.testing.assert_array_equal(back.cpds[0].probabilities, [0.1, 0.9])
+    def check(case: tuple[str, object]) -> None:
+        suffix, change = case
+        path = tmp_path / f"coin{suffix.upper() if change is str.upper else suffix}"
+        write_network(coin, path)
+        back = read_network(str(path))
+        assert back.domain == coin.domain
+        np.testing.assert_array_equal(back.cpds[0].probabilities, [0.1, 0.9])
+
+    check_each(product(WRITTEN, [str.lower, str.upper]), check)
 
 
-@pytest.mark.parametrize(
-    "name", ["coin", "coin.txt", "coin.gz", "coin.bif.zip", ".bif"]
-)
 def test_an_unknown_suffix_lists_those_that_are_known(
-    coin: BayesianNetwork, tmp_path: Path, name: str
+    coin: BayesianNetwork, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=r"no suffix of a network format; .*\.bif"):
-        read_network(tmp_path / name)
-    with pytest.raises(ValueError, match=r"no suffix of a network format; .*\.bif"):
-        write_network(coin, tmp_path / name)
+    def check(name: str) -> None:
+        with pytest.raises(ValueError, match=r"no suffix of a network format; .*\.bif"):
+            read_network(tmp_path / name)
+        with pytest.raises(ValueError, match=r"no suffix of a network format; .*\.bif"):
+            write_network(coin, tmp_path / name)
+
+    check_each(["coin", "coin.txt", "coin.gz", "coin.bif.zip", ".bif"], check)
 
 
-@pytest.mark.parametrize("suffix", WRITTEN)
-def test_limits_reach_the_format(
-    coin: BayesianNetwork, tmp_path: Path, suffix: str
-) -> None:
-    path = tmp_path / f"coin{suffix}"
-    if suffix == ".json":
-        write_network(coin, path, max_table_cells=1)
-    else:
-        with pytest.raises(ValueError, match="'coin' would have 2 cells"):
+def test_limits_reach_the_format(coin: BayesianNetwork, tmp_path: Path) -> None:
+    def check(suffix: str) -> None:
+        path = tmp_path / f"coin{suffix}"
+        if suffix == ".json":
             write_network(coin, path, max_table_cells=1)
-    write_network(coin, path, max_table_cells=2)
-    assert read_network(path, max_bytes=10_000).domain == coin.domain
-    with pytest.raises(ModelFileError, match=r"larger|bytes"):
-        read_network(path, max_bytes=10)
+        else:
+            with pytest.raises(ValueError, match="'coin' would have 2 cells"):
+                write_network(coin, path, max_table_cells=1)
+        write_network(coin, path, max_table_cells=2)
+        assert read_network(path, max_bytes=10_000).domain == coin.domain
+        with pytest.raises(ModelFileError, match=r"larger|bytes"):
+            read_network(path, max_bytes=10)
+
+    check_each(WRITTEN, check)
 
 
 def test_a_format_that_is_only_read_names_the_one_to_write(
@@ -80,14 +84,17 @@ def test_a_file_that_is_missing_raises_the_error_of_the_system(tmp_path: Path) -
         read_network(tmp_path / "nothing.bif")
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_an_empty_file_is_refused(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"empty{suffix}"
-    path.write_text(" \n")
-    with pytest.raises(ModelFileError, match=rf"empty\{suffix}"):
-        read_network(path)
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    def check(suffix: str) -> None:
+        path = tmp_path / f"empty{suffix}"
+        path.write_text(" \n")
+        with pytest.raises(ModelFileError, match=rf"empty\{suffix}"):
+            read_network(path)
+
+    check_each(FORMATS, check)
 
 
+@pytest.mark.slow
 def test_reading_a_network_loads_neither_pandas_nor_scikit_learn(
     coin: BayesianNetwork, tmp_path: Path
 ) -> None:

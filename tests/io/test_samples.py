@@ -12,6 +12,7 @@ import pytest
 import bayleaf
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.io.native.kinds import MODEL_KINDS
+from offenders import check_each
 from oracles.small_tables import small_table
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -31,23 +32,27 @@ def document(name: str) -> Any:
     return json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_classifier_from_an_older_file_predicts_as_it_did(path: Path) -> None:
-    X, _ = small_table(3, 40, missing=0.2)
-    found = bayleaf.load(path).predict_proba(X[:4])
-    np.testing.assert_allclose(found, EXPECTED[path.stem], rtol=1e-12)
+def test_a_classifier_from_an_older_file_predicts_as_it_did() -> None:
+    def check(path: Path) -> None:
+        X, _ = small_table(3, 40, missing=0.2)
+        found = bayleaf.load(path).predict_proba(X[:4])
+        np.testing.assert_allclose(found, EXPECTED[path.stem], rtol=1e-12)
+
+    check_each(FILES, check, lambda path: path.stem)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_classifier_from_an_older_file_is_the_same_in_a_new_one(
-    tmp_path: Path, kind: str
+    tmp_path: Path,
 ) -> None:
-    X, _ = small_table(3, 40, missing=0.2)
-    old = bayleaf.load(SAMPLES / f"{kind}.json")
-    old.save(tmp_path / "model.json")
-    new = bayleaf.load(tmp_path / "model.json")
-    np.testing.assert_array_equal(new.predict_proba(X), old.predict_proba(X))
-    assert str(new.summary()) == str(old.summary())
+    def check(kind: str) -> None:
+        X, _ = small_table(3, 40, missing=0.2)
+        old = bayleaf.load(SAMPLES / f"{kind}.json")
+        old.save(tmp_path / "model.json")
+        new = bayleaf.load(tmp_path / "model.json")
+        np.testing.assert_array_equal(new.predict_proba(X), old.predict_proba(X))
+        assert str(new.summary()) == str(old.summary())
+
+    check_each(KINDS, check)
 
 
 @pytest.mark.parametrize("folder", [".", "beside"])
@@ -91,15 +96,19 @@ VERSION_3 = SAMPLES / "version_3"
 EXPECTED_3 = json.loads((VERSION_3 / "expected.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_files_of_version_3_predict_as_they_did(kind: str, tmp_path: Path) -> None:
-    X, _ = small_table(3, 40, missing=0.2)
-    old = bayleaf.load(VERSION_3 / f"{kind}.json")
-    np.testing.assert_allclose(old.predict_proba(X[:4]), EXPECTED_3[kind], rtol=1e-12)
-    old.save(tmp_path / "model.json")
-    new = bayleaf.load(tmp_path / "model.json")
-    np.testing.assert_array_equal(new.predict_proba(X), old.predict_proba(X))
-    assert str(new.columns_) == str(old.columns_)
+def test_files_of_version_3_predict_as_they_did(tmp_path: Path) -> None:
+    def check(kind: str) -> None:
+        X, _ = small_table(3, 40, missing=0.2)
+        old = bayleaf.load(VERSION_3 / f"{kind}.json")
+        np.testing.assert_allclose(
+            old.predict_proba(X[:4]), EXPECTED_3[kind], rtol=1e-12
+        )
+        old.save(tmp_path / "model.json")
+        new = bayleaf.load(tmp_path / "model.json")
+        np.testing.assert_array_equal(new.predict_proba(X), old.predict_proba(X))
+        assert str(new.columns_) == str(old.columns_)
+
+    check_each(CLASSIFIERS, check)
 
 
 def test_a_density_model_of_version_3_scores_as_it_did() -> None:

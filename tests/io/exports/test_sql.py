@@ -15,6 +15,7 @@ from bayleaf import to_sql
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.datasets import load_heart, load_mushroom
 from bayleaf.io.exports.sql.words import DIALECTS
+from offenders import check_each
 from oracles.databases import postgres, run_duckdb, run_sqlite
 
 pytest.importorskip("sqlglot")
@@ -280,21 +281,24 @@ def test_queries_are_read_back_with_known_functions_alone(
     assert names[:2] == ["prediction", f"probability_{model.classes_[0]}"]
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"dialect": "oracle"}, "dialect must be one of"),
-        ({"explain": -1}, "explain must be at least 0"),
-        ({"form": "loops"}, "form must be"),
-        ({"table": ""}, "table must be a name"),
-        ({"id_columns": ["prediction"]}, "already has a column"),
-        ({"max_states": 0}, "max_states must be at least 1"),
-    ],
-)
-def test_arguments_are_checked(options: dict[str, Any], sentence: str) -> None:
-    model = bayleaf.NaiveBayesClassifier().fit([["a"], ["b"]], ["x", "y"])
-    with pytest.raises(ValueError, match=sentence):
-        to_sql(model, **options)
+BAD_OPTIONS: list[Any] = [
+    ({"dialect": "oracle"}, "dialect must be one of"),
+    ({"explain": -1}, "explain must be at least 0"),
+    ({"form": "loops"}, "form must be"),
+    ({"table": ""}, "table must be a name"),
+    ({"id_columns": ["prediction"]}, "already has a column"),
+    ({"max_states": 0}, "max_states must be at least 1"),
+]
+
+
+def test_arguments_are_checked() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        options, sentence = case
+        model = bayleaf.NaiveBayesClassifier().fit([["a"], ["b"]], ["x", "y"])
+        with pytest.raises(ValueError, match=sentence):
+            to_sql(model, **options)
+
+    check_each(BAD_OPTIONS, check)
 
 
 def test_a_kind_that_is_not_written_is_named() -> None:

@@ -10,6 +10,7 @@ import pytest
 from bayleaf.datasets import load_network
 from bayleaf.io import NetworkFileError
 from bayleaf.io.formats.dsl import read
+from offenders import check_each
 from oracles.dsl_text import dsl_text
 from oracles.hard_networks import assert_same_network
 
@@ -80,15 +81,15 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("case", MALFORMED)
-def test_a_malformed_file_is_refused_with_file_and_line(
-    tmp_path: Path, case: str
-) -> None:
-    text, line, problem = MALFORMED[case]
-    with pytest.raises(NetworkFileError) as caught:
-        read(written(tmp_path, text))
-    assert str(caught.value).startswith(f"given.dsl, line {line}: ")
-    assert problem in str(caught.value)
+def test_a_malformed_file_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    def check(case: str) -> None:
+        text, line, problem = MALFORMED[case]
+        with pytest.raises(NetworkFileError) as caught:
+            read(written(tmp_path, text))
+        assert str(caught.value).startswith(f"given.dsl, line {line}: ")
+        assert problem in str(caught.value)
+
+    check_each(MALFORMED, check)
 
 
 def test_a_file_cut_short_anywhere_is_refused_in_one_sentence(tmp_path: Path) -> None:

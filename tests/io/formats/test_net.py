@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.io import NetworkFileError, read_network, write_network
 from bayleaf.io.formats import bif, net
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 from oracles.odd_networks import network_of, odd_network
 
 HEAD = """net { name = "two coins"; node_size = (80 40); }
@@ -41,22 +44,24 @@ def assert_same(first: BayesianNetwork, second: BayesianNetwork) -> None:
             np.testing.assert_array_equal(one.experience, other.experience)
 
 
-@pytest.mark.parametrize(
-    "potential",
-    [
-        f"potential ( b | a ) {{ data = {ROWS}; }}",
-        f'potential("b"|a,){{data={ROWS};}}',
-        "potential (b | a) { data\n=( (  1E-1 .3 0.6 ) % yes\n (.5 25e-2 0.25)); }",
-        "potential (b | a) { data = (0.1, 0.3, 0.6, 0.5, 0.25, 0.25); }",
-        f"potential ( b | a ) {{ model_nodes = (); data = {ROWS}; x = 1; }}",
-        f"/* ( */ potential ( b | a ) {{ // x\n data = {ROWS}; % }}\n }}",
-    ],
-)
-@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
-def test_a_potential_is_read_however_it_is_written(potential: str, ends: str) -> None:
-    content = (HEAD + ROOT + potential).replace("\n", ends).encode()
-    text = net.decoded(content, "x.net")
-    assert tables(text) == [[0.2, 0.8], CHILD]
+POTENTIALS: list[Any] = [
+    f"potential ( b | a ) {{ data = {ROWS}; }}",
+    f'potential("b"|a,){{data={ROWS};}}',
+    "potential (b | a) { data\n=( (  1E-1 .3 0.6 ) % yes\n (.5 25e-2 0.25)); }",
+    "potential (b | a) { data = (0.1, 0.3, 0.6, 0.5, 0.25, 0.25); }",
+    f"potential ( b | a ) {{ model_nodes = (); data = {ROWS}; x = 1; }}",
+    f"/* ( */ potential ( b | a ) {{ // x\n data = {ROWS}; % }}\n }}",
+]
+
+
+def test_a_potential_is_read_however_it_is_written() -> None:
+    def check(case: tuple[str, str]) -> None:
+        potential, ends = case
+        content = (HEAD + ROOT + potential).replace("\n", ends).encode()
+        text = net.decoded(content, "x.net")
+        assert tables(text) == [[0.2, 0.8], CHILD]
+
+    check_each(product(POTENTIALS, ["\n", "\r\n", "\r"]), check)
 
 
 @pytest.mark.parametrize("root", ["( a )", "(a|)", '("a" | )'])
@@ -83,31 +88,33 @@ def test_a_class_with_a_plain_body_is_read() -> None:
     assert tables(text) == [[0.2, 0.8], CHILD]
 
 
-@pytest.mark.parametrize(
-    ("attributes", "states"),
-    [
-        ('states = ("0" "1"); subtype = number; state_values = (0 1);', ("0", "1")),
-        ("states = (0 1);", ("0", "1")),
-        ("states = (x, y z-1);", ("x", "y", "z-1")),
-        ("subtype = number; state_values = (0.5 2);", ("0.5", "2")),
-        (
-            "subtype = interval; state_values = (-infinity 0 1.5 infinity);",
-            ("[-infinity, 0)", "[0, 1.5)", "[1.5, infinity)"),
-        ),
-        ("subtype = boolean;", ("false", "true")),
-        ('subtype = boolean; states = ("no" "yes");', ("no", "yes")),
-        ('states = ("say \\"so\\"" "a%b;}");', ('say "so"', "a%b;}")),
-    ],
-)
-def test_states_of_all_subtypes_have_readable_names(
-    attributes: str, states: tuple[str, ...]
-) -> None:
-    p = [1.0, *[0.0] * (len(states) - 1)]
-    numbers = " ".join(map(str, p))
-    text = f"net {{}} node a {{ {attributes} }} potential (a) {{ data = ({numbers}); }}"
-    network = net.parsed(text, "x.net")
-    assert network.domain == Domain((Variable("a", states),))
-    assert network.cpds[0].probabilities.tolist() == p
+SUBTYPES: list[Any] = [
+    ('states = ("0" "1"); subtype = number; state_values = (0 1);', ("0", "1")),
+    ("states = (0 1);", ("0", "1")),
+    ("states = (x, y z-1);", ("x", "y", "z-1")),
+    ("subtype = number; state_values = (0.5 2);", ("0.5", "2")),
+    (
+        "subtype = interval; state_values = (-infinity 0 1.5 infinity);",
+        ("[-infinity, 0)", "[0, 1.5)", "[1.5, infinity)"),
+    ),
+    ("subtype = boolean;", ("false", "true")),
+    ('subtype = boolean; states = ("no" "yes");', ("no", "yes")),
+    ('states = ("say \\"so\\"" "a%b;}");', ('say "so"', "a%b;}")),
+]
+
+
+def test_states_of_all_subtypes_have_readable_names() -> None:
+    def check(case: tuple[str, tuple[str, ...]]) -> None:
+        attributes, states = case
+        p = [1.0, *[0.0] * (len(states) - 1)]
+        numbers = " ".join(map(str, p))
+        text = f"net {{}} node a {{ {attributes} }} "
+        text += f"potential (a) {{ data = ({numbers}); }}"
+        network = net.parsed(text, "x.net")
+        assert network.domain == Domain((Variable("a", states),))
+        assert network.cpds[0].probabilities.tolist() == p
+
+    check_each(SUBTYPES, check)
 
 
 def test_odd_names_and_types_survive(tmp_path: Path) -> None:
@@ -197,22 +204,22 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("case", MALFORMED)
-def test_a_malformed_file_gives_one_sentence_with_the_line(
-    case: str, tmp_path: Path
-) -> None:
-    old, new, line, words = MALFORMED[case]
-    assert old in GOOD
-    path = tmp_path / "bad.net"
-    path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(NetworkFileError) as caught:
-        read_network(path)
-    message = str(caught.value)
-    assert words in message
-    assert message.startswith(
-        "bad.net: " if line is None else f"bad.net, line {line}: "
-    )
-    assert len(message) <= 300
+def test_a_malformed_file_gives_one_sentence_with_the_line(tmp_path: Path) -> None:
+    def check(case: str) -> None:
+        old, new, line, words = MALFORMED[case]
+        assert old in GOOD
+        path = tmp_path / "bad.net"
+        path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(NetworkFileError) as caught:
+            read_network(path)
+        message = str(caught.value)
+        assert words in message
+        assert message.startswith(
+            "bad.net: " if line is None else f"bad.net, line {line}: "
+        )
+        assert len(message) <= 300
+
+    check_each(MALFORMED, check)
 
 
 def test_the_good_file_of_the_malformed_ones_is_good() -> None:

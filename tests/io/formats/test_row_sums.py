@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bayleaf.io import NetworkFileError, read_network
+from offenders import check_each
 
 # One variable with the numbers A and B, one with two rows.
 FILES = {
@@ -72,39 +74,44 @@ def test_rows_off_by_the_last_digits_of_a_double_stay_as_they_are(
     assert not caplog.records
 
 
-@pytest.mark.parametrize("suffix", FILES)
 def test_rows_off_by_more_are_refused_with_the_offer_to_normalize(
-    tmp_path: Path, suffix: str
+    tmp_path: Path,
 ) -> None:
-    path = written(tmp_path, suffix, "0.27", "0.75")
-    with pytest.raises(NetworkFileError) as caught:
-        read_network(path)
-    assert str(caught.value).startswith(f"given{suffix}, line ")
-    assert 'variable "b" holds probabilities that sum to 1.02' in str(caught.value)
-    assert "normalize=True" in str(caught.value)
+    def check(suffix: str) -> None:
+        path = written(tmp_path, suffix, "0.27", "0.75")
+        with pytest.raises(NetworkFileError) as caught:
+            read_network(path)
+        assert str(caught.value).startswith(f"given{suffix}, line ")
+        assert 'variable "b" holds probabilities that sum to 1.02' in str(caught.value)
+        assert "normalize=True" in str(caught.value)
+
+    check_each(FILES, check)
 
 
-@pytest.mark.parametrize("suffix", FILES)
-def test_counts_and_percent_are_divided_on_demand(tmp_path: Path, suffix: str) -> None:
-    network = read_network(written(tmp_path, suffix, "30", "90"), normalize=True)
-    np.testing.assert_array_equal(
-        network.cpd("b").probabilities, [[0.25, 0.75], [0.5, 0.5]]
-    )
+def test_counts_and_percent_are_divided_on_demand(tmp_path: Path) -> None:
+    def check(suffix: str) -> None:
+        network = read_network(written(tmp_path, suffix, "30", "90"), normalize=True)
+        np.testing.assert_array_equal(
+            network.cpd("b").probabilities, [[0.25, 0.75], [0.5, 0.5]]
+        )
+
+    check_each(FILES, check)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "problem"),
-    [
-        ("0", "0", "sum to 0, which none can be divided by"),
-        ("-1", "2", "the negative probability -1"),
-        ("1e999", "1", "not finite"),
-    ],
-)
-def test_rows_that_no_division_mends_are_refused(
-    tmp_path: Path, first: str, second: str, problem: str
-) -> None:
-    with pytest.raises(NetworkFileError, match=problem):
-        read_network(written(tmp_path, ".net", first, second), normalize=True)
+ROWS_BEYOND_REPAIR: list[Any] = [
+    ("0", "0", "sum to 0, which none can be divided by"),
+    ("-1", "2", "the negative probability -1"),
+    ("1e999", "1", "not finite"),
+]
+
+
+def test_rows_that_no_division_mends_are_refused(tmp_path: Path) -> None:
+    def check(case: tuple[str, str, str]) -> None:
+        first, second, problem = case
+        with pytest.raises(NetworkFileError, match=problem):
+            read_network(written(tmp_path, ".net", first, second), normalize=True)
+
+    check_each(ROWS_BEYOND_REPAIR, check)
 
 
 def test_a_rounded_bif_table_with_the_child_fastest_is_taken_in_that_order(

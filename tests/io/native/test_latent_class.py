@@ -16,6 +16,7 @@ from bayleaf.cpds.smoothing import MaximumLikelihood
 from bayleaf.io import ModelFileError
 from bayleaf.io.native import archive
 from contract.tables import mixed_frame
+from offenders import check_each
 
 
 def _fitted(**parameters: Any) -> tuple[LatentClassNBClassifier, pd.DataFrame]:
@@ -65,12 +66,12 @@ def test_every_table_is_read_back_bit_for_bit(
     assert read.components() == model.components()
 
 
-@pytest.mark.parametrize("n_components", [0, -1, 10**30, "2", True, None, 1.5, 3])
-def test_a_wrong_number_of_components_is_refused(
-    document: Any, tmp_path: Path, n_components: Any
-) -> None:
-    document["model"]["weights"]["shape"][1] = n_components
-    assert "weights" in _refused(document, tmp_path)
+def test_a_wrong_number_of_components_is_refused(document: Any, tmp_path: Path) -> None:
+    def check(n_components: Any) -> None:
+        document["model"]["weights"]["shape"][1] = n_components
+        assert "weights" in _refused(document, tmp_path)
+
+    check_each([0, -1, 10**30, "2", True, None, 1.5, 3], check)
 
 
 def test_a_table_too_few_is_refused(document: Any, tmp_path: Path) -> None:

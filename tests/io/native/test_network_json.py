@@ -18,6 +18,7 @@ from bayleaf.graph.dag import DAG
 from bayleaf.io.errors import ModelFileError
 from bayleaf.io.native.network_json import read, write
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 
 
 def every_form() -> BayesianNetwork:
@@ -80,38 +81,39 @@ def test_a_model_that_is_no_network_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "aode.json")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: d.update(format="x"), 'lacks "format": "bayleaf-network"'),
-        (lambda d: d["network"]["dag"].update(parents=[[1], [0], []]), "cycle"),
-        (lambda d: _cpd(d, 1).update(type="x"), "tree, grouped_table, deterministic"),
-        (lambda d: _cpd(d, 1).update(leaves=[[0.5, 0.6, 0.0]] * 2), "sum to 1"),
-        (lambda d: _cpd(d, 1).update(leaves=[[0.5, 0.5]] * 2), "3 states"),
-        (lambda d: _cpd(d, 1)["splits"][0].update(groups=[[0], [1]]), "share out"),
-        (lambda d: _cpd(d, 1)["splits"][0].update(groups=[0]), "should be a list"),
-        (lambda d: _cpd(d, 1)["splits"][0].update(variable=1), "no parent"),
-        (lambda d: _cpd(d, 1)["splits"][0].update(variable=[]), "of type int"),
-        (lambda d: _cpd(d, 1)["splits"][0].update(branches=[0, 2]), "no earlier node"),
-        (lambda d: _cpd(d, 1).update(splits=[], leaves=[]), "one branch's"),
-        (lambda d: _cpd(d, 2)["values"].update(numbers=[3] * 9), "names state 3"),
-        (lambda d: _cpd(d, 2)["values"].update(numbers=[0] * 8), "9 numbers"),
-        (lambda d: _cpd(d, 0).update(experience=[1.0]), "experience of shape"),
-        (
-            lambda d: _cpd(d, 0).update(experience={"shape": [], "numbers": [-1.0]}),
-            "at least 0",
-        ),
-        (lambda d: d["domain"][0]["hierarchy"].update(parents=[0]), "hierarchy"),
-        (lambda d: d["domain"][0]["hierarchy"].update(parents=["x"]), "of type int"),
-        (lambda d: d["domain"][0]["hierarchy"].update(nodes=[[]]), "of type str"),
-    ],
-)
-def test_a_damaged_file_is_refused_in_one_sentence(
-    tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str
-) -> None:
-    with pytest.raises(ModelFileError, match=message) as caught:
-        read(_changed(tmp_path, change))
-    assert "\n" not in str(caught.value)
+DAMAGES: list[Any] = [
+    (lambda d: d.update(format="x"), 'lacks "format": "bayleaf-network"'),
+    (lambda d: d["network"]["dag"].update(parents=[[1], [0], []]), "cycle"),
+    (lambda d: _cpd(d, 1).update(type="x"), "tree, grouped_table, deterministic"),
+    (lambda d: _cpd(d, 1).update(leaves=[[0.5, 0.6, 0.0]] * 2), "sum to 1"),
+    (lambda d: _cpd(d, 1).update(leaves=[[0.5, 0.5]] * 2), "3 states"),
+    (lambda d: _cpd(d, 1)["splits"][0].update(groups=[[0], [1]]), "share out"),
+    (lambda d: _cpd(d, 1)["splits"][0].update(groups=[0]), "should be a list"),
+    (lambda d: _cpd(d, 1)["splits"][0].update(variable=1), "no parent"),
+    (lambda d: _cpd(d, 1)["splits"][0].update(variable=[]), "of type int"),
+    (lambda d: _cpd(d, 1)["splits"][0].update(branches=[0, 2]), "no earlier node"),
+    (lambda d: _cpd(d, 1).update(splits=[], leaves=[]), "one branch's"),
+    (lambda d: _cpd(d, 2)["values"].update(numbers=[3] * 9), "names state 3"),
+    (lambda d: _cpd(d, 2)["values"].update(numbers=[0] * 8), "9 numbers"),
+    (lambda d: _cpd(d, 0).update(experience=[1.0]), "experience of shape"),
+    (
+        lambda d: _cpd(d, 0).update(experience={"shape": [], "numbers": [-1.0]}),
+        "at least 0",
+    ),
+    (lambda d: d["domain"][0]["hierarchy"].update(parents=[0]), "hierarchy"),
+    (lambda d: d["domain"][0]["hierarchy"].update(parents=["x"]), "of type int"),
+    (lambda d: d["domain"][0]["hierarchy"].update(nodes=[[]]), "of type str"),
+]
+
+
+def test_a_damaged_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    def check(case: tuple[Callable[[dict[str, Any]], object], str]) -> None:
+        change, message = case
+        with pytest.raises(ModelFileError, match=message) as caught:
+            read(_changed(tmp_path, change))
+        assert "\n" not in str(caught.value)
+
+    check_each(DAMAGES, check)
 
 
 def test_a_tree_nested_too_deeply_is_refused(tmp_path: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import codecs
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bayleaf.io import NetworkFileError, read_network
 from bayleaf.io.formats.source_file import decoded
 from bayleaf.io.formats.xml.reading import read_xml
+from offenders import check_each
 
 TEXT = "<BIF>\n<NAME>café</NAME>\n</BIF>"
 PLAIN = '<?xml version="1.0"?>\n'
@@ -24,21 +27,21 @@ def name_in(folder: Path, content: bytes) -> str:
     return read_xml(path, "BIF", "XMLBIF").one("NAME").words()
 
 
-@pytest.mark.parametrize(
-    "start",
-    [
-        b"",
-        codecs.BOM_UTF8,
-        b"\n\r\n  ",
-        codecs.BOM_UTF8 + b"\n",
-        b"\n" + codecs.BOM_UTF8,
-    ],
-)
-@pytest.mark.parametrize("declaration", ["", PLAIN, UTF])
-def test_blank_lines_and_a_byte_order_mark_may_stand_first(
-    tmp_path: Path, start: bytes, declaration: str
-) -> None:
-    assert name_in(tmp_path, start + (declaration + TEXT).encode()) == "café"
+STARTS: list[Any] = [
+    b"",
+    codecs.BOM_UTF8,
+    b"\n\r\n  ",
+    codecs.BOM_UTF8 + b"\n",
+    b"\n" + codecs.BOM_UTF8,
+]
+
+
+def test_blank_lines_and_a_byte_order_mark_may_stand_first(tmp_path: Path) -> None:
+    def check(case: tuple[bytes, str]) -> None:
+        start, declaration = case
+        assert name_in(tmp_path, start + (declaration + TEXT).encode()) == "café"
+
+    check_each(product(STARTS, ["", PLAIN, UTF]), check)
 
 
 @pytest.mark.parametrize("declaration", ["", PLAIN, UTF, LATIN])

@@ -10,6 +10,7 @@ import pytest
 
 from bayleaf.io.formats.source_file import NetworkFileError
 from bayleaf.io.formats.xml.xdsl import read, write
+from offenders import check_each
 from oracles.hard_networks import assert_same_network, hard_network, mixed_network
 
 SMALL = """<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -165,20 +166,20 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("case", MALFORMED)
-def test_a_malformed_file_is_refused_with_file_and_line(
-    tmp_path: Path, case: str
-) -> None:
-    text, line, problem = MALFORMED[case]
-    path = written(tmp_path, text)
-    with pytest.raises(NetworkFileError, match=problem) as caught:
-        read(path)
-    message = str(caught.value)
-    assert "\n" not in message
-    if line is None:
-        assert message.startswith("given.xdsl")
-    else:
-        assert message.startswith(f"given.xdsl, line {line}: ")
+def test_a_malformed_file_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    def check(case: str) -> None:
+        text, line, problem = MALFORMED[case]
+        path = written(tmp_path, text)
+        with pytest.raises(NetworkFileError, match=problem) as caught:
+            read(path)
+        message = str(caught.value)
+        assert "\n" not in message
+        if line is None:
+            assert message.startswith("given.xdsl")
+        else:
+            assert message.startswith(f"given.xdsl, line {line}: ")
+
+    check_each(MALFORMED, check)
 
 
 def test_a_file_above_the_limit_is_refused(tmp_path: Path) -> None:
