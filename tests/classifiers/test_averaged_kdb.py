@@ -138,10 +138,17 @@ def test_the_order_of_rows_changes_no_bit() -> None:
     )
 
 
+@pytest.fixture(scope="module")
+def by_one_thread() -> AveragedKDBClassifier:
+    return AveragedKDBClassifier(n_jobs=1, random_state=0).fit(*_mixed(2500))
+
+
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
-def test_threads_change_no_bit(n_jobs: int) -> None:
+def test_threads_change_no_bit(
+    n_jobs: int, by_one_thread: AveragedKDBClassifier
+) -> None:
     frame, y = _mixed(2500)
-    one = AveragedKDBClassifier(n_jobs=1, random_state=0).fit(frame, y)
+    one = by_one_thread
     other = AveragedKDBClassifier(n_jobs=n_jobs, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(
         one.predict_log_proba(frame), other.predict_log_proba(frame)

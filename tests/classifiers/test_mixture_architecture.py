@@ -26,10 +26,17 @@ def _grown(**parameters: Any) -> HierarchicalMixtureNBClassifier:
     )
 
 
+@pytest.fixture(scope="module")
+def grown() -> HierarchicalMixtureNBClassifier:
+    return _grown(learning="batch").fit(*_parity())
+
+
 @pytest.mark.parametrize("learning", ["online", "batch"])
-def test_parity_grows_gates(learning: str) -> None:
+def test_parity_grows_gates(
+    learning: str, grown: HierarchicalMixtureNBClassifier
+) -> None:
     X, y = _parity()
-    model = _grown(learning=learning).fit(X, y)
+    model = grown if learning == "batch" else _grown(learning=learning).fit(X, y)
     losses = model.growth_.log_losses
     assert model.architecture_ == model.growth_.architecture
     assert losses[model.architecture_] == min(losses.values())
@@ -39,9 +46,10 @@ def test_parity_grows_gates(learning: str) -> None:
     assert 0.6 < losses[()] < 2.0
 
 
-def test_what_grew_is_what_is_learned_by_name() -> None:
+def test_what_grew_is_what_is_learned_by_name(
+    grown: HierarchicalMixtureNBClassifier,
+) -> None:
     X, y = _parity()
-    grown = _grown(learning="batch").fit(X, y)
     named = HierarchicalMixtureNBClassifier(
         learning="batch", architecture=grown.architecture_, random_state=0
     ).fit(X, y)
@@ -81,9 +89,11 @@ def test_experts_of_other_kinds_grow_gates_too() -> None:
     assert len(model.architecture_) > 0
 
 
-def test_a_grown_mixture_is_saved(tmp_path: Path) -> None:
-    X, y = _parity()
-    model = _grown(learning="batch").fit(X, y)
+def test_a_grown_mixture_is_saved(
+    grown: HierarchicalMixtureNBClassifier, tmp_path: Path
+) -> None:
+    X, _ = _parity()
+    model = grown
     model.save(tmp_path / "model.json")
     read = bayleaf.load(tmp_path / "model.json")
     assert read.architecture_ == model.architecture_

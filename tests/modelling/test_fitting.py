@@ -462,7 +462,7 @@ def test_fits_of_random_graphs_equal_counting() -> None:
 
 def test_alarm_with_a_fifth_missing_equals_learn_parameters(data_folder: Path) -> None:
     alarm = read_network(data_folder / "networks" / "alarm.bif")
-    frame = alarm.sample(1000, random_state=0).to_pandas().astype(str).astype(object)
+    frame = alarm.sample(300, random_state=0).to_pandas().astype(str).astype(object)
     frame = frame.mask(np.random.default_rng(1).random(frame.shape) < 0.2)
     structure = BayesianNetwork.from_edges(alarm)
     fitted = structure.fit(frame, missing="em")

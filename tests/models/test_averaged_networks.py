@@ -128,16 +128,19 @@ def test_certain_tables_are_drawn_as_they_are(
     np.testing.assert_allclose(drawn, expected, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "n_draws", [4000, pytest.param(20_000, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("missing", [0.0, 0.5])
 def test_the_mean_of_draws_is_the_score(
-    model: AveragedNetworksModel, missing: float
+    model: AveragedNetworksModel, missing: float, n_draws: int
 ) -> None:
     # Tables are drawn independently, so expectations multiply.
     rows = tuple(np.full(size.shape, 9.0) for size in model.table_sizes)
     support = SupportCounts(rows, (0.0,) * len(rows), prior_is_learned=False)
     codes = random_codes(5, missing).rows(slice(0, 6))
     rng = np.random.default_rng(0)
-    drawn = np.exp(model.drawn_log_scores(codes, support, 20_000, rng))
+    drawn = np.exp(model.drawn_log_scores(codes, support, n_draws, rng))
     expected = np.exp(model.class_log_scores(codes))
     error = drawn.std(axis=0) / np.sqrt(len(drawn))
     assert (np.abs(drawn.mean(axis=0) - expected) < 5 * error + 1e-12).all()

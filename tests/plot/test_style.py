@@ -40,6 +40,7 @@ def test_axes_must_be_axes(matplotlib: Any) -> None:
         rank_bars(SCORES, ax=Figure())  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_picture_loads_no_pyplot(tmp_path: Path) -> None:
     code = (
         "import sys, bayleaf.plot; "

@@ -23,6 +23,12 @@ def results() -> Results:
     return Results(map(finished, desjardins2008.cells()))
 
 
+@pytest.fixture(scope="module")
+def whole_page(results: Results) -> str:
+    """The page of all results; each of its figures is searched for among all."""
+    return desjardins2008_page.page(results)
+
+
 def _cell(**wanted: Any) -> Cell:
     (cell,) = [c for c in desjardins2008.cells() if c.fits(wanted)]
     return cell
@@ -69,8 +75,9 @@ def test_an_unfinished_protocol_has_no_means(results: Results) -> None:
     assert "cannot be those of a distribution" in page
 
 
-def test_the_page_sets_means_beside_those_expected(results: Results) -> None:
-    page = desjardins2008_page.page(results)
+@pytest.mark.slow
+def test_the_page_sets_means_beside_those_expected(whole_page: str) -> None:
+    page = whole_page
     assert "| FLAT | -25002 / 202 / 10.0 | +0.66 | -25169 / 173 / 7.6 |" in page
     assert "| mushroom | +0 | 1.00 to 1.00 | 1.00 | 1.00 | 1.00 | +0 |" in page
     assert "-127.54 below" in page
@@ -84,9 +91,9 @@ def test_given_hierarchies_are_not_made_up() -> None:
     assert "were not there (avh/mushroom.json of the data folder)" in page
 
 
-def test_a_page_with_all_hierarchies_misses_none(results: Results) -> None:
-    page = desjardins2008_page.page(results)
-    assert "hierarchies of values were not there" not in page
+@pytest.mark.slow
+def test_a_page_with_all_hierarchies_misses_none(whole_page: str) -> None:
+    assert "hierarchies of values were not there" not in whole_page
 
 
 def test_the_shipped_mushroom_table_has_the_complete_rows() -> None:

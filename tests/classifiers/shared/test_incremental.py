@@ -61,16 +61,31 @@ _tables = st.lists(
 )
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+_settings = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
+
+
+@settings(max_examples=7, **_settings)
 @given(table=_tables, data=st.data())
 def test_any_split_of_nominal_columns_equals_one_fit(
     kind: Any, table: Any, data: Any
 ) -> None:
+    _check_split(kind, table, data)
+
+
+@pytest.mark.slow
+@settings(max_examples=40, **_settings)
+@given(table=_tables, data=st.data())
+def test_many_splits_of_nominal_columns_equal_one_fit(
+    kind: Any, table: Any, data: Any
+) -> None:
+    _check_split(kind, table, data)
+
+
+def _check_split(kind: Any, table: Any, data: Any) -> None:
     # A column needs a value somewhere; all classes must occur for fit to know them.
     table = [(label, "p", "q", "r") for label in _CLASSES] + table
     order = data.draw(st.permutations(range(len(table))))
@@ -85,9 +100,9 @@ def test_any_split_of_nominal_columns_equals_one_fit(
 
 @pytest.mark.parametrize("missing", ["marginalize", "state"])
 def test_batches_of_one_row_equal_one_fit(kind: Any, missing: str) -> None:
-    columns, y = nominal_columns(n_rows=40, missing=0.2)
+    columns, y = nominal_columns(n_rows=20, missing=0.2)
     frame = pd.DataFrame(columns, dtype=object)
-    batched = _in_batches(kind(missing=missing), columns, y, range(1, 40))
+    batched = _in_batches(kind(missing=missing), columns, y, range(1, 20))
     _check_same_model(batched, kind(missing=missing).fit(frame, y), frame)
 
 

@@ -76,6 +76,7 @@ def test_the_choice_of_plain_text_is_kept() -> None:
         assert "text/html" not in model._repr_mimebundle_()
 
 
+@pytest.mark.slow
 def test_no_template_is_needed() -> None:
     code = (
         "import sys; sys.modules['jinja2'] = None; import bayleaf; "
