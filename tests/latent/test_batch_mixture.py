@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -15,6 +15,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.latent.batch_mixture import BatchMixture, BatchOptions, learn_batch
 from bayleaf.models.class_model import log_normalize
 from bayleaf.models.hierarchical_mixture import HierarchicalMixtureModel
+from offenders import check_each
 from property.networks import domain_of
 
 CARDS = (2, 3, 2, 3)
@@ -61,13 +62,15 @@ def _tables(draw: st.DrawFn) -> Codes:
     return _codes(columns, [1.0, *weights])
 
 
-@given(
+ANY_START = given(
     _tables(),
     st.sampled_from([(), (2,), (3,), (2, 2), (2, 1, 2)]),
     st.floats(0.01, 3.0),
     st.integers(0, 1000),
 )
-def test_no_step_lowers_the_objective(
+
+
+def objectives_never_fall(
     codes: Codes, architecture: tuple[int, ...], pseudo_count: float, seed: int
 ) -> None:
     options = BatchOptions(pseudo_count=pseudo_count, max_iter=15, tol=0.0)
@@ -76,14 +79,33 @@ def test_no_step_lowers_the_objective(
     assert (np.diff(found.objectives) >= 0.0).all()
 
 
-@pytest.mark.parametrize("architecture", [(), (4,), (2, 2)])
-def test_the_log_likelihood_is_that_of_the_model(architecture: tuple[int, ...]) -> None:
-    codes = _codes(_rows(0), np.random.default_rng(0).integers(3, size=60))
-    found = _learn(codes, architecture=architecture)
-    model = HierarchicalMixtureModel(domain_of(CARDS), architecture, (found.banks,))
-    proba = log_normalize(model.class_log_scores(codes.without_last()))
-    own = proba[np.arange(60), codes.column(3)]
-    assert found.log_likelihood == pytest.approx(codes.weights @ own, rel=1e-10)
+@settings(max_examples=25)
+@ANY_START
+def test_no_step_lowers_the_objective(
+    codes: Codes, architecture: tuple[int, ...], pseudo_count: float, seed: int
+) -> None:
+    objectives_never_fall(codes, architecture, pseudo_count, seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=100)
+@ANY_START
+def test_no_step_lowers_the_objective_from_many_starts(
+    codes: Codes, architecture: tuple[int, ...], pseudo_count: float, seed: int
+) -> None:
+    objectives_never_fall(codes, architecture, pseudo_count, seed)
+
+
+def test_the_log_likelihood_is_that_of_the_model() -> None:
+    def check(architecture: tuple[int, ...]) -> None:
+        codes = _codes(_rows(0), np.random.default_rng(0).integers(3, size=60))
+        found = _learn(codes, architecture=architecture)
+        model = HierarchicalMixtureModel(domain_of(CARDS), architecture, (found.banks,))
+        proba = log_normalize(model.class_log_scores(codes.without_last()))
+        own = proba[np.arange(60), codes.column(3)]
+        assert found.log_likelihood == pytest.approx(codes.weights @ own, rel=1e-10)
+
+    check_each([(), (4,), (2, 2)], check)
 
 
 def test_learning_tells_the_classes_that_one_naive_bayes_cannot() -> None:
@@ -156,16 +178,19 @@ def test_rows_without_weight_are_refused() -> None:
         _learn(_codes(_rows(0), np.zeros(60)))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        ("pseudo_count", 0.0, "pseudo_count must be a number above 0, got 0.0"),
-        ("pseudo_count", "1", "pseudo_count must be a number above 0, got '1'"),
-        ("start_spread", float("nan"), "start_spread must be a number above 0"),
-        ("tol", -1.0, "tol must be a number of at least 0, got -1.0"),
-        ("max_iter", 1.5, "max_iter must be an integer of at least 0, got 1.5"),
-    ],
-)
-def test_options_out_of_range_are_named(name: str, value: Any, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        BatchOptions(**{name: value})
+def test_options_out_of_range_are_named() -> None:
+    def check(case: tuple[str, Any, str]) -> None:
+        name, value, sentence = case
+        with pytest.raises(ValueError, match=sentence):
+            BatchOptions(**{name: value})
+
+    check_each(
+        [
+            ("pseudo_count", 0.0, "pseudo_count must be a number above 0, got 0.0"),
+            ("pseudo_count", "1", "pseudo_count must be a number above 0, got '1'"),
+            ("start_spread", float("nan"), "start_spread must be a number above 0"),
+            ("tol", -1.0, "tol must be a number of at least 0, got -1.0"),
+            ("max_iter", 1.5, "max_iter must be an integer of at least 0, got 1.5"),
+        ],
+        check,
+    )

@@ -15,6 +15,7 @@ from bayleaf.cpds.grouped_table import GroupedTableCPD
 from bayleaf.data.codes import Codes
 from bayleaf.graph.dag import DAG
 from bayleaf.latent import learn_parameters
+from offenders import check_each
 from property.networks import domain_of, random_network
 
 CARDS = [2, 3, 2, 2]
@@ -83,31 +84,35 @@ def test_complete_rows_give_the_shares_of_counting_bit_for_bit() -> None:
         np.testing.assert_array_equal(experience, counts.sum(axis=-1))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_step_equals_one_over_all_completions(seed: int) -> None:
-    rows, start = _rows(seed, 60, holes=0.3), _network(seed)
-    weights = np.random.default_rng(seed).random(60)
-    learned = learn_parameters(start, rows, sample_weight=weights, max_iter=1)
-    weighted = replace(rows, weights=weights, unit_weights=False)
-    counts, before = _brute_step(start, weighted)
-    for cpd, table in zip(learned.network.cpds, counts, strict=True):
-        expected = table / table.sum(axis=-1, keepdims=True)
-        np.testing.assert_allclose(cpd.probabilities, expected, atol=1e-12)
-    assert learned.objectives[0] == pytest.approx(before, rel=1e-12)
-    after = _brute_step(learned.network, weighted)[1]
-    assert learned.log_likelihood == pytest.approx(after, rel=1e-12)
+def test_a_step_equals_one_over_all_completions() -> None:
+    def check(seed: int) -> None:
+        rows, start = _rows(seed, 60, holes=0.3), _network(seed)
+        weights = np.random.default_rng(seed).random(60)
+        learned = learn_parameters(start, rows, sample_weight=weights, max_iter=1)
+        weighted = replace(rows, weights=weights, unit_weights=False)
+        counts, before = _brute_step(start, weighted)
+        for cpd, table in zip(learned.network.cpds, counts, strict=True):
+            expected = table / table.sum(axis=-1, keepdims=True)
+            np.testing.assert_allclose(cpd.probabilities, expected, atol=1e-12)
+        assert learned.objectives[0] == pytest.approx(before, rel=1e-12)
+        after = _brute_step(learned.network, weighted)[1]
+        assert learned.log_likelihood == pytest.approx(after, rel=1e-12)
+
+    check_each(range(4), check)
 
 
 @pytest.mark.parametrize("experience", [0.0, 2.5])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_objective_never_falls(seed: int, experience: float) -> None:
-    start = _network(seed).with_experience(experience)
-    rows = _rows(seed, 300, holes=0.4)
-    learned = learn_parameters(start, rows, tol=0.0, max_iter=60)
-    assert learned.n_iter >= 30
-    steps = np.diff(learned.objectives)
-    assert (steps >= -1e-9 * abs(learned.objectives[-1])).all()
-    assert steps[0] > 0
+def test_the_objective_never_falls(experience: float) -> None:
+    def check(seed: int) -> None:
+        start = _network(seed).with_experience(experience)
+        rows = _rows(seed, 300, holes=0.4)
+        learned = learn_parameters(start, rows, tol=0.0, max_iter=60)
+        assert learned.n_iter >= 30
+        steps = np.diff(learned.objectives)
+        assert (steps >= -1e-9 * abs(learned.objectives[-1])).all()
+        assert steps[0] > 0
+
+    check_each(range(3), check)
 
 
 def test_the_prior_of_experience_counts_like_rows() -> None:
@@ -240,30 +245,31 @@ def test_impossible_rows_are_named() -> None:
         learn_parameters(start, complete)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"tol": -1.0}, "tol"),
-        ({"tol": float("nan")}, "tol"),
-        ({"max_iter": 0}, "max_iter"),
-        ({"n_restarts": 0}, "n_restarts"),
-        ({"max_iter": 1.5}, "max_iter must be an integer"),
-        ({"max_iter": None}, "max_iter must be an integer"),
-        ({"n_restarts": "2"}, "n_restarts must be an integer"),
-        ({"tol": "x"}, "tol must be a number"),
-        ({"random_state": "seed"}, "random_state must be None, an integer"),
-        ({"sample_weight": ["x"] * 20}, "sample_weight must be 20 finite numbers"),
-        ({"sample_weight": [1e308] * 20}, "sum to at most 1e[+]300"),
-        ({"sample_weight": [1.0]}, "sample_weight must be 20 finite numbers"),
-        ({"sample_weight": [-1.0] * 20}, "at least 0"),
-        ({"sample_weight": [0.0] * 20}, "no rows with a positive weight"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(
-    parameters: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        learn_parameters(_network(), _rows(0, 20), **parameters)
+def test_parameters_out_of_range_are_refused() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        parameters, message = case
+        with pytest.raises(ValueError, match=message):
+            learn_parameters(_network(), _rows(0, 20), **parameters)
+
+    check_each(
+        [
+            ({"tol": -1.0}, "tol"),
+            ({"tol": float("nan")}, "tol"),
+            ({"max_iter": 0}, "max_iter"),
+            ({"n_restarts": 0}, "n_restarts"),
+            ({"max_iter": 1.5}, "max_iter must be an integer"),
+            ({"max_iter": None}, "max_iter must be an integer"),
+            ({"n_restarts": "2"}, "n_restarts must be an integer"),
+            ({"tol": "x"}, "tol must be a number"),
+            ({"random_state": "seed"}, "random_state must be None, an integer"),
+            ({"sample_weight": ["x"] * 20}, "sample_weight must be 20 finite numbers"),
+            ({"sample_weight": [1e308] * 20}, "sum to at most 1e[+]300"),
+            ({"sample_weight": [1.0]}, "sample_weight must be 20 finite numbers"),
+            ({"sample_weight": [-1.0] * 20}, "at least 0"),
+            ({"sample_weight": [0.0] * 20}, "no rows with a positive weight"),
+        ],
+        check,
+    )
 
 
 def test_progress_is_told_after_each_step() -> None:

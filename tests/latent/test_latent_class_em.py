@@ -25,6 +25,7 @@ from bayleaf.latent.latent_class_em import (
     LatentClassFit,
     learn_latent_class,
 )
+from offenders import check_each
 from oracles.coded_tables import random_codes
 
 incomplete_codes = partial(random_codes, (3, 2, 4, 2), missing=0.15)
@@ -90,31 +91,35 @@ def test_the_objective_never_falls(
         np.testing.assert_allclose(table.sum(axis=-1), 1.0, rtol=1e-12)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=str)
-def test_the_end_is_a_fixed_point_of_a_literal_step(rule: Smoothing) -> None:
-    codes = incomplete_codes(40, 3, weights="fractions")
-    options = EMOptions(n_restarts=1, max_iter=5000, tol=0.0)
-    fit = learn_latent_class(codes, 3, rule, options, [3])
-    counts, component_counts, log_likelihood = _expected_counts(codes, fit)
-    assert fit.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
-    for count, table in zip(counts, fit.tables, strict=True):
-        np.testing.assert_allclose(rule.estimate(count), table, atol=1e-6)
-    if isinstance(rule, Lidstone | Dirichlet):
-        shares = rule.estimate(component_counts)
-        np.testing.assert_allclose(shares, fit.weights, atol=1e-6)
+def test_the_end_is_a_fixed_point_of_a_literal_step() -> None:
+    def check(rule: Smoothing) -> None:
+        codes = incomplete_codes(40, 3, weights="fractions")
+        options = EMOptions(n_restarts=1, max_iter=5000, tol=0.0)
+        fit = learn_latent_class(codes, 3, rule, options, [3])
+        counts, component_counts, log_likelihood = _expected_counts(codes, fit)
+        assert fit.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
+        for count, table in zip(counts, fit.tables, strict=True):
+            np.testing.assert_allclose(rule.estimate(count), table, atol=1e-6)
+        if isinstance(rule, Lidstone | Dirichlet):
+            shares = rule.estimate(component_counts)
+            np.testing.assert_allclose(shares, fit.weights, atol=1e-6)
+
+    check_each(RULES, check)
 
 
-@pytest.mark.parametrize("rule", [Lidstone(0.7), Dirichlet(2.0), MEstimate(3.0)])
-def test_one_component_is_naive_bayes(rule: Smoothing) -> None:
-    codes = incomplete_codes(40, 5, weights="fractions")
-    fit = learn_latent_class(codes, 1, rule, EMOptions(), [0])
-    np.testing.assert_array_equal(fit.weights, 1.0)
-    for feature, table in enumerate(fit.tables):
-        states, own = codes.column(feature), codes.column(codes.n_variables - 1)
-        counts = np.zeros((codes.cards[-1], codes.cards[feature] + 1))
-        np.add.at(counts, (own, states), codes.weights)
-        expected = rule.estimate(counts[:, :-1])
-        np.testing.assert_allclose(table[:, 0], expected, rtol=1e-12)
+def test_one_component_is_naive_bayes() -> None:
+    def check(rule: Smoothing) -> None:
+        codes = incomplete_codes(40, 5, weights="fractions")
+        fit = learn_latent_class(codes, 1, rule, EMOptions(), [0])
+        np.testing.assert_array_equal(fit.weights, 1.0)
+        for feature, table in enumerate(fit.tables):
+            states, own = codes.column(feature), codes.column(codes.n_variables - 1)
+            counts = np.zeros((codes.cards[-1], codes.cards[feature] + 1))
+            np.add.at(counts, (own, states), codes.weights)
+            expected = rule.estimate(counts[:, :-1])
+            np.testing.assert_allclose(table[:, 0], expected, rtol=1e-12)
+
+    check_each([Lidstone(0.7), Dirichlet(2.0), MEstimate(3.0)], check)
 
 
 def test_components_that_generated_the_rows_are_found() -> None:

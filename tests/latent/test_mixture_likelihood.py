@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.optimize import approx_fprime
 from bayleaf.data.codes import Codes
 from bayleaf.latent import mixture_likelihood
 from bayleaf.latent.mixture_likelihood import Layout, MixtureLikelihood
+from offenders import check_each
 
 Floats = NDArray[np.float64]
 
@@ -66,50 +68,52 @@ def _own_shares(
     return found
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_the_objective_equals_its_formula(architecture: tuple[int, ...]) -> None:
-    codes = _rows(1)
-    likelihood = MixtureLikelihood(codes, architecture, 0.7)
-    point = likelihood.random_start(1.0, np.random.default_rng(0))
-    logs = likelihood.normalized(point)
-    expected = 0.7 * logs.sum()
-    for row in range(codes.n_rows):
-        own = sum(_own_shares(logs, architecture, codes, row))
-        expected += codes.weights[row] * math.log(own)
-    assert likelihood.objective(point)[0] == pytest.approx(expected, rel=1e-12)
+def test_the_objective_equals_its_formula() -> None:
+    def check(architecture: tuple[int, ...]) -> None:
+        codes = _rows(1)
+        likelihood = MixtureLikelihood(codes, architecture, 0.7)
+        point = likelihood.random_start(1.0, np.random.default_rng(0))
+        logs = likelihood.normalized(point)
+        expected = 0.7 * logs.sum()
+        for row in range(codes.n_rows):
+            own = sum(_own_shares(logs, architecture, codes, row))
+            expected += codes.weights[row] * math.log(own)
+        assert likelihood.objective(point)[0] == pytest.approx(expected, rel=1e-12)
+
+    check_each(ARCHITECTURES, check)
 
 
-@pytest.mark.parametrize("naive_experts", [True, False])
-@pytest.mark.parametrize("architecture", ARCHITECTURES[1:])
-def test_the_gradient_equals_finite_differences(
-    architecture: tuple[int, ...], naive_experts: bool
-) -> None:
-    likelihood = MixtureLikelihood(
-        _rows(2), architecture, 0.7, naive_experts=naive_experts
-    )
-    rng = np.random.default_rng(0)
-    likelihood.log_own = np.log(rng.random(likelihood.log_own.shape))
-    point = likelihood.random_start(1.0, rng)
-    slopes = approx_fprime(point, lambda p: likelihood.objective(p)[0], 1e-6)
-    np.testing.assert_allclose(likelihood.objective(point)[1], slopes, atol=2e-4)
+def test_the_gradient_equals_finite_differences() -> None:
+    def check(case: tuple[bool, tuple[int, ...]]) -> None:
+        naive_experts, architecture = case
+        likelihood = MixtureLikelihood(
+            _rows(2), architecture, 0.7, naive_experts=naive_experts
+        )
+        rng = np.random.default_rng(0)
+        likelihood.log_own = np.log(rng.random(likelihood.log_own.shape))
+        point = likelihood.random_start(1.0, rng)
+        slopes = approx_fprime(point, lambda p: likelihood.objective(p)[0], 1e-6)
+        np.testing.assert_allclose(likelihood.objective(point)[1], slopes, atol=2e-4)
+
+    check_each(itertools.product([True, False], ARCHITECTURES[1:]), check)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_rows_are_shared_by_path_weight_and_own_class(
-    architecture: tuple[int, ...],
-) -> None:
-    likelihood = MixtureLikelihood(_rows(3), architecture, 1.0)
-    point = likelihood.random_start(1.0, np.random.default_rng(0))
-    logs = likelihood.normalized(point)
-    merged = likelihood.codes
-    shares = np.array(
-        [_own_shares(logs, architecture, merged, r) for r in range(merged.n_rows)]
-    )
-    np.testing.assert_allclose(
-        likelihood.responsibilities(logs),
-        shares / shares.sum(axis=1, keepdims=True),
-        rtol=1e-12,
-    )
+def test_rows_are_shared_by_path_weight_and_own_class() -> None:
+    def check(architecture: tuple[int, ...]) -> None:
+        likelihood = MixtureLikelihood(_rows(3), architecture, 1.0)
+        point = likelihood.random_start(1.0, np.random.default_rng(0))
+        logs = likelihood.normalized(point)
+        merged = likelihood.codes
+        shares = np.array(
+            [_own_shares(logs, architecture, merged, r) for r in range(merged.n_rows)]
+        )
+        np.testing.assert_allclose(
+            likelihood.responsibilities(logs),
+            shares / shares.sum(axis=1, keepdims=True),
+            rtol=1e-12,
+        )
+
+    check_each(ARCHITECTURES, check)
 
 
 def test_experts_of_other_kinds_are_weighed_by_the_gates() -> None:

@@ -19,6 +19,7 @@ from bayleaf.latent.online_mixture import (
 )
 from bayleaf.models.mixtures.tables import mixture_log_posteriors
 from bayleaf.native.mixtures import learn_pass
+from offenders import check_each
 from oracles.coded_tables import random_codes
 
 CARDS = (2, 3, 4)
@@ -159,22 +160,24 @@ def flat_counters(levels: list[list[LiteralNode]]) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("missing_denominator", ["rows_with_value", "all_rows"])
-@pytest.mark.parametrize("architecture", ARCHITECTURES, ids=str)
 def test_one_pass_leaves_every_counter_as_the_literal_loop_does(
-    architecture: tuple[int, ...], missing_denominator: str
+    missing_denominator: str,
 ) -> None:
-    options = OnlineOptions(n_passes=1, missing_denominator=missing_denominator)  # type: ignore[arg-type]
-    codes = table(50, weights="fractions")
-    order = np.random.default_rng(1).permutation(codes.n_rows)
-    levels = literal_learning(codes, order.tolist(), architecture, options, seed=2)
-    found = learn_counters(
-        codes, order, architecture, options, np.random.default_rng(2)
-    )
-    expected = flat_counters(levels)
-    for ours, literal in zip(
-        (found.priors, found.cells, found.totals), expected, strict=True
-    ):
-        np.testing.assert_allclose(ours, literal, rtol=1e-12, atol=0)
+    def check(architecture: tuple[int, ...]) -> None:
+        options = OnlineOptions(n_passes=1, missing_denominator=missing_denominator)  # type: ignore[arg-type]
+        codes = table(50, weights="fractions")
+        order = np.random.default_rng(1).permutation(codes.n_rows)
+        levels = literal_learning(codes, order.tolist(), architecture, options, seed=2)
+        found = learn_counters(
+            codes, order, architecture, options, np.random.default_rng(2)
+        )
+        expected = flat_counters(levels)
+        for ours, literal in zip(
+            (found.priors, found.cells, found.totals), expected, strict=True
+        ):
+            np.testing.assert_allclose(ours, literal, rtol=1e-12, atol=0)
+
+    check_each(ARCHITECTURES, check)
 
 
 def test_later_passes_and_other_settings_agree_too() -> None:

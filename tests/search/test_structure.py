@@ -8,6 +8,7 @@ from bayleaf.data.domain import Domain, Variable
 from bayleaf.graph.dag import DAG
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.structure import Deadline, GroupedParents, SearchResult, best_result
+from offenders import check_each
 
 DOMAIN = Domain(tuple(Variable(name, ("no", "yes")) for name in "abc"))
 
@@ -20,25 +21,28 @@ def result(score: float, restart: int, stopped: bool = False) -> SearchResult:
     return SearchResult(DAG(((),)), (), score, (), stopped, restart)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"required_edges": edges((0, 3))}, "names no variable; use indices"),
-        ({"forbidden_edges": edges((1, 1))}, "from variable 'b' to itself"),
-        (
-            {"required_edges": edges((0, 1)), "forbidden_edges": edges((0, 1))},
-            "from 'a' to 'b' is both required and forbidden",
-        ),
-        ({"required_edges": edges((0, 1), (1, 0))}, "close a cycle among a, b"),
-        (
-            {"required_edges": edges((0, 2), (1, 2)), "max_parents": 1},
-            "variable 'c' 2 parents, more than max_parents=1",
-        ),
-    ],
-)
-def test_constraints_that_nothing_keeps_to_are_named(settings, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        Constraints(**settings).check(DOMAIN)
+def test_constraints_that_nothing_keeps_to_are_named() -> None:
+    def check(case: tuple[Any, Any]) -> None:
+        settings, message = case
+        with pytest.raises(ValueError, match=message):
+            Constraints(**settings).check(DOMAIN)
+
+    check_each(
+        [
+            ({"required_edges": edges((0, 3))}, "names no variable; use indices"),
+            ({"forbidden_edges": edges((1, 1))}, "from variable 'b' to itself"),
+            (
+                {"required_edges": edges((0, 1)), "forbidden_edges": edges((0, 1))},
+                "from 'a' to 'b' is both required and forbidden",
+            ),
+            ({"required_edges": edges((0, 1), (1, 0))}, "close a cycle among a, b"),
+            (
+                {"required_edges": edges((0, 2), (1, 2)), "max_parents": 1},
+                "variable 'c' 2 parents, more than max_parents=1",
+            ),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

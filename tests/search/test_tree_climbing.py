@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +22,7 @@ from bayleaf.search.hierarchies.local import LocalHierarchies
 from bayleaf.search.structure import SearchProgress, SearchResult
 from bayleaf.search.tree_climbing import TreeSearch, climb_trees
 from bayleaf.search.trees.shape import SplitShape, TreeShape
+from offenders import check_each
 from oracles import tree_networks
 
 MODEL = {
@@ -107,46 +109,48 @@ def test_the_papers_cars_take_ten_parameters_as_a_tree_of_groups() -> None:
 
 
 @pytest.mark.parametrize("name", LOCAL_SCORES)
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("n_restarts", [1, 3])
-def test_scores_and_gains_are_those_of_full_recomputation(
-    name: str, search: TreeSearch, n_restarts: int
-) -> None:
-    codes, domain, hierarchies = _random(n_restarts, weighted=True)
-    found = _climb(
-        codes, domain, hierarchies, name, n_restarts=n_restarts, tree_search=search
-    )
-    full = _full_score(name, found.cpd_structures, codes)
-    assert found.score == pytest.approx(full, abs=1e-6)
-    assert found.trace[-1].score == pytest.approx(full, abs=1e-6)
-    gains = np.diff([move.score for move in found.trace])
-    assert gains == pytest.approx([move.gain for move in found.trace[1:]], abs=1e-6)
-    assert min(move.gain for move in found.trace) > 0
+def test_scores_and_gains_are_those_of_full_recomputation(name: str) -> None:
+    def check(case: tuple[TreeSearch, int]) -> None:
+        search, n_restarts = case
+        codes, domain, hierarchies = _random(n_restarts, weighted=True)
+        found = _climb(
+            codes, domain, hierarchies, name, n_restarts=n_restarts, tree_search=search
+        )
+        full = _full_score(name, found.cpd_structures, codes)
+        assert found.score == pytest.approx(full, abs=1e-6)
+        assert found.trace[-1].score == pytest.approx(full, abs=1e-6)
+        gains = np.diff([move.score for move in found.trace])
+        assert gains == pytest.approx([move.gain for move in found.trace[1:]], abs=1e-6)
+        assert min(move.gain for move in found.trace) > 0
+
+    check_each(itertools.product(SEARCHES, [1, 3]), check)
 
 
-@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("name", "n_restarts"), [("mdl", 1), ("aic", 1), ("aic", 5)])
 def test_no_split_and_no_collapse_improves_what_is_found(
-    seed: int, name: str, n_restarts: int
+    name: str, n_restarts: int
 ) -> None:
-    codes, domain, hierarchies = _random(seed, 5, 300)
-    found = _climb(codes, domain, hierarchies, name, n_restarts=n_restarts)
-    n_splits = 0
-    for shape in found.cpd_structures:
-        now = tree_networks.tree_score(name, shape.child, shape.root, codes)
-        others = [
-            root
-            for v, root in tree_networks.with_one_split(
-                shape.root, shape.child, domain, hierarchies
-            )
-            if _stays_acyclic(found.dag, v, shape.child)
-        ]
-        others += tree_networks.with_one_collapse(shape.root)
-        n_splits += sum(1 for _ in shape.splits())
-        for root in others:
-            other = tree_networks.tree_score(name, shape.child, root, codes)
-            assert other <= now + 1e-6
-    assert n_splits > 0
+    def check(seed: int) -> None:
+        codes, domain, hierarchies = _random(seed, 5, 150)
+        found = _climb(codes, domain, hierarchies, name, n_restarts=n_restarts)
+        n_splits = 0
+        for shape in found.cpd_structures:
+            now = tree_networks.tree_score(name, shape.child, shape.root, codes)
+            others = [
+                root
+                for v, root in tree_networks.with_one_split(
+                    shape.root, shape.child, domain, hierarchies
+                )
+                if _stays_acyclic(found.dag, v, shape.child)
+            ]
+            others += tree_networks.with_one_collapse(shape.root)
+            n_splits += sum(1 for _ in shape.splits())
+            for root in others:
+                other = tree_networks.tree_score(name, shape.child, root, codes)
+                assert other <= now + 1e-6
+        assert n_splits > 0
+
+    check_each(range(5), check)
 
 
 def _stays_acyclic(dag: DAG, parent: int, child: int) -> bool:
@@ -158,7 +162,7 @@ def _stays_acyclic(dag: DAG, parent: int, child: int) -> bool:
     return True
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_graphs_are_acyclic_and_list_what_the_trees_split_on(seed: int) -> None:
     codes, domain, hierarchies = _random(seed, n_rows=60)
@@ -169,38 +173,43 @@ def test_graphs_are_acyclic_and_list_what_the_trees_split_on(seed: int) -> None:
         assert set(parents) == tree_networks.used_variables(shape.root)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_flat_hierarchies_give_the_trees_of_states_bit_for_bit(
-    search: TreeSearch,
-) -> None:
-    codes, domain, hierarchies = _random(4)
-    flat = [flat_hierarchy(variable.states) for variable in domain]
-    options = {"tree_search": search, "n_restarts": 2}
-    states = _climb(codes, domain, hierarchies, refine=False, **options)
-    groups = _climb(codes, domain, flat, **options)
-    local = _climb(
-        codes,
-        domain,
-        flat,
-        hierarchy_source=lambda *at: flat[at[1]],
-        tree_search=search,
-    )
-    assert (states.score, states.cpd_structures) == (
-        groups.score,
-        groups.cpd_structures,
-    )
-    if search != "batch":
-        one = _climb(codes, domain, flat, tree_search=search)
-        assert (local.score, local.cpd_structures) == (one.score, one.cpd_structures)
+def test_flat_hierarchies_give_the_trees_of_states_bit_for_bit() -> None:
+    def check(search: TreeSearch) -> None:
+        codes, domain, hierarchies = _random(4)
+        flat = [flat_hierarchy(variable.states) for variable in domain]
+        options = {"tree_search": search, "n_restarts": 2}
+        states = _climb(codes, domain, hierarchies, refine=False, **options)
+        groups = _climb(codes, domain, flat, **options)
+        local = _climb(
+            codes,
+            domain,
+            flat,
+            hierarchy_source=lambda *at: flat[at[1]],
+            tree_search=search,
+        )
+        assert (states.score, states.cpd_structures) == (
+            groups.score,
+            groups.cpd_structures,
+        )
+        if search != "batch":
+            one = _climb(codes, domain, flat, tree_search=search)
+            assert (local.score, local.cpd_structures) == (
+                one.score,
+                one.cpd_structures,
+            )
+
+    check_each(SEARCHES, check)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_results_do_not_depend_on_the_number_of_threads(search: TreeSearch) -> None:
-    codes, domain, hierarchies = _random(6)
-    options = {"n_restarts": 4, "seed": 3, "tree_search": search}
-    one = _climb(codes, domain, hierarchies, n_jobs=1, **options)
-    two = _climb(codes, domain, hierarchies, n_jobs=2, **options)
-    assert one == two
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    def check(search: TreeSearch) -> None:
+        codes, domain, hierarchies = _random(6)
+        options = {"n_restarts": 4, "seed": 3, "tree_search": search}
+        one = _climb(codes, domain, hierarchies, n_jobs=1, **options)
+        two = _climb(codes, domain, hierarchies, n_jobs=2, **options)
+        assert one == two
+
+    check_each(SEARCHES, check)
 
 
 def test_bounding_the_kept_counts_changes_nothing() -> None:
@@ -211,16 +220,18 @@ def test_bounding_the_kept_counts_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("name", ["mdl", "bdeu"])
-def test_a_weight_is_so_many_rows(search: TreeSearch, name: str) -> None:
-    codes, domain, hierarchies = _random(8, n_rows=80, weighted=True)
-    repeated = np.repeat(np.arange(codes.n_rows), codes.weights.astype(int))
-    plain = Codes.from_columns(
-        [codes.column(v)[repeated] for v in range(len(domain))], domain.cards
-    )
-    options = {"n_restarts": 2, "tree_search": search}
-    weighted = _climb(codes, domain, hierarchies, name, **options)
-    assert weighted == _climb(plain, domain, hierarchies, name, **options)
+def test_a_weight_is_so_many_rows(search: TreeSearch) -> None:
+    def check(name: str) -> None:
+        codes, domain, hierarchies = _random(8, n_rows=80, weighted=True)
+        repeated = np.repeat(np.arange(codes.n_rows), codes.weights.astype(int))
+        plain = Codes.from_columns(
+            [codes.column(v)[repeated] for v in range(len(domain))], domain.cards
+        )
+        options = {"n_restarts": 2, "tree_search": search}
+        weighted = _climb(codes, domain, hierarchies, name, **options)
+        assert weighted == _climb(plain, domain, hierarchies, name, **options)
+
+    check_each(["mdl", "bdeu"], check)
 
 
 def test_wide_variables_are_counted_as_narrow_ones_are() -> None:
@@ -237,69 +248,77 @@ def test_wide_variables_are_counted_as_narrow_ones_are() -> None:
     assert sum(1 for _ in found.dag.arcs) == 1
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("n_restarts", [1, 3])
-def test_constraints_are_kept(search: TreeSearch, n_restarts: int) -> None:
-    codes, domain, hierarchies = _random(13, 5, 400)
-    wide = [v for v in range(5) if domain[v].n_states > 1]
-    required = frozenset({(wide[2], wide[0])})
-    forbidden = frozenset({(wide[0], wide[1]), (wide[1], wide[0])})
-    constraints = Constraints(required, forbidden, max_parents=1)
-    found = _climb(
-        codes,
-        domain,
-        hierarchies,
-        constraints=constraints,
-        n_restarts=n_restarts,
-        tree_search=search,
-    )
-    arcs = set(found.dag.arcs)
-    assert required <= arcs
-    assert not forbidden & arcs
-    assert max(len(parents) for parents in found.dag.parents) == 1
-    full = _full_score("mdl", found.cpd_structures, codes)
-    assert found.score == pytest.approx(full, abs=1e-6)
-
-
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("n_restarts", [1, 4])
-def test_no_variable_has_more_parents_than_allowed(
-    search: TreeSearch, n_restarts: int
-) -> None:
-    codes, domain, hierarchies = _random(1, 4, 100)
-    options = {"n_restarts": n_restarts, "tree_search": search}
-    most = []
-    for limit in (None, 1, 0):
-        constraints = Constraints(max_parents=limit)
+def test_constraints_are_kept() -> None:
+    def check(case: tuple[TreeSearch, int]) -> None:
+        search, n_restarts = case
+        codes, domain, hierarchies = _random(13, 5, 400)
+        wide = [v for v in range(5) if domain[v].n_states > 1]
+        required = frozenset({(wide[2], wide[0])})
+        forbidden = frozenset({(wide[0], wide[1]), (wide[1], wide[0])})
+        constraints = Constraints(required, forbidden, max_parents=1)
         found = _climb(
-            codes, domain, hierarchies, "aic", constraints=constraints, **options
+            codes,
+            domain,
+            hierarchies,
+            constraints=constraints,
+            n_restarts=n_restarts,
+            tree_search=search,
         )
-        most.append(max(len(parents) for parents in found.dag.parents))
-    assert most[0] > 1
-    assert most[1:] == [1, 0]
+        arcs = set(found.dag.arcs)
+        assert required <= arcs
+        assert not forbidden & arcs
+        assert max(len(parents) for parents in found.dag.parents) == 1
+        full = _full_score("mdl", found.cpd_structures, codes)
+        assert found.score == pytest.approx(full, abs=1e-6)
+
+    check_each(itertools.product(SEARCHES, [1, 3]), check)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_the_time_limit_stops_at_a_whole_move(search: TreeSearch) -> None:
-    codes, domain, hierarchies = _random(2)
-    options = {"constraints": Constraints(time_limit=1e-9), "tree_search": search}
-    with pytest.warns(RuntimeWarning, match="time_limit"):
-        found = _climb(codes, domain, hierarchies, n_restarts=3, **options)
-    assert found.stopped_early
-    assert len(found.trace) <= 1
-    full = _full_score("mdl", found.cpd_structures, codes)
-    assert found.score == pytest.approx(full, abs=1e-6)
-    assert not _climb(codes, domain, hierarchies, tree_search=search).stopped_early
+@pytest.mark.parametrize("n_restarts", [1, 4])
+def test_no_variable_has_more_parents_than_allowed(n_restarts: int) -> None:
+    def check(search: TreeSearch) -> None:
+        codes, domain, hierarchies = _random(1, 4, 100)
+        options = {"n_restarts": n_restarts, "tree_search": search}
+        most = []
+        for limit in (None, 1, 0):
+            constraints = Constraints(max_parents=limit)
+            found = _climb(
+                codes, domain, hierarchies, "aic", constraints=constraints, **options
+            )
+            most.append(max(len(parents) for parents in found.dag.parents))
+        assert most[0] > 1
+        assert most[1:] == [1, 0]
+
+    check_each(SEARCHES, check)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_progress_is_told_after_each_move(search: TreeSearch) -> None:
-    codes, domain, hierarchies = _random(2)
-    told: list[SearchProgress] = []
-    found = _climb(codes, domain, hierarchies, progress=told.append, tree_search=search)
-    assert [state.n_moves for state in told] == list(range(1, len(found.trace) + 1))
-    assert [state.score for state in told] == [move.score for move in found.trace]
-    assert all(state.moves_per_second > 0 for state in told)
+def test_the_time_limit_stops_at_a_whole_move() -> None:
+    def check(search: TreeSearch) -> None:
+        codes, domain, hierarchies = _random(2)
+        options = {"constraints": Constraints(time_limit=1e-9), "tree_search": search}
+        with pytest.warns(RuntimeWarning, match="time_limit"):
+            found = _climb(codes, domain, hierarchies, n_restarts=3, **options)
+        assert found.stopped_early
+        assert len(found.trace) <= 1
+        full = _full_score("mdl", found.cpd_structures, codes)
+        assert found.score == pytest.approx(full, abs=1e-6)
+        assert not _climb(codes, domain, hierarchies, tree_search=search).stopped_early
+
+    check_each(SEARCHES, check)
+
+
+def test_progress_is_told_after_each_move() -> None:
+    def check(search: TreeSearch) -> None:
+        codes, domain, hierarchies = _random(2)
+        told: list[SearchProgress] = []
+        found = _climb(
+            codes, domain, hierarchies, progress=told.append, tree_search=search
+        )
+        assert [state.n_moves for state in told] == list(range(1, len(found.trace) + 1))
+        assert [state.score for state in told] == [move.score for move in found.trace]
+        assert all(state.moves_per_second > 0 for state in told)
+
+    check_each(SEARCHES, check)
 
 
 def test_restarts_differ_and_the_best_is_kept() -> None:
@@ -348,17 +367,17 @@ def _all_fit(
     return all(frozenset(group) in nodes for split in splits for group in split.groups)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("weight", [1e12, 0.1])
-def test_rounding_under_odd_weights_leads_in_no_circles(
-    search: TreeSearch, weight: float
-) -> None:
-    codes, domain, hierarchies = _random(5, 4, 60, weighted=True)
-    columns = [codes.column(v) for v in range(len(domain))]
-    odd = Codes.from_columns(columns, domain.cards, codes.weights * weight / 3)
-    found = _climb(odd, domain, hierarchies, n_restarts=3, tree_search=search)
-    full = _full_score("mdl", found.cpd_structures, odd)
-    assert found.score == pytest.approx(full, rel=1e-12, abs=1e-9)
+def test_rounding_under_odd_weights_leads_in_no_circles() -> None:
+    def check(case: tuple[TreeSearch, float]) -> None:
+        search, weight = case
+        codes, domain, hierarchies = _random(5, 4, 60, weighted=True)
+        columns = [codes.column(v) for v in range(len(domain))]
+        odd = Codes.from_columns(columns, domain.cards, codes.weights * weight / 3)
+        found = _climb(odd, domain, hierarchies, n_restarts=3, tree_search=search)
+        full = _full_score("mdl", found.cpd_structures, odd)
+        assert found.score == pytest.approx(full, rel=1e-12, abs=1e-9)
+
+    check_each(itertools.product(SEARCHES, [1e12, 0.1]), check)
 
 
 def test_missing_cells_are_refused_by_name() -> None:
@@ -388,20 +407,22 @@ def test_no_restart_is_refused() -> None:
         _climb(codes, domain, hierarchies, n_restarts=0)
 
 
-@pytest.mark.parametrize("cards", [(2,), (1,), (1, 1), (3, 1)])
-@pytest.mark.parametrize("search", SEARCHES)
-def test_variables_without_anything_to_split_on_stay_alone(
-    cards: tuple[int, ...], search: TreeSearch
-) -> None:
-    columns = [np.arange(20) % card for card in cards]
-    domain = Domain(
-        tuple(Variable(v, tuple(range(card))) for v, card in enumerate(cards))
-    )
-    codes = Codes.from_columns(columns, cards)
-    found = _climb(codes, domain, n_restarts=2, tree_search=search, merge_leaves=True)
-    assert found.dag.parents == ((),) * len(cards)
-    full = _full_score("mdl", found.cpd_structures, codes)
-    assert found.score == pytest.approx(full)
+def test_variables_without_anything_to_split_on_stay_alone() -> None:
+    def check(case: tuple[tuple[int, ...], TreeSearch]) -> None:
+        cards, search = case
+        columns = [np.arange(20) % card for card in cards]
+        domain = Domain(
+            tuple(Variable(v, tuple(range(card))) for v, card in enumerate(cards))
+        )
+        codes = Codes.from_columns(columns, cards)
+        found = _climb(
+            codes, domain, n_restarts=2, tree_search=search, merge_leaves=True
+        )
+        assert found.dag.parents == ((),) * len(cards)
+        full = _full_score("mdl", found.cpd_structures, codes)
+        assert found.score == pytest.approx(full)
+
+    check_each(itertools.product([(2,), (1,), (1, 1), (3, 1)], SEARCHES), check)
 
 
 @pytest.mark.parametrize("name", ["mdl", "bdeu"])

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from bayleaf import BayesianNetwork, BayesianNetworkEstimator, MEstimate, read_network
+from offenders import check_each
 
 
 def _incomplete(network: BayesianNetwork, n_rows: int, seed: int) -> pd.DataFrame:
@@ -108,20 +109,24 @@ def test_a_saved_model_answers_as_before(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"structural": "tables"}, "structural must be one of 'edges'"),
-        ({"local_structure": "tree"}, "missing='em' is defined for local_structure"),
-        ({"abstraction": "global"}, "missing='em' is defined without abstraction"),
-        ({"smoothing": MEstimate()}, "prior of its own"),
-    ],
-)
-def test_settings_it_is_not_defined_for_are_refused(
-    options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        _estimator(**options).fit(_chain())
+def test_settings_it_is_not_defined_for_are_refused() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            _estimator(**options).fit(_chain())
+
+    check_each(
+        [
+            ({"structural": "tables"}, "structural must be one of 'edges'"),
+            (
+                {"local_structure": "tree"},
+                "missing='em' is defined for local_structure",
+            ),
+            ({"abstraction": "global"}, "missing='em' is defined without abstraction"),
+            ({"smoothing": MEstimate()}, "prior of its own"),
+        ],
+        check,
+    )
 
 
 def test_structural_without_expectation_maximisation_is_refused() -> None:

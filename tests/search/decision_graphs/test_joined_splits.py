@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from itertools import product
 
@@ -20,6 +21,7 @@ from bayleaf.search.tree_climbing import climb_trees
 from bayleaf.search.trees.leaf_counts import RowTable
 from bayleaf.search.trees.scores import TreeTerms
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
+from offenders import check_each
 from oracles import tree_networks
 
 # Of domains in which every variable has two states or more.
@@ -109,79 +111,83 @@ def _renumbered(root: LeafShape | SplitShape) -> TreeShape:
     return TreeShape(3, used, root).with_rows(new)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", NAMES)
-def test_changes_and_merges_gain_what_scoring_the_rows_anew_says(
-    name: str, seed: int
-) -> None:
-    graph, codes, splits = _random_graph(seed, name)
-    assert graph.score == pytest.approx(_full_score(name, graph.shape(), codes))
-    n_changes = 0
-    for node in reversed(list(graph.root.preorder())):
-        open_splits = [(v, g) for v, g in splits if v not in node.context]
-        change = graph.best_change(node, open_splits)
-        if change is None:
-            continue
-        before = graph.shape()
-        graph.apply(change)
-        n_changes += 1
-        after = graph.shape()
-        full = _full_score(name, after, codes)
-        assert change.gain == pytest.approx(
-            full - _full_score(name, before, codes), abs=1e-6
-        )
-        assert graph.score == pytest.approx(full, abs=1e-6)
-        assert change.gain > 0
-        assert after.n_rows <= before.n_rows
-    assert n_changes > 0
-    before_merges = graph.score
-    gained = sum(merge.gain for merge in graph.merge())
-    assert graph.score == pytest.approx(before_merges + gained, abs=1e-6)
+def test_changes_and_merges_gain_what_scoring_the_rows_anew_says() -> None:
+    def check(case: tuple[int, str]) -> None:
+        seed, name = case
+        graph, codes, splits = _random_graph(seed, name)
+        assert graph.score == pytest.approx(_full_score(name, graph.shape(), codes))
+        n_changes = 0
+        for node in reversed(list(graph.root.preorder())):
+            open_splits = [(v, g) for v, g in splits if v not in node.context]
+            change = graph.best_change(node, open_splits)
+            if change is None:
+                continue
+            before = graph.shape()
+            graph.apply(change)
+            n_changes += 1
+            after = graph.shape()
+            full = _full_score(name, after, codes)
+            assert change.gain == pytest.approx(
+                full - _full_score(name, before, codes), abs=1e-6
+            )
+            assert graph.score == pytest.approx(full, abs=1e-6)
+            assert change.gain > 0
+            assert after.n_rows <= before.n_rows
+        assert n_changes > 0
+        before_merges = graph.score
+        gained = sum(merge.gain for merge in graph.merge())
+        assert graph.score == pytest.approx(before_merges + gained, abs=1e-6)
+
+    check_each(itertools.product(range(4), NAMES), check)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_node_collapses_into_the_distribution_that_brute_force_finds(
-    seed: int,
-) -> None:
-    graph, codes, _ = _random_graph(seed)
-    shape = graph.shape()
-    for node in graph.root.preorder():
-        change = graph.best_change(node, [])
-        context = dict(node.context)
-        found = [
-            _renumbered(_with_distribution(shape.root, context, number))
-            for number in range(shape.n_rows + 1)
-        ]
-        scores = [
-            _full_score("mdl", other, codes)
-            for other in found
-            if other.n_rows <= shape.n_rows
-        ]
-        best = max(scores) - graph.score
-        if change is None:
-            assert best <= 1e-6
-        else:
-            assert change.gain == pytest.approx(best, abs=1e-6)
+def test_a_node_collapses_into_the_distribution_that_brute_force_finds() -> None:
+    def check(seed: int) -> None:
+        graph, codes, _ = _random_graph(seed)
+        shape = graph.shape()
+        for node in graph.root.preorder():
+            change = graph.best_change(node, [])
+            context = dict(node.context)
+            found = [
+                _renumbered(_with_distribution(shape.root, context, number))
+                for number in range(shape.n_rows + 1)
+            ]
+            scores = [
+                _full_score("mdl", other, codes)
+                for other in found
+                if other.n_rows <= shape.n_rows
+            ]
+            best = max(scores) - graph.score
+            if change is None:
+                assert best <= 1e-6
+            else:
+                assert change.gain == pytest.approx(best, abs=1e-6)
+
+    check_each(range(6), check)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_no_branches_over_two_values_join_better_than_brute_force(seed: int) -> None:
-    graph, codes, _ = _random_graph(seed)
-    graph.merge()
-    (leaf, *_) = [node for node in graph.root.preorder() if not node.branches]
-    groups = ((0,), (1,))
-    change = graph.best_change(leaf, [(2, groups)])
-    shape = graph.shape()
-    scores = [-math.inf]
-    for numbers in product(range(shape.n_rows + 2), repeat=2):
-        split = SplitShape(2, groups, tuple(LeafShape(number) for number in numbers))
-        root = _placed(shape.root, split)
-        found = _renumbered(root)
-        if found.n_rows <= shape.n_rows:
-            scores.append(_full_score("mdl", found, codes) - graph.score)
-    if change is not None and change.variable == 2:
-        assert change.gain <= max(scores) + 1e-6
-        assert change.gain in [pytest.approx(score, abs=1e-6) for score in scores]
+def test_no_branches_over_two_values_join_better_than_brute_force() -> None:
+    def check(seed: int) -> None:
+        graph, codes, _ = _random_graph(seed)
+        graph.merge()
+        (leaf, *_) = [node for node in graph.root.preorder() if not node.branches]
+        groups = ((0,), (1,))
+        change = graph.best_change(leaf, [(2, groups)])
+        shape = graph.shape()
+        scores = [-math.inf]
+        for numbers in product(range(shape.n_rows + 2), repeat=2):
+            split = SplitShape(
+                2, groups, tuple(LeafShape(number) for number in numbers)
+            )
+            root = _placed(shape.root, split)
+            found = _renumbered(root)
+            if found.n_rows <= shape.n_rows:
+                scores.append(_full_score("mdl", found, codes) - graph.score)
+        if change is not None and change.variable == 2:
+            assert change.gain <= max(scores) + 1e-6
+            assert change.gain in [pytest.approx(score, abs=1e-6) for score in scores]
+
+    check_each(range(6), check)
 
 
 def _placed(node: LeafShape | SplitShape, new: SplitShape) -> LeafShape | SplitShape:
@@ -214,40 +220,42 @@ def _found(
     return found, codes
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", NAMES)
-def test_a_search_that_merges_scores_what_its_graphs_score(
-    name: str, seed: int
-) -> None:
-    apart, _ = _found(seed, name=name, merge=False)
-    found, codes = _found(seed, name=name)
-    full = sum(_full_score(name, shape, codes) for shape in found.cpd_structures)
-    assert found.score == pytest.approx(full, abs=1e-6)
-    assert found.score >= apart.score
-    assert found.trace[: len(apart.trace)] == apart.trace
-    for shape, tree, parents in zip(
-        found.cpd_structures, apart.cpd_structures, found.dag.parents, strict=True
-    ):
-        assert shape.parents == parents
-        assert {split.variable for split in shape.splits()} == set(parents)
-        assert shape.n_rows <= tree.n_rows
-    assert _found(seed, name=name, n_jobs=2)[0] == found
+def test_a_search_that_merges_scores_what_its_graphs_score(name: str) -> None:
+    def check(seed: int) -> None:
+        apart, _ = _found(seed, name=name, merge=False)
+        found, codes = _found(seed, name=name)
+        full = sum(_full_score(name, shape, codes) for shape in found.cpd_structures)
+        assert found.score == pytest.approx(full, abs=1e-6)
+        assert found.score >= apart.score
+        assert found.trace[: len(apart.trace)] == apart.trace
+        for shape, tree, parents in zip(
+            found.cpd_structures, apart.cpd_structures, found.dag.parents, strict=True
+        ):
+            assert shape.parents == parents
+            assert {split.variable for split in shape.splits()} == set(parents)
+            assert shape.n_rows <= tree.n_rows
+        assert _found(seed, name=name, n_jobs=2)[0] == found
+
+    check_each(range(2), check)
 
 
-@pytest.mark.parametrize("seed", SEEDS_OF_WIDE)
-def test_graphs_keep_to_the_constraints(seed: int) -> None:
-    constraints = Constraints(
-        required_edges=frozenset({(0, 3)}),
-        forbidden_edges=frozenset({(2, 3), (1, 2), (2, 1)}),
-        max_parents=1,
-    )
-    _, domain, _ = _table(seed)
-    assert min(domain.cards) > 1
-    found, _ = _found(seed, name="aic", constraints=constraints)
-    arcs = {(p, c) for c, own in enumerate(found.dag.parents) for p in own}
-    assert (0, 3) in arcs
-    assert not arcs & constraints.forbidden_edges
-    assert max(map(len, found.dag.parents)) <= 1
+def test_graphs_keep_to_the_constraints() -> None:
+    def check(seed: int) -> None:
+        constraints = Constraints(
+            required_edges=frozenset({(0, 3)}),
+            forbidden_edges=frozenset({(2, 3), (1, 2), (2, 1)}),
+            max_parents=1,
+        )
+        _, domain, _ = _table(seed)
+        assert min(domain.cards) > 1
+        found, _ = _found(seed, name="aic", constraints=constraints)
+        arcs = {(p, c) for c, own in enumerate(found.dag.parents) for p in own}
+        assert (0, 3) in arcs
+        assert not arcs & constraints.forbidden_edges
+        assert max(map(len, found.dag.parents)) <= 1
+
+    check_each(SEEDS_OF_WIDE, check)
 
 
 def test_a_split_is_made_whose_branches_join_what_is_there() -> None:

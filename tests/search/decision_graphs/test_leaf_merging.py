@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from itertools import combinations
 
@@ -19,6 +20,7 @@ from bayleaf.search.structure import SearchResult
 from bayleaf.search.tree_climbing import climb_trees
 from bayleaf.search.trees.scores import TreeTerms
 from bayleaf.search.trees.shape import LeafShape, SplitShape, TreeShape
+from offenders import check_each
 from oracles import tree_networks
 
 
@@ -52,20 +54,22 @@ def _greedy(
     return groups, gained
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("name", ["mdl", "bdeu", "k2", "bic"])
-def test_merges_are_those_of_a_search_that_computes_everything_anew(
-    seed: int, name: str
-) -> None:
-    rng = np.random.default_rng(seed)
-    counts = rng.poisson(rng.choice([1.0, 20.0, 90.0], (9, 3))).astype(float)
-    shares = rng.dirichlet(np.ones(9))
-    groups, gained = _greedy(name, counts, shares, 12)
-    rows, merges = merge_leaves(counts, shares, 12, _terms(name, counts.sum()))
-    found = [set(np.flatnonzero(rows == row).tolist()) for row in range(len(groups))]
-    assert found == sorted(groups, key=min)
-    assert sum(merge.gain for merge in merges) == pytest.approx(gained, abs=1e-6)
-    assert len(merges) == len(counts) - len(groups)
+def test_merges_are_those_of_a_search_that_computes_everything_anew() -> None:
+    def check(case: tuple[int, str]) -> None:
+        seed, name = case
+        rng = np.random.default_rng(seed)
+        counts = rng.poisson(rng.choice([1.0, 20.0, 90.0], (9, 3))).astype(float)
+        shares = rng.dirichlet(np.ones(9))
+        groups, gained = _greedy(name, counts, shares, 12)
+        rows, merges = merge_leaves(counts, shares, 12, _terms(name, counts.sum()))
+        found = [
+            set(np.flatnonzero(rows == row).tolist()) for row in range(len(groups))
+        ]
+        assert found == sorted(groups, key=min)
+        assert sum(merge.gain for merge in merges) == pytest.approx(gained, abs=1e-6)
+        assert len(merges) == len(counts) - len(groups)
+
+    check_each(itertools.product(range(10), ["mdl", "bdeu", "k2", "bic"]), check)
 
 
 def test_leaves_of_one_distribution_are_merged() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from bayleaf.search.hierarchies.clustering import (
     build_hierarchy,
     learn_hierarchies,
 )
+from offenders import check_each
 
 Table = NDArray[np.float64]
 
@@ -97,28 +99,34 @@ def random_tables(rng: np.random.Generator, n_states: int) -> list[Table]:
     return tables
 
 
-@pytest.mark.parametrize("linkage", ["information", "hamming"])
-@pytest.mark.parametrize(("arity", "margin"), [("binary", -1.0), ("multiway", 0.1)])
-@pytest.mark.parametrize("seed", range(12))
-def test_groups_are_those_of_recomputing_every_loss(
-    linkage: Linkage, arity: LinkageArity, margin: float, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    n_states = int(rng.integers(3, 8))
-    tables = random_tables(rng, n_states)
-    variable = variable_of(n_states)
-    tree = build_hierarchy(variable, tables, linkage, arity)
-    expected = joined_groups(n_states, tables, linkage, margin)
-    assert groups_of(tree, variable) == expected
+def test_groups_are_those_of_recomputing_every_loss() -> None:
+    def check(case: tuple[Linkage, tuple[LinkageArity, float], int]) -> None:
+        linkage, (arity, margin), seed = case
+        rng = np.random.default_rng(seed)
+        n_states = int(rng.integers(3, 8))
+        tables = random_tables(rng, n_states)
+        variable = variable_of(n_states)
+        tree = build_hierarchy(variable, tables, linkage, arity)
+        expected = joined_groups(n_states, tables, linkage, margin)
+        assert groups_of(tree, variable) == expected
 
-
-@pytest.mark.parametrize("factor", [2.0, 1e-200, 1e290])
-def test_a_common_factor_of_all_weights_changes_nothing(factor: float) -> None:
-    tables = random_tables(np.random.default_rng(5), 8)
-    scaled = [table * factor for table in tables]
-    assert build_hierarchy(variable_of(8), scaled) == build_hierarchy(
-        variable_of(8), tables
+    check_each(
+        itertools.product(
+            ["information", "hamming"], [("binary", -1.0), ("multiway", 0.1)], range(12)
+        ),
+        check,
     )
+
+
+def test_a_common_factor_of_all_weights_changes_nothing() -> None:
+    def check(factor: float) -> None:
+        tables = random_tables(np.random.default_rng(5), 8)
+        scaled = [table * factor for table in tables]
+        assert build_hierarchy(variable_of(8), scaled) == build_hierarchy(
+            variable_of(8), tables
+        )
+
+    check_each([2.0, 1e-200, 1e290], check)
 
 
 def test_equal_modes_are_joined_in_the_order_of_the_list() -> None:
@@ -190,14 +198,16 @@ def test_a_chain_of_many_values_stays_within_the_depth_of_hierarchies() -> None:
     assert len(tree.inner_nodes) == MAX_DEPTH - 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_rounding_is_no_reason_to_prefer_a_pair(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    # Where all values say the same, nothing is lost, but for the last digits.
-    table = rng.random((11, 1)) * rng.random(7)
-    variable = variable_of(11)
-    by_order = build_hierarchy(variable, [np.ones((11, 2))], "hamming")
-    assert build_hierarchy(variable, [table, 2 * table]) == by_order
+def test_rounding_is_no_reason_to_prefer_a_pair() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        # Where all values say the same, nothing is lost, but for the last digits.
+        table = rng.random((11, 1)) * rng.random(7)
+        variable = variable_of(11)
+        by_order = build_hierarchy(variable, [np.ones((11, 2))], "hamming")
+        assert build_hierarchy(variable, [table, 2 * table]) == by_order
+
+    check_each(range(4), check)
 
 
 def test_tables_and_settings_that_do_not_fit_are_refused() -> None:

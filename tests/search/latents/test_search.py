@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ from bayleaf.datasets import make_monks
 from bayleaf.native.search.latent_rows import deal
 from bayleaf.search.latents.moves import LatentSearchResult
 from bayleaf.search.latents.search import LatentSearchOptions, search_latents
+from offenders import check_each
 from oracles import hnb
 
 SEARCHES = ["algorithm3", "top_pairs", "hill_climbing", "significance"]
@@ -69,16 +71,16 @@ def _same(a: LatentSearchResult, b: LatentSearchResult) -> bool:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("pair_score", SCORES)
-def test_monks_1_is_told_by_whether_two_features_are_equal(
-    search: str, pair_score: str
-) -> None:
-    codes = _monks_1()
-    for seed in range(10):
-        found = _found(codes, seed, search=search, pair_score=pair_score)
-        latent = found.tree.latents[0]
-        assert (latent.left, latent.right) == (0, 1)
-        assert latent.states.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+def test_monks_1_is_told_by_whether_two_features_are_equal(search: str) -> None:
+    def check(pair_score: str) -> None:
+        codes = _monks_1()
+        for seed in range(10):
+            found = _found(codes, seed, search=search, pair_score=pair_score)
+            latent = found.tree.latents[0]
+            assert (latent.left, latent.right) == (0, 1)
+            assert latent.states.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
+    check_each(SCORES, check)
 
 
 def _example(seed: int) -> Codes:
@@ -115,41 +117,51 @@ def test_significance_learns_the_concept_of_example_1(pair_score: str) -> None:
             assert len(np.unique(codes.column(3)[keys == key])) == 1
 
 
-@pytest.mark.parametrize("search", WRAPPERS)
-@pytest.mark.parametrize(
-    "wrapper_score", ["accuracy", "log_loss", "accuracy_then_log_loss"]
-)
-def test_each_round_takes_what_its_rule_says(search: str, wrapper_score: str) -> None:
-    codes = _related(0)
-    found = _found(codes, search=search, wrapper_score=wrapper_score, n_candidates=4)
-    before = found.baseline
-    taken = [step.accepted is not None for step in found.steps]
-    assert len(found.tree.latents) == sum(taken) > 1
-    # Only the last round may take nothing.
-    assert all(taken[:-1])
-    for step in found.steps:
-        assert step.before == before
-        ranks = [c.score.rank(wrapper_score) for c in step.candidates]
-        better = [rank > before.rank(wrapper_score) for rank in ranks]
-        taken = [c.accepted for c in step.candidates]
-        if search == "hill_climbing":
-            assert not any(better[:-1])
-            assert taken == [False] * (len(taken) - 1) + [better[-1]]
-        else:
-            assert taken == [
-                better[k] and k == ranks.index(max(ranks)) for k in range(len(ranks))
-            ]
-        if step.accepted is not None:
-            before = step.accepted.score
+def test_each_round_takes_what_its_rule_says() -> None:
+    def check(case: tuple[str, str]) -> None:
+        search, wrapper_score = case
+        codes = _related(0)
+        found = _found(
+            codes, search=search, wrapper_score=wrapper_score, n_candidates=4
+        )
+        before = found.baseline
+        taken = [step.accepted is not None for step in found.steps]
+        assert len(found.tree.latents) == sum(taken) > 1
+        # Only the last round may take nothing.
+        assert all(taken[:-1])
+        for step in found.steps:
+            assert step.before == before
+            ranks = [c.score.rank(wrapper_score) for c in step.candidates]
+            better = [rank > before.rank(wrapper_score) for rank in ranks]
+            taken = [c.accepted for c in step.candidates]
+            if search == "hill_climbing":
+                assert not any(better[:-1])
+                assert taken == [False] * (len(taken) - 1) + [better[-1]]
+            else:
+                assert taken == [
+                    better[k] and k == ranks.index(max(ranks))
+                    for k in range(len(ranks))
+                ]
+            if step.accepted is not None:
+                before = step.accepted.score
+
+    check_each(
+        itertools.product(WRAPPERS, ["accuracy", "log_loss", "accuracy_then_log_loss"]),
+        check,
+    )
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_candidates_come_in_the_order_of_their_tests(search: str) -> None:
-    found = _found(_related(1), search=search)
-    for step in found.steps:
-        values = [c.negative_log_p for c in step.candidates]
-        assert search == "algorithm3" or values == sorted(values, reverse=True)
-        assert len(values) <= {"hill_climbing": 15, "significance": 1}.get(search, 10)
+def test_candidates_come_in_the_order_of_their_tests() -> None:
+    def check(search: str) -> None:
+        found = _found(_related(1), search=search)
+        for step in found.steps:
+            values = [c.negative_log_p for c in step.candidates]
+            assert search == "algorithm3" or values == sorted(values, reverse=True)
+            assert len(values) <= {"hill_climbing": 15, "significance": 1}.get(
+                search, 10
+            )
+
+    check_each(SEARCHES, check)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
@@ -189,25 +201,27 @@ def test_significance_stops_where_p_is_not_below_the_level() -> None:
         assert np.exp(-last.candidates[0].negative_log_p) >= level
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_repeated_rows_equal_weights_and_rows_of_no_weight_are_absent(
-    search: str,
-) -> None:
-    codes = _related(4, n_rows=150, missing=0.05)
-    repeats = np.random.default_rng(0).integers(0, 4, size=150)
-    weighted = replace(codes, weights=repeats.astype(float), unit_weights=False)
-    repeated = codes.rows(np.repeat(np.arange(150), repeats))
-    options = {"search": search, "feature_selection": "forward"}
-    assert _same(_found(weighted, **options), _found(repeated, **options))
+def test_repeated_rows_equal_weights_and_rows_of_no_weight_are_absent() -> None:
+    def check(search: str) -> None:
+        codes = _related(4, n_rows=150, missing=0.05)
+        repeats = np.random.default_rng(0).integers(0, 4, size=150)
+        weighted = replace(codes, weights=repeats.astype(float), unit_weights=False)
+        repeated = codes.rows(np.repeat(np.arange(150), repeats))
+        options = {"search": search, "feature_selection": "forward"}
+        assert _same(_found(weighted, **options), _found(repeated, **options))
+
+    check_each(SEARCHES, check)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_order_of_rows_and_number_of_threads_mean_nothing(search: str) -> None:
-    codes = _related(5)
-    order = np.random.default_rng(0).permutation(codes.n_rows)
-    options = {"search": search, "wrapper_score": "log_loss"}
-    found = _found(codes, **options)
-    assert _same(found, _found(codes.rows(order), n_jobs=2, **options))
+def test_order_of_rows_and_number_of_threads_mean_nothing() -> None:
+    def check(search: str) -> None:
+        codes = _related(5)
+        order = np.random.default_rng(0).permutation(codes.n_rows)
+        options = {"search": search, "wrapper_score": "log_loss"}
+        found = _found(codes, **options)
+        assert _same(found, _found(codes.rows(order), n_jobs=2, **options))
+
+    check_each(SEARCHES, check)
 
 
 def test_copies_of_a_row_share_a_fold_only_if_rows_are_merged() -> None:
@@ -245,14 +259,20 @@ def test_pairs_of_too_many_states_are_skipped_and_named() -> None:
     assert (0, 2) in pairs
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_variables_of_one_state_join_no_pair(search: str) -> None:
-    rng = np.random.default_rng(0)
-    columns = [np.zeros(100, int), rng.integers(2, size=100), rng.integers(2, size=100)]
-    codes = Codes.from_columns(columns, (1, 2, 2))
-    found = _found(codes, search=search)
-    assert found.tree.latents == ()
-    assert found.steps == ()
+def test_variables_of_one_state_join_no_pair() -> None:
+    def check(search: str) -> None:
+        rng = np.random.default_rng(0)
+        columns = [
+            np.zeros(100, int),
+            rng.integers(2, size=100),
+            rng.integers(2, size=100),
+        ]
+        codes = Codes.from_columns(columns, (1, 2, 2))
+        found = _found(codes, search=search)
+        assert found.tree.latents == ()
+        assert found.steps == ()
+
+    check_each(SEARCHES, check)
 
 
 def test_a_latent_variable_of_one_state_stays_and_joins_no_pair() -> None:
@@ -272,22 +292,28 @@ def test_a_latent_variable_of_one_state_stays_and_joins_no_pair() -> None:
     assert 4 in found.tree.class_children
 
 
-@pytest.mark.parametrize("n_features", [0, 1])
-@pytest.mark.parametrize("search", SEARCHES)
-def test_tables_without_pairs_keep_their_features(n_features: int, search: str) -> None:
-    y = np.arange(20) % 2
-    codes = Codes.from_columns([y] * (n_features + 1), (2,) * (n_features + 1))
-    found = _found(codes, search=search)
-    assert found.tree.class_children == tuple(range(n_features))
+def test_tables_without_pairs_keep_their_features() -> None:
+    def check(case: tuple[int, str]) -> None:
+        n_features, search = case
+        y = np.arange(20) % 2
+        codes = Codes.from_columns([y] * (n_features + 1), (2,) * (n_features + 1))
+        found = _found(codes, search=search)
+        assert found.tree.class_children == tuple(range(n_features))
+
+    check_each(itertools.product([0, 1], SEARCHES), check)
 
 
-@pytest.mark.parametrize("search", WRAPPERS)
-def test_fewer_rows_than_folds_are_a_sentence(search: str) -> None:
-    codes = _related(0, n_rows=4)
-    with pytest.raises(ValueError, match="score_folds=5 needs at least 5 rows, got"):
-        _found(codes, search=search)
-    found = _found(codes, search=search, score_folds=4)
-    assert found.baseline is not None
+def test_fewer_rows_than_folds_are_a_sentence() -> None:
+    def check(search: str) -> None:
+        codes = _related(0, n_rows=4)
+        with pytest.raises(
+            ValueError, match="score_folds=5 needs at least 5 rows, got"
+        ):
+            _found(codes, search=search)
+        found = _found(codes, search=search, score_folds=4)
+        assert found.baseline is not None
+
+    check_each(WRAPPERS, check)
 
 
 def test_forward_selection_keeps_some_class_children() -> None:
@@ -300,15 +326,22 @@ def test_forward_selection_keeps_some_class_children() -> None:
     assert _found(codes, search="significance").used is None
 
 
-@pytest.mark.parametrize("rule", [Dirichlet(), MaximumLikelihood(0.5)], ids=str)
-@pytest.mark.parametrize("search", WRAPPERS)
-def test_tables_of_any_rule_with_holes_are_searched(rule: Any, search: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = _found(
-            _related(6, missing=0.3), search=search, smoothing=rule, prior=Dirichlet()
-        )
-    assert found.baseline.correct > 0
+def test_tables_of_any_rule_with_holes_are_searched() -> None:
+    def check(case: tuple[Any, str]) -> None:
+        rule, search = case
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = _found(
+                _related(6, missing=0.3),
+                search=search,
+                smoothing=rule,
+                prior=Dirichlet(),
+            )
+        assert found.baseline.correct > 0
+
+    check_each(
+        itertools.product([Dirichlet(), MaximumLikelihood(0.5)], WRAPPERS), check
+    )
 
 
 @pytest.mark.parametrize("search", WRAPPERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.search.latents.feature_forward import forward_selection
 from bayleaf.search.latents.node_rows import NodeRows
 from bayleaf.search.latents.wrapper_scores import HeldOut, WrapperScore
+from offenders import check_each
 from oracles import hnb
 from oracles.coded_tables import random_codes
 
@@ -65,46 +67,48 @@ def _slow(
     )
 
 
-@pytest.mark.parametrize(
-    "rule", [*RULES, OnlyEstimates()], ids=lambda rule: type(rule).__name__
-)
-@pytest.mark.parametrize("seed", range(2))
-def test_scores_equal_those_of_naive_bayes_refitted_without_each_fold(
-    rule: Smoothing, seed: int
-) -> None:
-    codes = class_codes(90, seed, missing=0.15)
-    held_out, folds = _held_out(codes, rule)
-    for node in range(4):
-        held_out.accept(held_out.adding(node))
-    found = held_out.score()
-    columns = [codes.column(node) for node in range(4)]
-    correct, likelihood = _slow(codes, columns, list(CARDS), rule, folds)
-    assert found.correct == correct
-    assert found.log_likelihood == pytest.approx(likelihood, rel=1e-10)
+def test_scores_equal_those_of_naive_bayes_refitted_without_each_fold() -> None:
+    def check(case: tuple[Smoothing, int]) -> None:
+        rule, seed = case
+        codes = class_codes(90, seed, missing=0.15)
+        held_out, folds = _held_out(codes, rule)
+        for node in range(4):
+            held_out.accept(held_out.adding(node))
+        found = held_out.score()
+        columns = [codes.column(node) for node in range(4)]
+        correct, likelihood = _slow(codes, columns, list(CARDS), rule, folds)
+        assert found.correct == correct
+        assert found.log_likelihood == pytest.approx(likelihood, rel=1e-10)
+
+    check_each(itertools.product([*RULES, OnlyEstimates()], range(2)), check)
 
 
-@pytest.mark.parametrize("rule", RULES[:2], ids=str)
-@pytest.mark.parametrize("n_states", [1, 3, 12])
-def test_a_candidate_scores_as_naive_bayes_over_its_children(
-    rule: Smoothing, n_states: int
-) -> None:
-    codes = class_codes(90, 5, missing=0.15)
-    held_out, folds = _held_out(codes, rule)
-    for node in range(4):
-        held_out.accept(held_out.adding(node))
-    states = np.minimum(np.arange(12), n_states - 1).reshape(3, 4)
-    gains = held_out.joining(1, 2, states)
-    tree = LatentTree(CARDS).join(1, 2, states)
-    columns = tree.node_codes(codes)
-    nodes = tree.class_children
-    slow = _slow(
-        codes, [columns[v] for v in nodes], [tree.cards[v] for v in nodes], rule, folds
-    )
-    found = held_out.score(gains)
-    assert found.correct == slow[0]
-    assert found.log_likelihood == pytest.approx(slow[1], rel=1e-10)
-    held_out.accept(gains)
-    assert held_out.score() == found
+def test_a_candidate_scores_as_naive_bayes_over_its_children() -> None:
+    def check(case: tuple[Smoothing, int]) -> None:
+        rule, n_states = case
+        codes = class_codes(90, 5, missing=0.15)
+        held_out, folds = _held_out(codes, rule)
+        for node in range(4):
+            held_out.accept(held_out.adding(node))
+        states = np.minimum(np.arange(12), n_states - 1).reshape(3, 4)
+        gains = held_out.joining(1, 2, states)
+        tree = LatentTree(CARDS).join(1, 2, states)
+        columns = tree.node_codes(codes)
+        nodes = tree.class_children
+        slow = _slow(
+            codes,
+            [columns[v] for v in nodes],
+            [tree.cards[v] for v in nodes],
+            rule,
+            folds,
+        )
+        found = held_out.score(gains)
+        assert found.correct == slow[0]
+        assert found.log_likelihood == pytest.approx(slow[1], rel=1e-10)
+        held_out.accept(gains)
+        assert held_out.score() == found
+
+    check_each(itertools.product(RULES[:2], [1, 3, 12]), check)
 
 
 def test_latent_codes_equal_those_of_the_tree() -> None:
@@ -150,22 +154,24 @@ def test_zero_probabilities_leave_scores_finite() -> None:
     assert np.isfinite(score.log_likelihood)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_forward_selection_adds_the_best_child_while_that_helps(seed: int) -> None:
-    codes = class_codes(150, seed, missing=0.05)
-    held_out, folds = _held_out(codes, Dirichlet())
-    found = forward_selection(held_out, range(4))
+def test_forward_selection_adds_the_best_child_while_that_helps() -> None:
+    def check(seed: int) -> None:
+        codes = class_codes(150, seed, missing=0.05)
+        held_out, folds = _held_out(codes, Dirichlet())
+        found = forward_selection(held_out, range(4))
 
-    def slow(nodes: tuple[int, ...]) -> float:
-        columns = [codes.column(node) for node in nodes]
-        cards = [CARDS[node] for node in nodes]
-        return _slow(codes, columns, cards, Dirichlet(), folds)[1]
+        def slow(nodes: tuple[int, ...]) -> float:
+            columns = [codes.column(node) for node in nodes]
+            cards = [CARDS[node] for node in nodes]
+            return _slow(codes, columns, cards, Dirichlet(), folds)[1]
 
-    chosen: tuple[int, ...] = ()
-    while len(chosen) < 4:
-        others = [node for node in range(4) if node not in chosen]
-        best = max(others, key=lambda node: slow((*chosen, node)))
-        if slow((*chosen, best)) <= slow(chosen):
-            break
-        chosen = (*chosen, best)
-    assert found == tuple(sorted(chosen))
+        chosen: tuple[int, ...] = ()
+        while len(chosen) < 4:
+            others = [node for node in range(4) if node not in chosen]
+            best = max(others, key=lambda node: slow((*chosen, node)))
+            if slow((*chosen, best)) <= slow(chosen):
+                break
+            chosen = (*chosen, best)
+        assert found == tuple(sorted(chosen))
+
+    check_each(range(3), check)

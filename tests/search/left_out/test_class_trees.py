@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 from tests.oracles.boosted_trees import grown_tree
@@ -13,6 +12,7 @@ from bayleaf.data.domain import Variable, numeric_variable
 from bayleaf.native.class_trees import Growth, grow_class_trees
 from bayleaf.search.left_out.cells import LeftOutRows
 from bayleaf.search.left_out.class_trees import learn_class_trees
+from offenders import check_each
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -22,33 +22,37 @@ def _loss(scores: Floats, own: Whole) -> float:
     return -float(log_softmax(scores, axis=1)[np.arange(len(own)), own].mean())
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_a_tree_is_that_of_exhaustive_search(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n_rows, n_classes = int(rng.integers(20, 200)), int(rng.integers(2, 5))
-    cards = rng.integers(2, 9, size=4).tolist()
-    is_ordered = (rng.random(4) < 0.5).tolist()
-    codes = np.stack([rng.integers(card, size=n_rows) for card in cards], axis=1)
-    own = rng.integers(n_classes, size=n_rows)
-    scores = rng.normal(size=(n_rows, n_classes))
-    found = scores.copy()
-    grow_class_trees(
-        codes.astype(np.uint16),
-        np.array(cards),
-        np.array(is_ordered),
-        own,
-        np.ones(n_rows),
-        found,
-        n_rows,
-        Growth(1, 1, 5, 0.3, 1.0, 0.5),
-    )
-    for label in range(1 if n_classes == 2 else 0, n_classes):
-        leaves = grown_tree(
-            codes, cards, is_ordered, own, scores, label, 5, 0.3, 1.0, 0.5
+def test_a_tree_is_that_of_exhaustive_search() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        n_rows, n_classes = int(rng.integers(20, 200)), int(rng.integers(2, 5))
+        cards = rng.integers(2, 9, size=4).tolist()
+        is_ordered = (rng.random(4) < 0.5).tolist()
+        codes = np.stack([rng.integers(card, size=n_rows) for card in cards], axis=1)
+        own = rng.integers(n_classes, size=n_rows)
+        scores = rng.normal(size=(n_rows, n_classes))
+        found = scores.copy()
+        grow_class_trees(
+            codes.astype(np.uint16),
+            np.array(cards),
+            np.array(is_ordered),
+            own,
+            np.ones(n_rows),
+            found,
+            n_rows,
+            Growth(1, 1, 5, 0.3, 1.0, 0.5),
         )
-        steps = sum(leaf.rows * leaf.value for leaf in leaves)
-        # Slopes are whole parts of a number that is small beside the sum of weights.
-        np.testing.assert_allclose(found[:, label] - scores[:, label], steps, atol=1e-6)
+        for label in range(1 if n_classes == 2 else 0, n_classes):
+            leaves = grown_tree(
+                codes, cards, is_ordered, own, scores, label, 5, 0.3, 1.0, 0.5
+            )
+            steps = sum(leaf.rows * leaf.value for leaf in leaves)
+            # Slopes are whole parts of a number that is small beside the sum of weights.
+            np.testing.assert_allclose(
+                found[:, label] - scores[:, label], steps, atol=1e-6
+            )
+
+    check_each(range(30), check)
 
 
 def _table(
@@ -77,12 +81,14 @@ def test_conjunctions_that_scores_lack_are_found() -> None:
     assert _loss(found.scores, own) < 0.3 < _loss(plain, own)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_noise_grows_no_trees_that_cost(seed: int) -> None:
-    rows, variables, own = _table(seed, noise=0.5)
-    plain = np.zeros((len(own), 2))
-    found = learn_class_trees(plain, rows, variables)
-    assert found is None or _loss(found.scores, own) < _loss(plain, own)
+def test_noise_grows_no_trees_that_cost() -> None:
+    def check(seed: int) -> None:
+        rows, variables, own = _table(seed, noise=0.5)
+        plain = np.zeros((len(own), 2))
+        found = learn_class_trees(plain, rows, variables)
+        assert found is None or _loss(found.scores, own) < _loss(plain, own)
+
+    check_each(range(5), check)
 
 
 def test_few_rows_grow_no_trees() -> None:

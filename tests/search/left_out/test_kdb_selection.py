@@ -7,7 +7,7 @@ import pytest
 
 from bayleaf.classifiers.shared.leave_one_out import leave_one_out
 from bayleaf.counts.table_counts import TableCounts
-from bayleaf.cpds import Backoff, Lidstone, MEstimate
+from bayleaf.cpds import Backoff, Lidstone, MEstimate, Smoothing
 from bayleaf.data.codes import Codes
 from bayleaf.models.class_model import log_normalize
 from bayleaf.search.left_out.kdb_selection import select_kdb
@@ -47,13 +47,18 @@ def expected_log_loss(codes: Codes, ranking: KDBRanking, candidate: Candidate) -
     return float(codes.weights @ losses / codes.weights.sum())
 
 
+@pytest.mark.parametrize("rule", RULES, ids=repr)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_every_candidate_scores_as_a_refit_without_each_row(missing: float) -> None:
-    codes = random_codes(CARDS, 25, missing=missing, weights="whole", leaning=True)
+def test_every_candidate_scores_as_a_refit_without_each_row(
+    missing: float, rule: Smoothing
+) -> None:
+    codes = random_codes(CARDS, 15, missing=missing, weights="whole", leaning=True)
     ranking = rank_parents(TableCounts(codes), 3)
     selection = selected(codes, 3)
     assert len(selection) == 4 * (CLASS + 1) * len(RULES)
-    for candidate in selection:
+    of_the_rule = [c for c in selection if c.smoothing == rule]
+    assert len(of_the_rule) == 4 * (CLASS + 1)
+    for candidate in of_the_rule:
         expected = expected_log_loss(codes, ranking, candidate)
         assert candidate.log_loss == pytest.approx(expected, rel=1e-12)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from bayleaf.cpds import (
     MEstimate,
     Smoothing,
 )
+from covering import pairwise
+from offenders import check_each
 from oracles.coded_tables import random_codes
 from oracles.left_out import domain_of, left_out_log_scores, network
 
@@ -42,13 +45,31 @@ def families(parents: Any) -> list[tuple[int, ...]]:
     return [(*above, child) for child, above in enumerate(parents)]
 
 
-@pytest.mark.parametrize("weights", ["ones", "whole", "fractions"])
-@pytest.mark.parametrize("missing", [0.0, 0.25])
+MISSING, WEIGHTS = [0.0, 0.25], ["ones", "whole", "fractions"]
+
+
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_scores_equal_those_of_a_refit_without_the_row(
-    structure: str, missing: float, weights: str
+def test_scores_equal_those_of_a_refit_without_the_row(structure: str) -> None:
+    settings = pairwise(list(STRUCTURES), MISSING, WEIGHTS)
+    check_each(
+        (row[1:] for row in settings if row[0] == structure),
+        lambda row: scores_equal_those_of_a_refit(structure, *row, n_rows=20),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_scores_of_all_tables_equal_those_of_a_refit(structure: str) -> None:
+    check_each(
+        itertools.product(MISSING, WEIGHTS),
+        lambda row: scores_equal_those_of_a_refit(structure, *row, n_rows=30),
+    )
+
+
+def scores_equal_those_of_a_refit(
+    structure: str, missing: float, weights: str, n_rows: int
 ) -> None:
-    codes = random_codes(CARDS, 30, missing=missing, weights=weights, leaning=True)
+    codes = random_codes(CARDS, n_rows, missing=missing, weights=weights, leaning=True)
     parents = STRUCTURES[structure]
     left_out = leave_one_out(
         TableCounts(codes), domain_of(codes), RULES, None, 20_000_000

@@ -14,6 +14,7 @@ from bayleaf.cpds.random_network import OwnShares
 from bayleaf.data.codes import Codes
 from bayleaf.data.domain import Variable, numeric_variable
 from bayleaf.search.left_out.linear_families import linear_families, normal_positions
+from offenders import check_each
 
 Floats = NDArray[np.float64]
 N_STATES, N_COLUMNS = 40, 5
@@ -106,34 +107,38 @@ def _by_hand(
     return found
 
 
-@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("holes", [0.0, 0.15])
-def test_pieces_are_the_densities_of_a_regression(seed: int, holes: float) -> None:
-    codes, variables = _table(seed, holes=holes)
-    families = _fitted(codes, variables)
-    found = _written(families, codes)
-    for row in range(0, codes.n_rows, 17):
-        for label in range(3):
-            expected = _by_hand(families, codes, row, label, 0.0)
-            np.testing.assert_allclose(found[row, label], expected, atol=1e-9)
+def test_pieces_are_the_densities_of_a_regression(holes: float) -> None:
+    def check(seed: int) -> None:
+        codes, variables = _table(seed, 100, holes=holes)
+        families = _fitted(codes, variables)
+        found = _written(families, codes)
+        for row in range(0, codes.n_rows, 17):
+            for label in range(3):
+                expected = _by_hand(families, codes, row, label, 0.0)
+                np.testing.assert_allclose(found[row, label], expected, atol=1e-9)
+
+    check_each(range(6), check)
 
 
-@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("holes", [0.0, 0.15])
-def test_left_out_pieces_are_those_of_a_refit(seed: int, holes: float) -> None:
-    codes, variables = _table(seed, holes=holes)
-    families = _fitted(codes, variables)
-    own = codes.column(codes.n_variables - 1).astype(np.int64)
-    shares = np.minimum(codes.weights, 1.0)
-    found = _written(families, codes, OwnShares(own, shares))
-    kept = _written(families, codes)
-    for row in range(0, codes.n_rows, 13):
-        for label in range(3):
-            if label == own[row]:
-                expected = _by_hand(families, codes, row, label, shares[row])
-            else:
-                expected = kept[row, label]
-            np.testing.assert_allclose(found[row, label], expected, atol=1e-9)
+def test_left_out_pieces_are_those_of_a_refit(holes: float) -> None:
+    def check(seed: int) -> None:
+        codes, variables = _table(seed, 100, holes=holes)
+        families = _fitted(codes, variables)
+        own = codes.column(codes.n_variables - 1).astype(np.int64)
+        shares = np.minimum(codes.weights, 1.0)
+        found = _written(families, codes, OwnShares(own, shares))
+        kept = _written(families, codes)
+        for row in range(0, codes.n_rows, 13):
+            for label in range(3):
+                if label == own[row]:
+                    expected = _by_hand(families, codes, row, label, shares[row])
+                else:
+                    expected = kept[row, label]
+                np.testing.assert_allclose(found[row, label], expected, atol=1e-9)
+
+    check_each(range(6), check)
 
 
 def test_missing_children_say_nothing() -> None:
@@ -205,23 +210,26 @@ def test_classes_of_one_row_or_none_are_finite(n_classes: int) -> None:
     families.check_fit(codes.cards)
 
 
-@pytest.mark.parametrize(
-    ("field", "change", "sentence"),
-    [
-        ("children", 9, "child that does not exist"),
-        ("parents", -1, "parent that does not exist"),
-        ("pieces", 99, "belongs to no piece"),
-        ("starts", 7, "places do not fit"),
-        ("facts", np.nan, "none or huge"),
-        ("facts", -1.0, "negative sum"),
-        ("means", np.inf, "none or huge"),
-        ("features", 0, "in no order"),
-    ],
-)
-def test_broken_families_are_refused(field: str, change: float, sentence: str) -> None:
-    codes, variables = _table(0)
-    families = _fitted(codes, variables)
-    array = getattr(families, field).copy()
-    array.flat[1 if array.ndim == 1 else 0] = change
-    with pytest.raises(ValueError, match=sentence):
-        replace(families, **{field: array}).check_content()
+def test_broken_families_are_refused() -> None:
+    def check(case: tuple[str, float, str]) -> None:
+        field, change, sentence = case
+        codes, variables = _table(0)
+        families = _fitted(codes, variables)
+        array = getattr(families, field).copy()
+        array.flat[1 if array.ndim == 1 else 0] = change
+        with pytest.raises(ValueError, match=sentence):
+            replace(families, **{field: array}).check_content()
+
+    check_each(
+        [
+            ("children", 9, "child that does not exist"),
+            ("parents", -1, "parent that does not exist"),
+            ("pieces", 99, "belongs to no piece"),
+            ("starts", 7, "places do not fit"),
+            ("facts", np.nan, "none or huge"),
+            ("facts", -1.0, "negative sum"),
+            ("means", np.inf, "none or huge"),
+            ("features", 0, "in no order"),
+        ],
+        check,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from bayleaf.classifiers.shared.leave_one_out import leave_one_out
 from bayleaf.counts.table_counts import TableCounts
 from bayleaf.data.codes import Codes
 from bayleaf.search.left_out.one_dependence import one_dependence_log_scores
+from covering import pairwise
+from offenders import check_each
 from oracles.left_out import domain_of, without
 
 CARDS = (3, 2, 4, 2, 3)
@@ -47,11 +50,28 @@ def refit(codes: Codes, rule: Any, min_count: int) -> np.ndarray[Any, Any]:
     return np.concatenate(rows)
 
 
-@pytest.mark.parametrize("rule", [Lidstone(0.5), MEstimate(2.0), Backoff(1.0)])
-@pytest.mark.parametrize("min_count", [0, 1, 4, 1000])
-@pytest.mark.parametrize("missing", [0.0, 0.25])
-@pytest.mark.parametrize("weights", ["ones", "whole"])
-def test_scores_equal_those_of_a_refit_without_the_row(
+RULES = [Lidstone(0.5), MEstimate(2.0), Backoff(1.0)]
+TABLES = [0, 1, 4, 1000], [0.0, 0.25], ["ones", "whole"]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_scores_equal_those_of_a_refit_without_the_row(rule: Any) -> None:
+    check_each(
+        (row[1:] for row in pairwise(RULES, *TABLES) if row[0] is rule),
+        lambda row: scores_equal_those_of_a_refit(rule, *row),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_scores_of_all_tables_equal_those_of_a_refit(rule: Any) -> None:
+    check_each(
+        itertools.product(*TABLES),
+        lambda row: scores_equal_those_of_a_refit(rule, *row),
+    )
+
+
+def scores_equal_those_of_a_refit(
     rule: Any, min_count: int, missing: float, weights: str
 ) -> None:
     codes = table(missing, weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import threading
@@ -21,6 +22,7 @@ from bayleaf.search.left_out.weights import (
     LogProbabilities,
     learn_weights,
 )
+from offenders import check_each
 
 
 def _log_probabilities(
@@ -108,23 +110,25 @@ def test_few_rows_are_pulled_towards_the_centre() -> None:
     np.testing.assert_allclose(found.pieces, 0.5, atol=0.1)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-@pytest.mark.parametrize("n_weights", [1, 8, 41])
-def test_the_loss_is_that_of_the_softmax(n_classes: int, n_weights: int) -> None:
-    rng = np.random.default_rng(n_weights)
-    # Scores far apart, so that exponentials below the smallest number occur.
-    values = rng.normal(size=(501, n_classes, n_weights)) * 10 ** rng.uniform(
-        -3, 3, size=(501, 1, 1)
-    )
-    own, weights = rng.integers(n_classes, size=501), rng.random(501)
-    logs = LogProbabilities(values.astype(np.float32), own, weights)
-    parameters = np.append(rng.random(n_weights), rng.normal(size=n_classes))
-    rows = np.r_[3:200, 260:501]
-    scores = logs.log_scores(parameters[:n_weights]) + parameters[n_weights:]
-    losses = logsumexp(scores, axis=1) - scores[np.arange(501), own]
-    found, _ = logs.loss(parameters, [(3, 200), (260, 501)])
-    # Contrasts are rounded to single precision.
-    assert found == pytest.approx(weights[rows] @ losses[rows], rel=1e-6)
+def test_the_loss_is_that_of_the_softmax() -> None:
+    def check(case: tuple[int, int]) -> None:
+        n_classes, n_weights = case
+        rng = np.random.default_rng(n_weights)
+        # Scores far apart, so that exponentials below the smallest number occur.
+        values = rng.normal(size=(501, n_classes, n_weights)) * 10 ** rng.uniform(
+            -3, 3, size=(501, 1, 1)
+        )
+        own, weights = rng.integers(n_classes, size=501), rng.random(501)
+        logs = LogProbabilities(values.astype(np.float32), own, weights)
+        parameters = np.append(rng.random(n_weights), rng.normal(size=n_classes))
+        rows = np.r_[3:200, 260:501]
+        scores = logs.log_scores(parameters[:n_weights]) + parameters[n_weights:]
+        losses = logsumexp(scores, axis=1) - scores[np.arange(501), own]
+        found, _ = logs.loss(parameters, [(3, 200), (260, 501)])
+        # Contrasts are rounded to single precision.
+        assert found == pytest.approx(weights[rows] @ losses[rows], rel=1e-6)
+
+    check_each(itertools.product([2, 3, 7], [1, 8, 41]), check)
 
 
 def test_the_loss_of_a_row_is_right_to_the_last_digits() -> None:

@@ -6,11 +6,11 @@ import itertools
 import math
 
 import numpy as np
-import pytest
 
 from bayleaf.graph.dag import DAG, CycleError
 from bayleaf.search.constraints import Constraints
 from bayleaf.search.orders.chow_liu import spanning_parents
+from offenders import check_each
 
 Edges = frozenset[tuple[int, int]]
 
@@ -50,40 +50,42 @@ def _forests(n: int, constraints: Constraints) -> list[Edges]:
     return found
 
 
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("seed", range(12))
-def test_no_legal_forest_is_better(seed: int, ties: bool) -> None:
-    n = 3 + seed % 3
-    weights, order = _weights(seed, n, ties=ties), np.arange(n)[::-1].copy()
-    constraints = _constraints(seed, n)
-    found = spanning_parents(weights, order, None, constraints)
-    arcs = frozenset((own[0], child) for child, own in enumerate(found) if own)
-    rank = {int(node): place for place, node in enumerate(order)}
+def test_no_legal_forest_is_better() -> None:
+    def check(case: tuple[bool, int]) -> None:
+        ties, seed = case
+        n = 3 + seed % 3
+        weights, order = _weights(seed, n, ties=ties), np.arange(n)[::-1].copy()
+        constraints = _constraints(seed, n)
+        found = spanning_parents(weights, order, None, constraints)
+        arcs = frozenset((own[0], child) for child, own in enumerate(found) if own)
+        rank = {int(node): place for place, node in enumerate(order)}
 
-    def worth(edges: Edges) -> tuple[float, int, int]:
-        total = math.fsum(weights[a, b] for a, b in edges)
-        roots = set(range(n)) - {child for _, child in edges}
-        return round(total, 9), len(edges), -sum(rank[root] for root in roots)
+        def worth(edges: Edges) -> tuple[float, int, int]:
+            total = math.fsum(weights[a, b] for a, b in edges)
+            roots = set(range(n)) - {child for _, child in edges}
+            return round(total, 9), len(edges), -sum(rank[root] for root in roots)
 
-    forests = _forests(n, constraints)
-    assert arcs in forests
-    # Roots are compared among forests of as many arcs.
-    assert worth(arcs) == max(map(worth, forests))
+        forests = _forests(n, constraints)
+        assert arcs in forests
+        # Roots are compared among forests of as many arcs.
+        assert worth(arcs) == max(map(worth, forests))
+
+    check_each(itertools.product([False, True], range(12)), check)
 
 
-@pytest.mark.parametrize("theta", [None, 0.4])
-@pytest.mark.parametrize("seed", range(8))
-def test_constraints_that_exclude_nothing_chosen_leave_the_tree(
-    seed: int, theta: float | None
-) -> None:
-    weights = _weights(seed, 9, ties=False)
-    order = np.random.default_rng(seed).permutation(9)
-    free = spanning_parents(weights, order, theta)
-    arcs = {(own[0], child) for child, own in enumerate(free) if own}
-    pairs = [(a, b) for a in range(9) for b in range(9)]
-    unused = [(a, b) for a, b in pairs if a != b and not {(a, b), (b, a)} & arcs]
-    told = Constraints(frozenset(list(arcs)[:2]), frozenset(unused[:5]))
-    assert spanning_parents(weights, order, theta, told) == free
+def test_constraints_that_exclude_nothing_chosen_leave_the_tree() -> None:
+    def check(case: tuple[float | None, int]) -> None:
+        theta, seed = case
+        weights = _weights(seed, 9, ties=False)
+        order = np.random.default_rng(seed).permutation(9)
+        free = spanning_parents(weights, order, theta)
+        arcs = {(own[0], child) for child, own in enumerate(free) if own}
+        pairs = [(a, b) for a in range(9) for b in range(9)]
+        unused = [(a, b) for a, b in pairs if a != b and not {(a, b), (b, a)} & arcs]
+        told = Constraints(frozenset(list(arcs)[:2]), frozenset(unused[:5]))
+        assert spanning_parents(weights, order, theta, told) == free
+
+    check_each(itertools.product([None, 0.4], range(8)), check)
 
 
 def test_required_arcs_stay_below_theta() -> None:

@@ -13,6 +13,7 @@ from bayleaf.scores import LOCAL_SCORES, resolve_score
 from bayleaf.search.tables.family_scores import FamilyScores, ScoreCache
 from bayleaf.search.tables.family_tables import FamilyTables
 from bayleaf.search.tables.state_groups import Groupings
+from offenders import check_each
 
 CONSTANT = 2
 
@@ -44,16 +45,18 @@ def scores_of():
     return build
 
 
-@pytest.mark.parametrize("name", LOCAL_SCORES)
-def test_a_constant_child_scores_what_its_table_does(scores_of, name: str) -> None:
-    scores = scores_of(name)
-    parents = {}
-    for parent in (0, 1):
-        parents[parent] = scores.entering(CONSTANT, parent, parents)
-        stack = scores.tables.table(CONSTANT, parents)[None]
-        counted = scores._rows_scores(CONSTANT, stack)[0]
-        expected = counted + scores._shape_score(CONSTANT, parents)
-        assert scores.family(CONSTANT, parents) == pytest.approx(expected, abs=1e-9)
+def test_a_constant_child_scores_what_its_table_does(scores_of) -> None:
+    def check(name: str) -> None:
+        scores = scores_of(name)
+        parents = {}
+        for parent in (0, 1):
+            parents[parent] = scores.entering(CONSTANT, parent, parents)
+            stack = scores.tables.table(CONSTANT, parents)[None]
+            counted = scores._rows_scores(CONSTANT, stack)[0]
+            expected = counted + scores._shape_score(CONSTANT, parents)
+            assert scores.family(CONSTANT, parents) == pytest.approx(expected, abs=1e-9)
+
+    check_each(LOCAL_SCORES, check)
 
 
 def test_tables_of_a_constant_child_are_not_counted(

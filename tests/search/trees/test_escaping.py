@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from bayleaf.search.trees.leaf_counts import RowTable
 from bayleaf.search.trees.network import TreeNetwork, descendants
 from bayleaf.search.trees.scores import TreeTerms
 from bayleaf.search.trees.task import HierarchySource, TreeTask
+from offenders import check_each
 from oracles import tree_networks
 
 
@@ -122,11 +124,36 @@ def test_a_root_that_looked_worse_than_what_hangs_below_it_is_found() -> None:
     assert (move.kind, move.child, move.parent) == ("grow_tree", 3, 0)
 
 
+# Tables, few and small, of which both kinds of moves are made.
+@pytest.mark.parametrize(
+    ("name", "is_local", "seeds"),
+    [
+        ("mdl", False, (0, 3)),
+        ("mdl", True, (3, 7)),
+        ("aic", False, (0, 3)),
+        ("aic", True, (2,)),
+        ("bdeu", False, (0, 3)),
+        ("bdeu", True, (4,)),
+    ],
+)
+def test_ways_out_gain_what_full_recomputation_says(
+    name: str, is_local: bool, seeds: Sequence[int]
+) -> None:
+    check_ways_out(name, is_local, seeds)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mdl", "aic", "bdeu"])
 @pytest.mark.parametrize("is_local", [False, True])
-def test_ways_out_gain_what_full_recomputation_says(name: str, is_local: bool) -> None:
+def test_ways_out_of_many_tables_gain_what_full_recomputation_says(
+    name: str, is_local: bool
+) -> None:
+    check_ways_out(name, is_local, range(8))
+
+
+def check_ways_out(name: str, is_local: bool, seeds: Sequence[int]) -> None:
     kinds: set[str] = set()
-    for seed in range(8):
+    for seed in seeds:
         codes, domain, hierarchies = _random(seed)
         source = _source(codes, domain) if is_local else None
         network, ways_out = _started(
@@ -204,7 +231,9 @@ def test_hierarchies_are_learned_anew_for_a_tree_that_is_grown_anew(
     assert asked == [(3, 1, ())]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2)), 3]
+)
 @pytest.mark.parametrize("max_parents", [None, 2])
 def test_trees_that_are_remembered_are_those_that_would_be_grown(
     seed: int, max_parents: int | None
@@ -235,41 +264,45 @@ def _anew(ways_out: WaysOut) -> WaysOut:
     return WaysOut(task, network, task.counts(), from_parents=ways_out._from_parents)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_ways_out_keep_the_constraints(seed: int) -> None:
-    codes, domain, hierarchies = _random(seed)
-    wide = [v for v, own in enumerate(domain) if own.n_states > 1]
-    pairs = [(wide[0], wide[2]), (wide[1], wide[2]), (wide[3], wide[0])]
-    constraints = Constraints(
-        frozenset(pairs), frozenset({(wide[1], wide[3])}), max_parents=2
-    )
-    network, ways_out = _started(
-        codes, domain, hierarchies, name="aic", constraints=constraints
-    )
-    while ways_out.take_first():
+def test_ways_out_keep_the_constraints() -> None:
+    def check(seed: int) -> None:
+        codes, domain, hierarchies = _random(seed)
+        wide = [v for v, own in enumerate(domain) if own.n_states > 1]
+        pairs = [(wide[0], wide[2]), (wide[1], wide[2]), (wide[3], wide[0])]
+        constraints = Constraints(
+            frozenset(pairs), frozenset({(wide[1], wide[3])}), max_parents=2
+        )
+        network, ways_out = _started(
+            codes, domain, hierarchies, name="aic", constraints=constraints
+        )
+        while ways_out.take_first():
+            arcs = _arcs(network)
+            assert constraints.required_edges <= arcs
+            assert not constraints.forbidden_edges & arcs
+            assert max(len(tree.parents) for tree in network.trees) <= 2
+            DAG(tuple(tree.parents for tree in network.trees))
+            _make_simple_moves(network)
+
+    check_each(range(4), check)
+
+
+def test_an_arc_may_be_turned_where_that_closes_no_cycle() -> None:
+    def check(seed: int) -> None:
+        codes, domain, hierarchies = _random(seed)
+        network, _ = _started(codes, domain, hierarchies, name="aic")
         arcs = _arcs(network)
-        assert constraints.required_edges <= arcs
-        assert not constraints.forbidden_edges & arcs
-        assert max(len(tree.parents) for tree in network.trees) <= 2
-        DAG(tuple(tree.parents for tree in network.trees))
-        _make_simple_moves(network)
+        assert len(arcs) > 3
+        for parent, child in arcs:
+            turned = arcs - {(parent, child)} | {(child, parent)}
+            own = [tuple(sorted(p for p, to in turned if to == v)) for v in range(5)]
+            try:
+                DAG(tuple(own))
+            except ValueError:
+                assert not network.may_turn(parent, child)
+            else:
+                assert network.may_turn(parent, child)
 
-
-@pytest.mark.parametrize("seed", range(5))
-def test_an_arc_may_be_turned_where_that_closes_no_cycle(seed: int) -> None:
-    codes, domain, hierarchies = _random(seed)
-    network, _ = _started(codes, domain, hierarchies, name="aic")
-    arcs = _arcs(network)
-    assert len(arcs) > 3
-    for parent, child in arcs:
-        turned = arcs - {(parent, child)} | {(child, parent)}
-        own = [tuple(sorted(p for p, to in turned if to == v)) for v in range(5)]
-        try:
-            DAG(tuple(own))
-        except ValueError:
-            assert not network.may_turn(parent, child)
-        else:
-            assert network.may_turn(parent, child)
+    check_each(range(5), check)
 
 
 def test_no_arc_is_turned_that_is_required_or_forbidden_the_other_way() -> None:

@@ -23,6 +23,7 @@ from bayleaf.search.trees.proposals import propose_until_tired
 from bayleaf.search.trees.pruning import enter_missing, grow_fully, prune
 from bayleaf.search.trees.scores import TreeTerms
 from bayleaf.search.trees.task import HierarchySource, TreeTask
+from offenders import check_each
 from oracles import tree_networks
 
 
@@ -144,32 +145,38 @@ def _spoilt(seed: int) -> tuple[TreeNetwork, Codes]:
     return network, codes
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_best_moves_clear_away_splits_that_do_not_pay(seed: int) -> None:
-    network, codes = _spoilt(seed)
-    kinds = set()
-    while (found := network.best_move()) is not None:
-        child, move = found
-        tree = network.trees[child]
-        before = _full(tree, "mdl", codes)
-        network.apply(child, move)
-        assert move.gain == pytest.approx(_full(tree, "mdl", codes) - before, abs=1e-6)
-        kinds.add(type(move))
-    assert CollapseMove in kinds
-    for tree in network.trees:
-        assert max((move.gain for move in tree.collapses()), default=0.0) <= 1e-7
+def test_the_best_moves_clear_away_splits_that_do_not_pay() -> None:
+    def check(seed: int) -> None:
+        network, codes = _spoilt(seed)
+        kinds = set()
+        while (found := network.best_move()) is not None:
+            child, move = found
+            tree = network.trees[child]
+            before = _full(tree, "mdl", codes)
+            network.apply(child, move)
+            assert move.gain == pytest.approx(
+                _full(tree, "mdl", codes) - before, abs=1e-6
+            )
+            kinds.add(type(move))
+        assert CollapseMove in kinds
+        for tree in network.trees:
+            assert max((move.gain for move in tree.collapses()), default=0.0) <= 1e-7
+
+    check_each(range(5), check)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_proposals_split_and_collapse_and_only_ever_gain(seed: int) -> None:
-    network, _ = _spoilt(seed)
-    n_before = len(network.result(stopped_early=False).trace)
-    rng = np.random.default_rng(seed)
-    assert propose_until_tired(network, Deadline(None), rng)
-    trace = network.result(stopped_early=False).trace[n_before:]
-    kinds = {move.kind for move in trace}
-    assert kinds & {"remove_split", "abstract_split"}
-    assert min(move.gain for move in trace) > 0
+def test_proposals_split_and_collapse_and_only_ever_gain() -> None:
+    def check(seed: int) -> None:
+        network, _ = _spoilt(seed)
+        n_before = len(network.result(stopped_early=False).trace)
+        rng = np.random.default_rng(seed)
+        assert propose_until_tired(network, Deadline(None), rng)
+        trace = network.result(stopped_early=False).trace[n_before:]
+        kinds = {move.kind for move in trace}
+        assert kinds & {"remove_split", "abstract_split"}
+        assert min(move.gain for move in trace) > 0
+
+    check_each(range(5), check)
 
 
 def test_proposals_stop_when_time_is_up() -> None:
@@ -220,20 +227,22 @@ def test_only_so_many_scores_are_kept() -> None:
     assert [scores.get(key) for key in range(3)] == [made[0], None, made[2]]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_trees_grown_fully_are_pruned_until_no_collapse_gains(seed: int) -> None:
-    network, codes = _spoilt(seed)
-    for child, tree in enumerate(network.trees):
-        for move in tree.collapses()[:1]:
-            tree.collapse(move.split)
-        others = frozenset(range(5)) - {child}
-        grow_fully(tree, others)
-        n_full = len(tree.splits)
-        prune(tree, frozenset())
-        assert len(tree.splits) < n_full or not n_full
-        assert max((move.gain for move in tree.collapses()), default=0.0) <= 1e-7
-        full = _full(tree, "mdl", codes)
-        assert tree.score == pytest.approx(full, abs=1e-6)
+def test_trees_grown_fully_are_pruned_until_no_collapse_gains() -> None:
+    def check(seed: int) -> None:
+        network, codes = _spoilt(seed)
+        for child, tree in enumerate(network.trees):
+            for move in tree.collapses()[:1]:
+                tree.collapse(move.split)
+            others = frozenset(range(5)) - {child}
+            grow_fully(tree, others)
+            n_full = len(tree.splits)
+            prune(tree, frozenset())
+            assert len(tree.splits) < n_full or not n_full
+            assert max((move.gain for move in tree.collapses()), default=0.0) <= 1e-7
+            full = _full(tree, "mdl", codes)
+            assert tree.score == pytest.approx(full, abs=1e-6)
+
+    check_each(range(5), check)
 
 
 def test_pruning_keeps_a_split_on_each_required_variable() -> None:
@@ -259,26 +268,28 @@ def test_nothing_is_grown_below_leaves_that_cannot_gain() -> None:
     assert [split.variable for split in tree.splits] == [0]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_leaves_count_the_variables_that_may_be_split_on(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    domain, hierarchies = tree_networks.random_domain(rng, 5)
-    codes = tree_networks.random_codes(rng, domain, 300)
-    network = _network(codes, domain, hierarchies, "aic")
-    while (found := network.best_move()) is not None:
-        network.apply(*found)
-    for child, tree in enumerate(network.trees):
-        allowed = network.allowed(child)
-        contexts = [context for _, context in tree.shape().leaves(domain.cards)]
-        expected = [
-            sum(
-                len(context.get(v, range(domain.cards[v]))) > 1
-                for v in np.flatnonzero(allowed)
-                if v != child
-            )
-            for context in contexts
-        ]
-        assert tree.n_candidates(allowed).tolist() == expected
+def test_leaves_count_the_variables_that_may_be_split_on() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        domain, hierarchies = tree_networks.random_domain(rng, 5)
+        codes = tree_networks.random_codes(rng, domain, 300)
+        network = _network(codes, domain, hierarchies, "aic")
+        while (found := network.best_move()) is not None:
+            network.apply(*found)
+        for child, tree in enumerate(network.trees):
+            allowed = network.allowed(child)
+            contexts = [context for _, context in tree.shape().leaves(domain.cards)]
+            expected = [
+                sum(
+                    len(context.get(v, range(domain.cards[v]))) > 1
+                    for v in np.flatnonzero(allowed)
+                    if v != child
+                )
+                for context in contexts
+            ]
+            assert tree.n_candidates(allowed).tolist() == expected
+
+    check_each(range(5), check)
 
 
 def test_the_first_of_equal_moves_is_made() -> None:
