@@ -18,12 +18,9 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def averaged(run: Run, heart: Path, tmp_path: Path) -> Path:
+def averaged(heart_files: Callable[..., Path]) -> Path:
     """A file of the default model on the heart table."""
-    path = tmp_path / "auto.json"
-    done = run("fit", heart, "--target", "disease", "--n-networks", 3, "-o", path)
-    assert done.code == 0, done.err
-    return path
+    return heart_files("--n-networks", "3")
 
 
 def test_fit_takes_averaged_kdb_by_default(averaged: Path) -> None:

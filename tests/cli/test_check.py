@@ -18,7 +18,13 @@ def test_there_are_ten_tables() -> None:
     assert len(TABLES) == 10
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "adult" else [])
+        for name in TABLES
+    ],
+)
 def test_real_tables_are_taken_as_written_down(
     run: Callable[..., Any], data_folder: Path, name: str
 ) -> None:

@@ -38,7 +38,16 @@ def test_version_imports_no_heavy_library() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["fit", "predict", "evaluate", "inspect", "explain", "demo"]
+    "command",
+    [
+        "predict",
+        "inspect",
+        "explain",
+        "demo",
+        # These have all settings of models, whose pages take long to print.
+        pytest.param("fit", marks=pytest.mark.slow),
+        pytest.param("evaluate", marks=pytest.mark.slow),
+    ],
 )
 def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
     done = run(command, "--help")

@@ -12,6 +12,7 @@ import pytest
 
 import bayleaf
 from bayleaf.cli import main
+from offenders import check_each
 
 TREES = {"shape": {"any": {"round": ["disc", "ball"], "edged": ["cube", "cone"]}}}
 
@@ -77,44 +78,53 @@ def test_the_file_is_that_of_the_estimator(table: Path) -> None:
     assert (loaded.score_samples(cells) == own.score_samples(cells)).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--target", "place"], "--density without --target"),
-        (["--model", "nb"], "--density without --target and --model"),
-        (["--k", "2"], "--k is no setting of --density; it belongs to kdb"),
-        (["--required-edges", "shape"], "--required-edges should have the form"),
-        (["--abstraction", "given"], "needs hierarchies"),
-        (["--drop", "shape", "--drop", "place"], "has no column left"),
-    ],
-)
-def test_what_makes_no_density_model_is_told_in_a_sentence(
-    table: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    message: str,
+NO_DENSITY = [
+    (["--target", "place"], "--density without --target"),
+    (["--model", "nb"], "--density without --target and --model"),
+    (["--k", "2"], "--k is no setting of --density; it belongs to kdb"),
+    (["--required-edges", "shape"], "--required-edges should have the form"),
+    (["--abstraction", "given"], "needs hierarchies"),
+    (["--drop", "shape", "--drop", "place"], "has no column left"),
+]
+
+
+def check_refused(
+    table: Path, capsys: pytest.CaptureFixture[str], cases: list[tuple[list[str], str]]
 ) -> None:
-    code, _ = fit(table, *options)
-    assert code == 2
-    assert message in capsys.readouterr().err
+    """Check that fit refuses the options of each case with its message."""
+
+    def check(case: tuple[list[str], str]) -> None:
+        options, message = case
+        code, _ = fit(table, *options)
+        assert code == 2
+        assert message in capsys.readouterr().err
+
+    check_each(cases, check)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--table", "shap"], "there is no variable 'shap'"),
-        (["--rules"], "--rules belongs to classifiers"),
-    ],
-)
-def test_what_a_density_model_lacks_is_told(
-    table: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    message: str,
+def test_what_makes_no_density_model_is_refused_in_a_sentence(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_refused(table, capsys, NO_DENSITY)
+
+
+LACKING = [
+    (["--table", "shap"], "there is no variable 'shap'"),
+    (["--rules"], "--rules belongs to classifiers"),
+]
+
+
+def test_what_a_density_model_lacks_is_reported(
+    table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, output = fit(table)
-    assert main(["inspect", str(output), *options]) == 2
-    assert message in capsys.readouterr().err
+
+    def check(case: tuple[list[str], str]) -> None:
+        options, message = case
+        assert main(["inspect", str(output), *options]) == 2
+        assert message in capsys.readouterr().err
+
+    check_each(LACKING, check)
 
 
 def test_tiers_and_beliefs_are_taken_from_words(table: Path) -> None:
@@ -136,25 +146,19 @@ def test_tiers_may_stand_in_a_file(table: Path, text: str) -> None:
     assert bayleaf.load(output).tiers == [["place"], ["shape"]]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--tiers", "shape,;place"], "--tiers should have the form name,name;name"),
-        (["--tiers", "shape;places"], "tiers names 'places', which is no column"),
-        (["--arc-prior", "shape->place"], "--arc-prior should have the form"),
-        (["--arc-prior", "shape=0.5"], "--arc-prior should have the form"),
-        (["--arc-prior", "shape->place=1"], "above 0 and below 1"),
-    ],
-)
-def test_tiers_and_beliefs_that_are_none_are_told_in_a_sentence(
-    table: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    message: str,
+NO_TIERS = [
+    (["--tiers", "shape,;place"], "--tiers should have the form name,name;name"),
+    (["--tiers", "shape;places"], "tiers names 'places', which is no column"),
+    (["--arc-prior", "shape->place"], "--arc-prior should have the form"),
+    (["--arc-prior", "shape=0.5"], "--arc-prior should have the form"),
+    (["--arc-prior", "shape->place=1"], "above 0 and below 1"),
+]
+
+
+def test_tiers_and_beliefs_that_are_none_are_refused_in_a_sentence(
+    table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, _ = fit(table, *options)
-    assert code == 2
-    assert message in capsys.readouterr().err
+    check_refused(table, capsys, NO_TIERS)
 
 
 @pytest.mark.parametrize("model", ["tan", "kdb", "aode"])

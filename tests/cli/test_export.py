@@ -12,12 +12,9 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def naive(tmp_path: Path, heart: Path, run: Run) -> Path:
+def naive(heart_files: Callable[..., Path]) -> Path:
     """A naive Bayes model file of the heart table."""
-    path = tmp_path / "naive.json"
-    done = run("fit", heart, "--target", "disease", "--model", "nb", "-o", path)
-    assert done.code == 0, done.err
-    return path
+    return heart_files("--model", "nb")
 
 
 def test_the_suffix_names_the_program(run: Run, naive: Path, tmp_path: Path) -> None:

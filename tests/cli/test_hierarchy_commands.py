@@ -13,6 +13,7 @@ import pytest
 
 from bayleaf.data.hierarchies.files import read_hierarchies
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 
 Run = Callable[..., Any]
 TREES = {
@@ -68,23 +69,24 @@ def test_rows_without_weight_do_not_count(run: Run, table: Path) -> None:
     assert "blue" in done.out
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("--column", "color"), "no column 'color'; did you mean colour"),
-        (("--drop", "colour", "--drop", "hours", "--drop", "w"), "no column left"),
-        (("--drop", "size"), "has no column size"),
-        (("--weight", "colour"), "weight column 'colour' must hold numbers"),
-        (("--linkage", "ward"), "ward"),
-    ],
-)
-def test_learning_refuses_in_one_sentence(
-    run: Run, table: Path, words: tuple[str, ...], sentence: str
-) -> None:
-    done = run("hierarchy", "learn", table, *words)
-    assert done.code == 2
-    assert sentence in done.err
-    assert done.err.count("\n") == 1
+REFUSED = [
+    (("--column", "color"), "no column 'color'; did you mean colour"),
+    (("--drop", "colour", "--drop", "hours", "--drop", "w"), "no column left"),
+    (("--drop", "size"), "has no column size"),
+    (("--weight", "colour"), "weight column 'colour' must hold numbers"),
+    (("--linkage", "ward"), "ward"),
+]
+
+
+def test_learning_refuses_in_one_sentence(run: Run, table: Path) -> None:
+    def check(case: tuple[tuple[str, ...], str]) -> None:
+        words, sentence = case
+        done = run("hierarchy", "learn", table, *words)
+        assert done.code == 2
+        assert sentence in done.err
+        assert done.err.count("\n") == 1
+
+    check_each(REFUSED, check)
 
 
 def test_a_check_tells_what_fits_and_what_does_not(

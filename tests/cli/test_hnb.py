@@ -13,15 +13,10 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture
-def hierarchical(run: Run, heart: Path, tmp_path: Path) -> Path:
+def hierarchical(heart_files: Callable[..., Path]) -> Path:
     """A model file with latent variables."""
-    path = tmp_path / "hnb.json"
-    words = ("--search", "significance", "--significance-level", 0.001)
-    done = run(
-        "fit", heart, "--target", "disease", "--model", "hnb", *words, "-o", path
-    )
-    assert done.code == 0, done.err
-    return path
+    words = ("--search", "significance", "--significance-level", "0.001")
+    return heart_files("--model", "hnb", *words)
 
 
 def test_inspect_prints_the_rules(run: Run, hierarchical: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import bayleaf
 from bayleaf.datasets import load_heart
+from offenders import check_each
 
 Run = Callable[..., Any]
 ROWS = 'id,wet,n,hot\n"007",yes,2.0,true\n"008",,1.0,\n,no,,false\n'
@@ -101,25 +102,29 @@ def test_absent_variables_are_added_on_request(
     assert done.out.replace('"', "") == "n,wet,hot\n2,yes,true\n"
 
 
-@pytest.mark.parametrize(
-    ("content", "words", "message"),
-    [
-        ("n,wet\n3,\n", [], "no state '3'"),
-        ("n,wet,hot\n1,yes,\n", [], "row 0: .*cannot be together"),
-        ("colour\nred\n", [], "no column for any variable"),
-        ("n,wet\n", [], "has no rows"),
-        ("n,wet\n1,\n", ["--seed", "2.5"], "no whole number"),
-    ],
-)
+UNFILLABLE = [
+    ("n,wet\n3,\n", [], "no state '3'"),
+    ("n,wet,hot\n1,yes,\n", [], "row 0: .*cannot be together"),
+    ("colour\nred\n", [], "no column for any variable"),
+    ("n,wet\n", [], "has no rows"),
+    ("n,wet\n1,\n", ["--seed", "2.5"], "no whole number"),
+]
+
+
 def test_what_cannot_be_filled_is_refused_in_a_sentence(
-    run: Run, network: Path, tmp_path: Path, content: str, words: Any, message: str
+    run: Run, network: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "rows.csv").write_text(content, encoding="utf-8")
     full = tmp_path / "full.csv"
-    done = run("impute", network, tmp_path / "rows.csv", *words, "-o", full)
-    assert done.code == 2
-    assert re.search(message, done.err), done.err
-    assert not full.exists()
+
+    def check(case: tuple[str, list[str], str]) -> None:
+        content, words, message = case
+        (tmp_path / "rows.csv").write_text(content, encoding="utf-8")
+        done = run("impute", network, tmp_path / "rows.csv", *words, "-o", full)
+        assert done.code == 2
+        assert re.search(message, done.err), done.err
+        assert not full.exists()
+
+    check_each(UNFILLABLE, check)
 
 
 def test_rows_that_cannot_be_are_left_on_request(

@@ -14,6 +14,7 @@ import pytest
 
 import bayleaf
 from bayleaf import BayesianNetwork
+from offenders import check_each
 
 Run = Callable[..., Any]
 
@@ -132,35 +133,38 @@ def test_expressions_may_be_evidence_for_any_question(
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--probability", "rian = yes"], "did you mean rain"),
-        (["--probability", "rain = yes", "--joint", "rain"], "are two questions"),
-        (["--joint", "rain", "--target", "rain"], "leave it out beside --joint"),
-        (["--map", "rain,rian"], "did you mean rain"),
-        (["--given", EITHER], "'or' joins conditions on rain and dew = 1"),
-        (["--given", "rain = yes and"], "expected the name of a variable, got the end"),
-        (["--given", "rain"], "should have the form name=state"),
-        (["--given", "rain=maybe"], "its states are no, yes"),
-        (["--given", "rian=yes"], "did you mean rain"),
-        (["--given", "rain=yes", "--given", "rain=no"], "rain is given twice"),
-        (["--likelihood", "rain=yes"], "should have the form name=state:0.8"),
-        (["--likelihood", "rain=yes:-1"], "rain"),
-        (["--likelihood", "rain=no:1,no:2,yes:1"], "weighs state no twice"),
-        (["--target", "rian"], "did you mean rain"),
-        (["--information"], "exactly one --target"),
-        (["--most-probable", "--target", "rain"], "give it alone"),
-        (["--given", "dew = 1=2", "--given", "grass=dry"], "cannot be together"),
-    ],
-)
+SENSELESS = [
+    (["--probability", "rian = yes"], "did you mean rain"),
+    (["--probability", "rain = yes", "--joint", "rain"], "are two questions"),
+    (["--joint", "rain", "--target", "rain"], "leave it out beside --joint"),
+    (["--map", "rain,rian"], "did you mean rain"),
+    (["--given", EITHER], "'or' joins conditions on rain and dew = 1"),
+    (["--given", "rain = yes and"], "expected the name of a variable, got the end"),
+    (["--given", "rain"], "should have the form name=state"),
+    (["--given", "rain=maybe"], "its states are no, yes"),
+    (["--given", "rian=yes"], "did you mean rain"),
+    (["--given", "rain=yes", "--given", "rain=no"], "rain is given twice"),
+    (["--likelihood", "rain=yes"], "should have the form name=state:0.8"),
+    (["--likelihood", "rain=yes:-1"], "rain"),
+    (["--likelihood", "rain=no:1,no:2,yes:1"], "weighs state no twice"),
+    (["--target", "rian"], "did you mean rain"),
+    (["--information"], "exactly one --target"),
+    (["--most-probable", "--target", "rain"], "give it alone"),
+    (["--given", "dew = 1=2", "--given", "grass=dry"], "cannot be together"),
+]
+
+
 def test_a_question_that_makes_no_sense_is_refused_in_one_sentence(
-    run: Run, sprinkler: Path, words: list[str], message: str
+    run: Run, sprinkler: Path
 ) -> None:
-    done = run("query", sprinkler, *words)
-    assert done.code == 2
-    assert message in done.err
-    assert done.err.count("\n") == 1
+    def check(case: tuple[list[str], str]) -> None:
+        words, message = case
+        done = run("query", sprinkler, *words)
+        assert done.code == 2
+        assert message in done.err
+        assert done.err.count("\n") == 1
+
+    check_each(SENSELESS, check)
 
 
 def test_the_network_of_a_classifier_answers(run: Run, model: Path) -> None:
@@ -190,22 +194,22 @@ def test_samples_may_be_parquet(run: Run, sprinkler: Path, tmp_path: Path) -> No
     assert pa_parquet.read_table(out).num_rows == 7
 
 
-@pytest.mark.parametrize("rows", [0, -1])
-def test_a_number_of_rows_below_one_is_refused(
-    run: Run, sprinkler: Path, rows: int
-) -> None:
-    done = run("sample", sprinkler, f"--rows={rows}")
-    assert done.code == 2
-    assert "at least 1" in done.err
+def test_a_number_of_rows_below_one_is_refused(run: Run, sprinkler: Path) -> None:
+    def check(rows: int) -> None:
+        done = run("sample", sprinkler, f"--rows={rows}")
+        assert done.code == 2
+        assert "at least 1" in done.err
+
+    check_each([0, -1], check)
 
 
-@pytest.mark.parametrize("option", ["--rows", "-n", "--seed"])
-def test_a_broken_number_is_refused_and_not_cut(
-    run: Run, sprinkler: Path, option: str
-) -> None:
-    done = run("sample", sprinkler, option, "2.5")
-    assert done.code == 2
-    assert "'2.5' is no whole number" in done.err
+def test_a_broken_number_is_refused_and_not_cut(run: Run, sprinkler: Path) -> None:
+    def check(option: str) -> None:
+        done = run("sample", sprinkler, option, "2.5")
+        assert done.code == 2
+        assert "'2.5' is no whole number" in done.err
+
+    check_each(["--rows", "-n", "--seed"], check)
 
 
 def test_a_network_without_variables_is_kept_by_our_own_format_alone(
@@ -224,24 +228,24 @@ def test_a_missing_file_is_told_in_a_sentence(run: Run, tmp_path: Path) -> None:
     assert done.err.endswith("none.bif: there is no such file\n")
 
 
-@pytest.mark.parametrize("suffix", ["bif", "net", "xdsl", "xml", "bifxml"])
 def test_a_network_goes_through_every_format_and_back(
-    run: Run, sprinkler: Path, tmp_path: Path, suffix: str
+    run: Run, sprinkler: Path, tmp_path: Path
 ) -> None:
-    there, back = tmp_path / f"a.{suffix}", tmp_path / "back.json"
-    assert run("convert", sprinkler, there).code == 0
-    assert run("convert", there, back).code == 0
-    assert back.read_bytes() == sprinkler.read_bytes()
+    def check(suffix: str) -> None:
+        there, back = tmp_path / f"a.{suffix}", tmp_path / f"from_{suffix}.json"
+        assert run("convert", sprinkler, there).code == 0
+        assert run("convert", there, back).code == 0
+        assert back.read_bytes() == sprinkler.read_bytes()
+
+    check_each(["bif", "net", "xdsl", "xml", "bifxml"], check)
 
 
 def test_dot_and_pmml_are_written(
-    run: Run, sprinkler: Path, heart: Path, tmp_path: Path
+    run: Run, sprinkler: Path, heart_files: Callable[..., Path], tmp_path: Path
 ) -> None:
     assert run("convert", sprinkler, tmp_path / "a.dot").code == 0
     assert (tmp_path / "a.dot").read_text().startswith("digraph")
-    model = tmp_path / "nb.json"
-    fitted = run("fit", heart, "--target", "disease", "--model", "nb", "-o", model)
-    assert fitted.code == 0
+    model = heart_files("--model", "nb")
     assert run("convert", model, tmp_path / "nb.pmml").code == 0
     assert "NaiveBayesModel" in (tmp_path / "nb.pmml").read_text()
 
@@ -327,26 +331,29 @@ def test_an_effect_is_shown_with_its_interval(run: Run, kidney_stones: Path) -> 
     assert "assumption" in run("query", kidney_stones, "--effect", "a, b,cured").out
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--effect", "a, b,cured", "--latent", "size"), "open path 'a, b' <- size"),
-        (("--effect", "cured"), "treatment,outcome"),
-        (("--effect", "size,curd"), "did you mean cured"),
-        (("--effect", "size,cured", "--target", "size"), "--target"),
-        (("--effect", "size,cured", "--most-probable"), "--most-probable"),
-        (("--latent", "size"), "--effect"),
-        (("--do", "size=tiny"), "no state 'tiny'"),
-        (("--do", "size=small:0.4,large:0.4"), "sums to 0.8"),
-        (("--do", "size=small", "--do", "size=large"), "twice"),
-    ],
-)
+WRONG_EFFECTS = [
+    (("--effect", "a, b,cured", "--latent", "size"), "open path 'a, b' <- size"),
+    (("--effect", "cured"), "treatment,outcome"),
+    (("--effect", "size,curd"), "did you mean cured"),
+    (("--effect", "size,cured", "--target", "size"), "--target"),
+    (("--effect", "size,cured", "--most-probable"), "--most-probable"),
+    (("--latent", "size"), "--effect"),
+    (("--do", "size=tiny"), "no state 'tiny'"),
+    (("--do", "size=small:0.4,large:0.4"), "sums to 0.8"),
+    (("--do", "size=small", "--do", "size=large"), "twice"),
+]
+
+
 def test_a_wrong_intervention_or_effect_is_refused_in_a_sentence(
-    run: Run, kidney_stones: Path, words: tuple[str, ...], told: str
+    run: Run, kidney_stones: Path
 ) -> None:
-    done = run("query", kidney_stones, *words)
-    assert done.code == 2
-    assert told.replace("'a, b'", "a, b") in done.err
+    def check(case: tuple[tuple[str, ...], str]) -> None:
+        words, message = case
+        done = run("query", kidney_stones, *words)
+        assert done.code == 2
+        assert message.replace("'a, b'", "a, b") in done.err
+
+    check_each(WRONG_EFFECTS, check)
 
 
 def test_query_estimates_with_standard_errors(run: Run, sprinkler: Path) -> None:

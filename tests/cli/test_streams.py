@@ -185,7 +185,7 @@ def test_a_reader_that_has_gone_is_no_error(
     ("words", "start"),
     [
         (["--help"], start_fork),
-        (["fit", "--help"], start_fork),
+        pytest.param(["fit", "--help"], start_fork, marks=SLOW),
         (["--version"], start_process),
         pytest.param(["--help"], start_process, marks=SLOW),
         pytest.param(["fit", "--help"], start_process, marks=SLOW),
