@@ -1,4 +1,4 @@
-"""Lines of the package by concept: code, docstrings, comments, blank; one line a package.
+"""Lines of the package: code, docstrings, comments, blank; one line per package.
 
 python tools/count_lines.py
 """
