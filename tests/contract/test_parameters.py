@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from typing import Any
@@ -111,7 +112,7 @@ ESTIMATORS: dict[str, Any] = {
     "regressor": AveragedKDBRegressor,
 }
 # Parameters of one estimator are tested in so many tests, so that each stays short.
-N_PARTS = 3
+N_PARTS = 4
 # Settings that keep fits short, where these parameters are not the ones in question.
 SMALL: dict[str, dict[str, Any]] = {
     "auto": {"n_networks": 4},
@@ -123,10 +124,11 @@ SMALL: dict[str, dict[str, Any]] = {
 OF_TREES = ("loss", "missing", "max_rows", "n_jobs", "random_state")
 
 
-def _table_for(name: str, value: object) -> tuple[pd.DataFrame, list[Any]]:
-    """Rows that an estimator accepts with a value of a parameter."""
+@functools.cache
+def _table_for(name: str, *, is_complete: bool) -> tuple[pd.DataFrame, list[Any]]:
+    """Rows that an estimator accepts, those with missing cells left out if asked."""
     table, y = mixed_frame(60)
-    if value == "error":
+    if is_complete:
         table = table.dropna()
     labels: list[Any] = [y[row] for row in table.index]
     if name == "regressor":
@@ -148,7 +150,7 @@ def _check_another_value(
     assert value is not default
     small = SMALL.get(name, {}) if small is None else small
     model = kind(**{**small, "random_state": 0, **others, parameter: value}).fit(
-        *_table_for(name, value)
+        *_table_for(name, is_complete=value == "error")
     )
     assert model.get_params(deep=False)[parameter] is value
 

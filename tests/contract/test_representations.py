@@ -49,7 +49,7 @@ QUICK: dict[str, dict[str, Any]] = {
 # their square or faster.
 WIDE, WIDER = 40, 200
 N_FEATURES: dict[int, dict[str, int]] = {
-    WIDE: {"aode": 20, "a2de": 9, "network": 12},
+    WIDE: {"aode": 20, "a2de": 8, "network": 12},
     WIDER: {"aode": 60, "a2de": 20, "network": 60},
 }
 

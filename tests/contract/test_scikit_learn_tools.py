@@ -83,10 +83,10 @@ def test_a_pipeline_predicts_as_its_last_step(kind: Any) -> None:
 
 @each_kind()
 def test_a_grid_search_chooses_among_parameters(kind: Any) -> None:
-    frame, y = nominal_frame()
+    X, y = _numbers()
     grid = {"missing": missing_rules(kind), "fit_prior": [True, False]}
     search = GridSearchCV(kind(random_state=0), grid, cv=2, error_score="raise").fit(
-        frame, y
+        X, y
     )
     assert len(search.cv_results_["params"]) == 2 * len(missing_rules(kind))
     assert search.best_score_ > 0.5
