@@ -259,7 +259,7 @@ def test_each_restart_refreshes_the_expected_counts(
 def test_restarts_do_not_depend_on_threads(
     local_structure: Literal["table", "tree"],
 ) -> None:
-    codes, domain = rows_of_network(5)
+    codes, domain = rows_of_network(5, 200)
     one, two = (
         learn_structure(
             counted(codes),
@@ -278,7 +278,7 @@ def test_restarts_do_not_depend_on_threads(
 def test_a_weight_of_two_is_a_row_twice_with_holes(
     local_structure: Literal["table", "tree"],
 ) -> None:
-    codes, domain = rows_of_network(2, 200)
+    codes, domain = rows_of_network(2, 120)
     counts = np.random.default_rng(2).integers(0, 3, codes.n_rows)
     columns = [codes.column(v) for v in range(codes.n_variables)]
     kept = counts > 0

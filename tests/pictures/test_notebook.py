@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from bayleaf.pictures.notebook import (
     steps_html,
     table_html,
 )
+from bayleaf.regression import learned_trees
 
 HOSTILE = "<script>alert(1)</script>&\"'\u202e"
 
@@ -112,12 +114,19 @@ def test_graphs_too_large_to_draw_show_nothing() -> None:
 def shown() -> dict[str, Any]:
     """Everything that a notebook may end a cell with."""
     X, y = load_heart(return_X_y=True)
+    X, y = X.slice(0, 80), y[:80]
     bayes = bayleaf.NaiveBayesClassifier().fit(X, y)
     hierarchy = bayleaf.HNBClassifier(random_state=0).fit(X, y)
     average = bayleaf.AveragedKDBClassifier(n_networks=4, random_state=0).fit(X, y)
     numbers = X.drop_columns(["age"]), X["age"].to_numpy()
     regressor = bayleaf.AveragedKDBRegressor(n_networks=4, random_state=0)
-    regressor.fit(*numbers)
+    with pytest.MonkeyPatch.context() as patch:
+        # A thousand trees in each of six parts would take two seconds.
+        means = tuple(replace(own, n_estimators=5) for own in learned_trees._MEANS)
+        spread = replace(learned_trees._SPREAD, n_estimators=5)
+        patch.setattr(learned_trees, "_MEANS", means)
+        patch.setattr(learned_trees, "_SPREAD", spread)
+        regressor.fit(*numbers)
     network: BayesianNetwork = bayes.network_
     row = X.slice(0, 1)
     return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bayleaf.data.domain import Domain, Variable
@@ -22,7 +24,7 @@ def result(score: float, restart: int, stopped: bool = False) -> SearchResult:
 
 
 def test_constraints_that_nothing_keeps_to_are_named() -> None:
-    def check(case: tuple[Any, Any]) -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
         settings, message = case
         with pytest.raises(ValueError, match=message):
             Constraints(**settings).check(DOMAIN)

@@ -123,10 +123,10 @@ def test_scores_and_gains_are_those_of_full_recomputation(name: str) -> None:
         assert gains == pytest.approx([move.gain for move in found.trace[1:]], abs=1e-6)
         assert min(move.gain for move in found.trace) > 0
 
-    check_each(itertools.product(SEARCHES, [1, 3]), check)
+    check_each(itertools.product(SEARCHES, [1, 2]), check)
 
 
-@pytest.mark.parametrize(("name", "n_restarts"), [("mdl", 1), ("aic", 1), ("aic", 5)])
+@pytest.mark.parametrize(("name", "n_restarts"), [("mdl", 1), ("aic", 1), ("aic", 3)])
 def test_no_split_and_no_collapse_improves_what_is_found(
     name: str, n_restarts: int
 ) -> None:
@@ -322,7 +322,7 @@ def test_progress_is_told_after_each_move() -> None:
 
 
 def test_restarts_differ_and_the_best_is_kept() -> None:
-    codes, domain, hierarchies = _random(1, 5, 300)
+    codes, domain, hierarchies = _random(1, 4, 150)
     found = [_climb(codes, domain, hierarchies, "aic", n_restarts=n) for n in (1, 3, 5)]
     scores = [result.score for result in found]
     assert scores == sorted(scores)

@@ -47,7 +47,8 @@ def test_a_tree_is_that_of_exhaustive_search() -> None:
                 codes, cards, is_ordered, own, scores, label, 5, 0.3, 1.0, 0.5
             )
             steps = sum(leaf.rows * leaf.value for leaf in leaves)
-            # Slopes are whole parts of a number that is small beside the sum of weights.
+            # Slopes are whole parts of a number that is small next to the
+            # sum of weights.
             np.testing.assert_allclose(
                 found[:, label] - scores[:, label], steps, atol=1e-6
             )

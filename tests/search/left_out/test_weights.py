@@ -191,10 +191,10 @@ def test_classes_outside_the_table_are_refused() -> None:
         weights_descent(contrasts, own, *others)
 
 
-def _interrupt_descents(n_times: int) -> None:
+def _interrupt_descents(n_times: int, n_rows: int = 30_000) -> None:
     """Press Ctrl-C at random times; fails where no KeyboardInterrupt comes soon."""
     rng = np.random.default_rng(0)
-    arguments = _descent(30_000, 200, 2)
+    arguments = _descent(n_rows, 200, 2)
     parameters, centre = arguments[4:6]
     for delay in rng.uniform(0.0, 0.1, size=n_times):
         sent: list[float] = []
@@ -220,7 +220,7 @@ def _interrupt_descents(n_times: int) -> None:
 
 
 def test_a_descent_ends_at_once_when_interrupted() -> None:
-    _interrupt_descents(4)
+    _interrupt_descents(2, 10_000)
 
 
 @pytest.mark.slow
