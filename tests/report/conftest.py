@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,17 @@ import pytest
 from bayleaf import BayesianNetworkEstimator
 from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.datasets import load_heart
-from bayleaf.report import summarize
+from bayleaf.evaluation.groups import estimates
+from bayleaf.report import page, summarize
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_pages() -> Iterator[None]:
+    """Compile templates once, and compare groups on a coarse grid: both take long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(estimates, "_QUANTILES", 50)
+        patch.setattr(page, "_environment", functools.cache(page._environment))
+        yield
 
 
 @pytest.fixture(scope="session")

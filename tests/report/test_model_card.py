@@ -332,14 +332,14 @@ def test_without_rows_no_number_of_training_is_told(
 
 
 def test_density_models_have_cards(density: Any, heart: pa.Table) -> None:
-    found = summarize(density, heart, n_folds=3)
+    found = summarize(density, heart, n_folds=2)
     low, high = found["quality"]["intervals"]["nats_per_row"]
     assert low < found["quality"]["nats_per_row"] < high
     card = model_card(found)
     (row,) = table_after(card, "held-out rows:")
     assert row[2] == f"{low:.3f} to {high:.3f}"
     assert "Groups" not in titles(card)
-    rounded = summarize(density, heart, n_folds=3, min_count=5)
+    rounded = summarize(density, heart, n_folds=2, min_count=5)
     assert "nats a row" in model_card(rounded)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,25 @@ import pytest
 from bayleaf import AveragedKDBRegressor
 from bayleaf.cli import main
 from bayleaf.evaluation.regression import cross_validate_regressors
+from bayleaf.regression import learned_trees
 from bayleaf.report import report_html, summarize
+from offenders import check_each
 
 
-def priced(n_rows: int = 150) -> pd.DataFrame:
+@pytest.fixture(scope="module", autouse=True)
+def _few_trees() -> Iterator[None]:
+    """Grow few trees, as a report adds up the terms of few as those of many."""
+    growths = [replace(growth, n_estimators=4) for growth in learned_trees._MEANS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learned_trees, "_MEANS", tuple(growths))
+        patch.setattr(learned_trees, "_N_FOLDS", 2)
+        patch.setattr(
+            learned_trees, "_SPREAD", replace(learned_trees._SPREAD, n_estimators=2)
+        )
+        yield
+
+
+def priced(n_rows: int = 80) -> pd.DataFrame:
     """A price by size, place and noise."""
     rng = np.random.default_rng(2)
     table = pd.DataFrame(
@@ -36,26 +53,13 @@ def priced(n_rows: int = 150) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def model() -> AveragedKDBRegressor:
     table = priced()
-    regressor = AveragedKDBRegressor(n_networks=3, random_state=0)
+    regressor = AveragedKDBRegressor(n_networks=2, random_state=0)
     return regressor.fit(table.drop(columns="price"), table["price"])
 
 
 @pytest.fixture(scope="module")
 def summary(model: AveragedKDBRegressor) -> dict[str, Any]:
-    return summarize(model, priced(), n_folds=3)
-
-
-def test_scores_are_those_of_cross_validation(
-    model: AveragedKDBRegressor, summary: dict[str, Any]
-) -> None:
-    table = priced()
-    expected = cross_validate_regressors(
-        {"own": model}, table.drop(columns="price"), table["price"], n_folds=3
-    )["own"]
-    assert summary["quality"]["scores"] == pytest.approx(expected.to_dict())
-    assert summary["quality"]["baseline"]["rmse"] == pytest.approx(
-        table["price"].std(ddof=0)
-    )
+    return summarize(model, priced(), n_folds=2)
 
 
 def test_the_baseline_score_is_that_of_the_rows_own_distribution() -> None:
@@ -74,6 +78,19 @@ def test_rows_add_up_and_are_all_different(summary: dict[str, Any]) -> None:
         total = row["baseline"] + sum(t["contribution"] for t in row["terms"])
         assert total + row["rest"] == pytest.approx(row["expectation"], abs=1e-9)
         assert row["truth"] == priced()["price"][row["row"] - 1]
+
+
+def test_scores_are_those_of_cross_validation(
+    model: AveragedKDBRegressor, summary: dict[str, Any]
+) -> None:
+    table = priced()
+    expected = cross_validate_regressors(
+        {"own": model}, table.drop(columns="price"), table["price"], n_folds=2
+    )["own"]
+    assert summary["quality"]["scores"] == pytest.approx(expected.to_dict())
+    assert summary["quality"]["baseline"]["rmse"] == pytest.approx(
+        table["price"].std(ddof=0)
+    )
 
 
 def test_features_are_ranked_by_what_they_are_worth(summary: dict[str, Any]) -> None:
@@ -117,7 +134,7 @@ def test_the_page_shows_names_as_text(summary: dict[str, Any]) -> None:
 def test_without_rows_no_number_of_a_single_row_is_told(
     model: AveragedKDBRegressor,
 ) -> None:
-    found = summarize(model, priced(), n_folds=3, rows=False)
+    found = summarize(model, priced(), n_folds=2, rows=False)
     assert found["rows"] is None
     assert found["quality"]["observed"] is None
     page = report_html(found)
@@ -133,33 +150,33 @@ def test_too_few_rows_are_told_without_scores(model: AveragedKDBRegressor) -> No
     assert "too few for 5 folds" in report_html(found)
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "sentence"),
-    [
-        ({}, {"min_count": 5}, "min_count is not possible for a numeric target"),
-        ({}, {"loss": [[0, 1], [1, 0]]}, "loss and positive belong to classifiers"),
-        ({}, {"positive": "yes"}, "loss and positive belong to classifiers"),
-        ({}, {"target": "prize"}, "no target column 'prize'.*price"),
-        ({"size": None}, {}, "the table has no column size"),
-        ({"price": np.nan}, {}, "target column 'price' must hold finite numbers"),
-        ({"price": "dear"}, {}, "target column 'price' must hold finite numbers"),
-    ],
-)
+REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({}, {"min_count": 5}, "min_count is not possible for a numeric target"),
+    ({}, {"loss": [[0, 1], [1, 0]]}, "loss and positive belong to classifiers"),
+    ({}, {"positive": "yes"}, "loss and positive belong to classifiers"),
+    ({}, {"target": "prize"}, "no target column 'prize'.*price"),
+    ({"size": None}, {}, "the table has no column size"),
+    ({"price": np.nan}, {}, "target column 'price' must hold finite numbers"),
+    ({"price": "dear"}, {}, "target column 'price' must hold finite numbers"),
+]
+
+
 def test_what_cannot_be_reported_is_refused_in_a_sentence(
-    change: dict[str, Any],
-    options: dict[str, Any],
-    sentence: str,
     model: AveragedKDBRegressor,
 ) -> None:
-    table = priced()
-    for name, value in change.items():
-        if value is None:
-            table = table.drop(columns=name)
-        else:
-            table[name] = table[name].astype(object)
-            table.loc[3, name] = value
-    with pytest.raises(ValueError, match=sentence):
-        summarize(model, table, **options)
+    def check(case: tuple[dict[str, Any], dict[str, Any], str]) -> None:
+        change, options, sentence = case
+        table = priced()
+        for name, value in change.items():
+            if value is None:
+                table = table.drop(columns=name)
+            else:
+                table[name] = table[name].astype(object)
+                table.loc[3, name] = value
+        with pytest.raises(ValueError, match=sentence):
+            summarize(model, table, **options)
+
+    check_each(REFUSED, check)
 
 
 def test_the_command_writes_page_and_values(
@@ -168,7 +185,7 @@ def test_the_command_writes_page_and_values(
     data, saved, page = (tmp_path / n for n in ("t.csv", "m.json", "page.html"))
     priced().to_csv(data, index=False)
     model.save(saved)
-    words = ["report", str(saved), str(data), "--folds", "3", "-o", str(page)]
+    words = ["report", str(saved), str(data), "--folds", "2", "-o", str(page)]
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["kind"] == "regression"
