@@ -77,5 +77,5 @@ def model(tmp_path: Path, heart: Path, heart_files: Callable[..., Path]) -> Path
 
 @pytest.fixture
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw parameters a hundred times for an interval, which by default takes long."""
-    monkeypatch.setitem(credible_intervals.__kwdefaults__, "n_draws", 100)
+    """Draw parameters fifty times for an interval, which by default takes long."""
+    monkeypatch.setitem(credible_intervals.__kwdefaults__, "n_draws", 50)

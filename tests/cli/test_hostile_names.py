@@ -124,10 +124,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     numbers = {hostile("number", 3): [label + rng.random() for label in labels]}
     pa_parquet.write_table(pa.table(cells | numbers | target), table)
     models = {}
+    quickly = {
+        "auto": ["--n-networks", "2"],
+        "mixture": ["--n-mixtures", "1", "--n-passes", "2"],
+        "latent_class": ["--n-components", "2", "--n-restarts", "1"],
+        "network": ["--n-restarts", "1"],
+    }
     for model in ("nb", "tan", "auto", "hnb", "mixture", "latent_class", "network"):
         path = str(folder / f"{model}\x1b[2J.json")
         words = ["fit", str(table), "--target", columns[-1], "--model", model]
-        assert main([*words, "-o", path]) == 0
+        assert main([*words, *quickly.get(model, []), "-o", path]) == 0
         models[model] = path
     models["density"] = str(folder / "density\x9b.json")
     words = ["fit", str(table), "--density", "--local-structure", "tree"]

@@ -20,10 +20,10 @@ from offenders import check_each
 
 @pytest.fixture(scope="module", autouse=True)
 def few_trees() -> Iterator[None]:
-    """Grow a twentieth of the trees, which take nearly all the time."""
+    """Grow a fiftieth of the trees, which take nearly all the time."""
     with pytest.MonkeyPatch.context() as patch:
         means = [
-            replace(growth, n_estimators=growth.n_estimators // 20)
+            replace(growth, n_estimators=growth.n_estimators // 50)
             for growth in learned_trees._MEANS
         ]
         patch.setattr(learned_trees, "_MEANS", tuple(means))

@@ -6,8 +6,9 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import fields
+from functools import cache
 from itertools import product
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from cyclopts import Parameter
@@ -27,9 +28,15 @@ PARAMETER_OF = {
 SPELLED = {"alpha": "smoothing"}
 
 
+@cache
+def hints() -> dict[str, Any]:
+    """The types of all settings, with their panels."""
+    return get_type_hints(ModelOptions, include_extras=True)
+
+
 def panels_of(setting: str) -> set[str]:
     """The models in whose panels a setting stands."""
-    hint = get_type_hints(ModelOptions, include_extras=True)[setting]
+    hint = hints()[setting]
     groups = [
         group
         for mark in hint.__metadata__
@@ -90,10 +97,16 @@ def test_settings_of_the_model_asked_for_come_first(
     assert len(found) == len(set(found)) == 13
 
 
-def test_density_and_no_model_at_all(run: Callable[..., object]) -> None:
+def test_settings_of_density_models_come_first(run: Callable[..., object]) -> None:
     found = titles(run("fit", "--density", "--help").out)  # type: ignore[attr-defined]
     assert found[1:3] == ["Settings of network, --density", "Settings of every model"]
+
+
+def test_without_a_model_settings_of_every_model_come_first(
+    run: Callable[..., object],
+) -> None:
     # What one call asks for is forgotten by the next.
+    assert run("check", "--density").code == 2  # type: ignore[attr-defined]
     found = titles(run("fit", "--help").out)  # type: ignore[attr-defined]
     assert found[:3] == ["Parameters", "Settings of every model", "Settings of a2de"]
 

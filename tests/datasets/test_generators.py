@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from bayleaf.datasets import make_corral, make_led7, make_monks
+from offenders import check_each
 
 Loader = Callable[[str], pa.Table]
 
@@ -59,22 +60,25 @@ def test_the_same_seed_gives_the_same_rows(make: Callable[..., object]) -> None:
     assert first.frame.equals(second.frame)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("action", "sentence"),
-    [
-        (lambda: make_monks(4), "problem must be 1, 2 or 3, got 4"),
-        (lambda: make_monks(1, 433), "at most 432, got 433"),
-        (lambda: make_corral(0), "n_samples must be an integer of at least 1"),
-        (lambda: make_led7(noise=1.5), "noise must be between 0 and 1, got 1.5"),
-        (lambda: make_led7(noise="a"), "noise must be between 0 and 1, got 'a'"),  # type: ignore[arg-type]
-        (lambda: make_led7(noise=math.nan), "noise must be between 0 and 1, got nan"),
-        (lambda: make_monks(1.0), "problem must be 1, 2 or 3, got 1.0"),  # type: ignore[arg-type]
-        (lambda: make_monks(True), "problem must be 1, 2 or 3, got True"),
-        (lambda: make_monks(1, random_state="x"), "random_state must be None"),
-        (lambda: make_corral(random_state=-1), "integer of at least 0.*got -1"),
-        (lambda: make_led7(5, random_state=1.5), "random_state .* got 1.5"),
-    ],
-)
-def test_bad_parameters_are_named(action: Callable[[], object], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        action()
+BAD = [
+    (lambda: make_monks(4), "problem must be 1, 2 or 3, got 4"),
+    (lambda: make_monks(1, 433), "at most 432, got 433"),
+    (lambda: make_corral(0), "n_samples must be an integer of at least 1"),
+    (lambda: make_led7(noise=1.5), "noise must be between 0 and 1, got 1.5"),
+    (lambda: make_led7(noise="a"), "noise must be between 0 and 1, got 'a'"),  # type: ignore[arg-type]
+    (lambda: make_led7(noise=math.nan), "noise must be between 0 and 1, got nan"),
+    (lambda: make_monks(1.0), "problem must be 1, 2 or 3, got 1.0"),  # type: ignore[arg-type]
+    (lambda: make_monks(True), "problem must be 1, 2 or 3, got True"),
+    (lambda: make_monks(1, random_state="x"), "random_state must be None"),
+    (lambda: make_corral(random_state=-1), "integer of at least 0.*got -1"),
+    (lambda: make_led7(5, random_state=1.5), "random_state .* got 1.5"),
+]
+
+
+def test_bad_parameters_are_named() -> None:
+    def check(case: tuple[Callable[[], object], str]) -> None:
+        action, sentence = case
+        with pytest.raises(ValueError, match=sentence):
+            action()
+
+    check_each(BAD, check, lambda case: case[1])

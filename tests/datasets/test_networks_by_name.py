@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from bayleaf import read_network, write_network
 from bayleaf.datasets import load_network, networks_by_name
 from bayleaf.datasets.networks_by_name import ELSEWHERE, SHIPPED
+from offenders import check_each
 from oracles.hard_networks import assert_same_network
 
 
@@ -22,17 +24,20 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks_by_name.importlib.util, "find_spec", lambda name: None)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_network_is_the_published_one(data_folder: Path, name: str) -> None:
-    published = read_network(data_folder / "networks" / f"{name}.bif")
-    assert_same_network(published, load_network(name))
+def test_a_shipped_network_is_the_published_one(data_folder: Path) -> None:
+    def check(name: str) -> None:
+        published = read_network(data_folder / "networks" / f"{name}.bif")
+        assert_same_network(published, load_network(name))
+
+    check_each(SHIPPED, check)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_network_needs_nothing_else(
-    name: str, nothing_installed: None
-) -> None:
-    assert len(load_network(name).domain) >= 5
+@pytest.mark.usefixtures("nothing_installed")
+def test_a_shipped_network_needs_nothing_else() -> None:
+    def check(name: str) -> None:
+        assert len(load_network(name).domain) >= 5
+
+    check_each(SHIPPED, check)
 
 
 def test_asia_gives_the_marginals_of_lauritzen_and_spiegelhalter() -> None:
@@ -49,15 +54,17 @@ def test_shipped_networks_are_small() -> None:
     assert sum(len(path.read_bytes()) for path in folder.iterdir()) < 10_000
 
 
-@pytest.mark.parametrize("place", ["", "networks"])
-@pytest.mark.parametrize("suffix", [".bif", ".bif.gz", ".json"])
-def test_other_networks_are_read_from_a_folder(
-    tmp_path: Path, place: str, suffix: str, nothing_installed: None
-) -> None:
-    (tmp_path / place).mkdir(exist_ok=True)
-    write_network(load_network("cancer"), tmp_path / place / f"child{suffix}")
-    found = load_network("child", folder=tmp_path)
-    assert found.edges == load_network("cancer").edges
+@pytest.mark.usefixtures("nothing_installed")
+def test_other_networks_are_read_from_a_folder(tmp_path: Path) -> None:
+    def check(case: tuple[str, str]) -> None:
+        place, suffix = case
+        folder = tmp_path / f"{place}{suffix}"
+        (folder / place).mkdir(parents=True)
+        write_network(load_network("cancer"), folder / place / f"child{suffix}")
+        found = load_network("child", folder=folder)
+        assert found.edges == load_network("cancer").edges
+
+    check_each(product(["", "networks"], [".bif", ".bif.gz", ".json"]), check)
 
 
 def test_the_folder_may_stand_in_the_environment(
@@ -89,10 +96,14 @@ def test_a_network_that_is_not_there_says_where_to_put_it(
         load_network("munin")
 
 
-@pytest.mark.parametrize("name", ["asai", "../asia", ""])
-def test_an_unknown_name_is_refused_with_near_ones(name: str) -> None:
-    with pytest.raises(ValueError, match=r"there is no network .*; the library comes"):
-        load_network(name)
+def test_an_unknown_name_is_refused_with_near_ones() -> None:
+    message = r"there is no network .*; the library comes"
+
+    def check(name: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            load_network(name)
+
+    check_each(["asai", "../asia", ""], check)
 
 
 def test_no_name_is_both_shipped_and_elsewhere() -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from readme.fenced_blocks import (
+    Outcome,
     blocks_of,
     commands,
     hidden_code,
     run_blocks,
+    run_in_process,
     run_program,
 )
 
@@ -58,10 +61,17 @@ def test_console_blocks_call_known_programs() -> None:
 
 
 @pytest.mark.slow
-def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "run", [run_in_process, pytest.param(run_program, marks=pytest.mark.long)]
+)
+def test_every_block_runs(
+    run: Callable[[list[str], Path], Outcome],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(tmp_path)
     text = README.read_text(encoding="utf-8")
-    assert run_blocks(text, "README.md", tmp_path, run_program) > 0
+    assert run_blocks(text, "README.md", tmp_path, run) > 0
 
 
 def test_make_commands_name_targets_of_the_makefile() -> None:
