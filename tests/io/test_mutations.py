@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,12 @@ from pathlib import Path
 import pytest
 
 PROGRAM = Path(__file__).with_name("mutation_program.py")
+
+
+def test_a_few_mutated_files_are_read_or_refused() -> None:
+    counted = runpy.run_path(str(PROGRAM))["attack"](30)
+    assert counted["fault"] == 0
+    assert counted["refused"] > 0
 
 
 @pytest.mark.parametrize(

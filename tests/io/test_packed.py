@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,22 +14,25 @@ from bayleaf.datasets import load_network
 from bayleaf.io import ModelFileError, packed, read_network, write_network
 from bayleaf.io.conversion import convert_file
 from bayleaf.io.registry import FORMATS
+from offenders import check_each
 from oracles.hard_networks import assert_same_network
 
 UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 
 
-@pytest.mark.parametrize("packing", UNPACK)
-@pytest.mark.parametrize("suffix", [suffix for suffix in FORMATS if suffix != ".dsl"])
-def test_a_packed_file_holds_what_the_plain_one_holds(
-    tmp_path: Path, suffix: str, packing: str
-) -> None:
-    network = load_network("asia")
-    plain, whole = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}{packing}"
-    write_network(network, plain)
-    write_network(network, whole)
-    assert UNPACK[packing](whole.read_bytes()) == plain.read_bytes()
-    assert_same_network(network, read_network(whole))
+def test_a_packed_file_holds_what_the_plain_one_holds(tmp_path: Path) -> None:
+    def check(case: tuple[str, str]) -> None:
+        packing, suffix = case
+        network = load_network("asia")
+        plain, whole = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}{packing}"
+        write_network(network, plain)
+        write_network(network, whole)
+        assert UNPACK[packing](whole.read_bytes()) == plain.read_bytes()
+        assert_same_network(network, read_network(whole))
+
+    check_each(
+        product(UNPACK, [suffix for suffix in FORMATS if suffix != ".dsl"]), check
+    )
 
 
 @pytest.mark.parametrize("packing", UNPACK)

@@ -25,29 +25,32 @@ def _table(n_rows: int, noise: float) -> tuple[pd.DataFrame, np.ndarray[Any, Any
     return X, np.where(rng.random(n_rows) < noise, other, own).astype(object)
 
 
+@pytest.mark.slow
 def test_rounds_are_few_where_there_is_nothing_to_learn() -> None:
     peer = BoostingByFolds("HistGradientBoosting", most_rounds=20)
     assert peer.fit(*_table(150, 1.0)).n_rounds_ < 10
     assert 10 < peer.fit(*_table(150, 0.1)).n_rounds_ <= 20
 
 
+@pytest.mark.slow
 def test_a_calibrated_peer_differs_by_its_temperature_alone() -> None:
     X, y = _table(150, 0.2)
     name = "HistGradientBoosting"
-    plain = BoostingByFolds(name, most_rounds=20).fit(X, y)
-    calibrated = BoostingByFolds(name, calibrated=True, most_rounds=20).fit(X, y)
+    plain = BoostingByFolds(name, most_rounds=3).fit(X, y)
+    calibrated = BoostingByFolds(name, calibrated=True, most_rounds=3).fit(X, y)
     logs = np.log(plain.predict_proba(X)) / calibrated.temperature_
     expected = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(calibrated.predict_proba(X), expected, atol=1e-12)
     assert calibrated.temperature_ != 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(PEERS))
 def test_a_class_of_one_row_breaks_nothing(name: str) -> None:
     pytest.importorskip(PEERS[name].package, reason=f"{name} is not installed")
     X, y = _table(120, 0.2)
     y[0] = "rare"
-    model = BoostingByFolds(name, most_rounds=10).fit(X, y)
+    model = BoostingByFolds(name, most_rounds=2).fit(X, y)
     found = model.predict_proba(X)
     assert found.shape == (120, 3)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
@@ -57,13 +60,16 @@ def test_two_lines_for_each_installed_package() -> None:
     assert {"HistGradientBoosting", "HistGradientBoosting, calibrated"} <= set(peers())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(PEERS))
 def test_names_with_brackets_break_nothing(name: str) -> None:
     pytest.importorskip(PEERS[name].package, reason=f"{name} is not installed")
     X, y = _table(120, 0.2)
     bracketed = X.rename(columns={"x": "char_freq_[", "z": "<z>"})
-    plain = BoostingByFolds(name).fit(X, y).predict_proba(X)
-    found = BoostingByFolds(name).fit(bracketed, y).predict_proba(bracketed)
+    plain, found = (
+        BoostingByFolds(name, most_rounds=2).fit(table, y).predict_proba(table)
+        for table in (X, bracketed)
+    )
     np.testing.assert_array_equal(found, plain)
 
 

@@ -6,7 +6,9 @@ The committed figures are those that the protocol gave; some are run again here.
 from __future__ import annotations
 
 import itertools
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,7 @@ from bayleaf.reproduction.cells import Cell, CellStore, Results, Value
 from bayleaf.reproduction.desjardins2008_figures import BY_SEED, FULL, SHORT, SIZES
 from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Verdict
+from offenders import check_each
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "desjardins2008.csv"
 SETS = ("nursery", "mushroom", "adult")
@@ -85,21 +88,25 @@ def test_log_likelihoods_are_as_expected(
     assert below == []
 
 
-@pytest.mark.parametrize("name", SETS)
 def test_orderings_hold_in_every_cell(
-    results: Results, protocol: dict[str, int], name: str
+    results: Results, protocol: dict[str, int]
 ) -> None:
-    found = {m: mean(results, name, m, protocol[name]) for m in desjardins2008.METHODS}
-    for tree, groups in [
-        ("TCPT", "TABS-L hamming"),
-        ("TCPT", "TABS-L information"),
-        ("TCPT regrown", "TABS-L information regrown"),
-    ]:
-        assert found[tree].log_likelihood > found["FLAT"].log_likelihood
-        assert found[groups].parameters < found[tree].parameters
-    trees = [m for m in found if m.startswith(("TCPT", "TABS"))]
-    assert len(trees) == 11
-    assert [m for m in trees if not found[m].edges > found["FLAT"].edges] == []
+    def check(name: str) -> None:
+        found = {
+            m: mean(results, name, m, protocol[name]) for m in desjardins2008.METHODS
+        }
+        for tree, groups in [
+            ("TCPT", "TABS-L hamming"),
+            ("TCPT", "TABS-L information"),
+            ("TCPT regrown", "TABS-L information regrown"),
+        ]:
+            assert found[tree].log_likelihood > found["FLAT"].log_likelihood
+            assert found[groups].parameters < found[tree].parameters
+        trees = [m for m in found if m.startswith(("TCPT", "TABS"))]
+        assert len(trees) == 11
+        assert [m for m in trees if not found[m].edges > found["FLAT"].edges] == []
+
+    check_each(SETS, check)
 
 
 def test_orderings_hold_with_every_seed(results: Results) -> None:
@@ -116,12 +123,14 @@ def test_orderings_hold_with_every_seed(results: Results) -> None:
         assert min(by_seed) > 1
 
 
-@pytest.mark.parametrize("name", SETS)
 def test_trees_have_a_larger_likelihood_than_tables(
-    results: Results, protocol: dict[str, int], name: str
+    results: Results, protocol: dict[str, int]
 ) -> None:
-    tree, table = (mean(results, name, m, protocol[name]) for m in ("TCPT", "FLAT"))
-    assert tree.log_likelihood > table.log_likelihood
+    def check(name: str) -> None:
+        tree, table = (mean(results, name, m, protocol[name]) for m in ("TCPT", "FLAT"))
+        assert tree.log_likelihood > table.log_likelihood
+
+    check_each(SETS, check)
 
 
 # The searches of adult end where the seed of their restarts leads them: there the mean
@@ -129,24 +138,27 @@ def test_trees_have_a_larger_likelihood_than_tables(
 WITHOUT_SEEDS = ("nursery", "mushroom")
 
 
-@pytest.mark.parametrize("which", ["short", "full"])
-@pytest.mark.parametrize(
-    ("name", "method"),
-    [
-        (name, method)
-        for name in SETS
-        for method in TREES
-        if (name, "information" in method) != ("nursery", True)
-        and (name, method) != ("adult", "TCPT")
-    ],
-)
-def test_trees_have_more_arcs_than_tables(
-    results: Results, which: str, name: str, method: str
-) -> None:
-    n_folds = {"short": SHORT, "full": FULL}[which][name]
-    found = desjardins2008_figures.arcs(results, name, method, n_folds)
-    least, most = desjardins2008_figures.LEAST_ARCS, desjardins2008_figures.MOST_ARCS
-    assert least <= found <= most
+MORE_ARCS: list[Any] = [
+    (name, method)
+    for name in SETS
+    for method in TREES
+    if (name, "information" in method) != ("nursery", True)
+    and (name, method) != ("adult", "TCPT")
+]
+
+
+def test_trees_have_more_arcs_than_tables(results: Results) -> None:
+    def check(case: tuple[str, tuple[str, str]]) -> None:
+        which, (name, method) = case
+        n_folds = {"short": SHORT, "full": FULL}[which][name]
+        found = desjardins2008_figures.arcs(results, name, method, n_folds)
+        least, most = (
+            desjardins2008_figures.LEAST_ARCS,
+            desjardins2008_figures.MOST_ARCS,
+        )
+        assert least <= found <= most
+
+    check_each(product(["short", "full"], MORE_ARCS), check)
 
 
 def test_trees_have_more_arcs_than_tables_with_most_seeds(results: Results) -> None:
@@ -161,15 +173,16 @@ def check_ratios(by_seed: list[float], least: float) -> None:
     assert np.mean(np.array(by_seed) >= least) >= 0.8
 
 
-@pytest.mark.parametrize("which", ["short", "full"])
-@pytest.mark.parametrize("name", WITHOUT_SEEDS)
-@pytest.mark.parametrize("linkage", ["hamming", "information"])
-def test_local_hierarchies_save_parameters_of_trees(
-    results: Results, linkage: str, name: str, which: str
-) -> None:
-    n_folds = {"short": SHORT, "full": FULL}[which][name]
-    found = desjardins2008_figures.compression(results, name, linkage, n_folds)
-    assert found >= desjardins2008_figures.LEAST_COMPRESSION
+def test_local_hierarchies_save_parameters_of_trees(results: Results) -> None:
+    def check(case: tuple[str, str, str]) -> None:
+        which, name, linkage = case
+        n_folds = {"short": SHORT, "full": FULL}[which][name]
+        found = desjardins2008_figures.compression(results, name, linkage, n_folds)
+        assert found >= desjardins2008_figures.LEAST_COMPRESSION
+
+    check_each(
+        product(["short", "full"], WITHOUT_SEEDS, ["hamming", "information"]), check
+    )
 
 
 @pytest.mark.parametrize("linkage", ["hamming", "information"])
@@ -205,59 +218,64 @@ def test_merged_leaves_halve_the_parameters_of_mushroom_at_no_loss(
     assert merged.log_likelihood >= whole.log_likelihood
 
 
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize(
-    ("method", "base"), list(desjardins2008_figures.REGROWN.items())[:3], ids=str
-)
 def test_whole_trees_grown_anew_shorten_the_description(
-    results: Results, protocol: dict[str, int], name: str, method: str, base: str
+    results: Results, protocol: dict[str, int]
 ) -> None:
-    bits, before = (
-        desjardins2008_figures.of_folds(results, name, one, "bits", protocol[name])
-        for one in (method, base)
-    )
-    assert len(bits) == len(before) == protocol[name]
-    assert np.mean(bits) < np.mean(before)
+    def check(case: tuple[str, tuple[str, str]]) -> None:
+        name, (method, base) = case
+        bits, before = (
+            desjardins2008_figures.of_folds(results, name, one, "bits", protocol[name])
+            for one in (method, base)
+        )
+        assert len(bits) == len(before) == protocol[name]
+        assert np.mean(bits) < np.mean(before)
+
+    check_each(product(SETS, list(desjardins2008_figures.REGROWN.items())[:3]), check)
 
 
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("method", ["TCPT", "TABS-E", "TABS-L information"])
 def test_regrown_trees_are_as_likely_as_expected_but_for_a_twentieth_of_a_percent(
-    results: Results, protocol: dict[str, int], name: str, method: str
+    results: Results, protocol: dict[str, int]
 ) -> None:
-    found = mean(results, name, f"{method} regrown", protocol[name]).log_likelihood
-    wanted = desjardins2008_figures.expected(name, method).log_likelihood
-    assert found > wanted * 1.0005
+    def check(case: tuple[str, str]) -> None:
+        name, method = case
+        found = mean(results, name, f"{method} regrown", protocol[name]).log_likelihood
+        wanted = desjardins2008_figures.expected(name, method).log_likelihood
+        assert found > wanted * 1.0005
+
+    check_each(product(SETS, ["TCPT", "TABS-E", "TABS-L information"]), check)
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_no_fold_is_more_likely_than_a_fair_model_can_make_it(
-    results: Results, name: str
-) -> None:
-    found = results.figures("log_likelihood", set=name)
-    assert len(found) >= 60
-    assert found.max() <= desjardins2008_figures.HIGHEST[name]
+def test_no_fold_is_more_likely_than_a_fair_model_can_make_it(results: Results) -> None:
+    def check(name: str) -> None:
+        found = results.figures("log_likelihood", set=name)
+        assert len(found) >= 60
+        assert found.max() <= desjardins2008_figures.HIGHEST[name]
+
+    check_each(SETS, check)
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_committed_figures(results: Results) -> None:
     page = RESULTS.with_suffix(".md").read_text(encoding="utf-8")
     assert desjardins2008_page.page(results).rstrip() in page
 
 
-@pytest.mark.parametrize("method", LIKELIHOODS_OF_7200)
-def test_models_of_few_rows_are_as_likely_as_expected(
-    results: Results, method: str
-) -> None:
-    wanted = LIKELIHOODS_OF_7200[method]
-    found = curve(results, method, "log_likelihood")
-    assert found[0] >= wanted - 0.01 * abs(wanted)
-    assert found == sorted(found)
+def test_models_of_few_rows_are_as_likely_as_expected(results: Results) -> None:
+    def check(method: str) -> None:
+        wanted = LIKELIHOODS_OF_7200[method]
+        found = curve(results, method, "log_likelihood")
+        assert found[0] >= wanted - 0.01 * abs(wanted)
+        assert found == sorted(found)
+
+    check_each(LIKELIHOODS_OF_7200, check)
 
 
-@pytest.mark.parametrize("method", LIKELIHOODS_OF_7200)
-def test_models_grow_with_the_rows(results: Results, method: str) -> None:
-    found = curve(results, method, "parameters")
-    assert found == sorted(found)
+def test_models_grow_with_the_rows(results: Results) -> None:
+    def check(method: str) -> None:
+        found = curve(results, method, "parameters")
+        assert found == sorted(found)
+
+    check_each(LIKELIHOODS_OF_7200, check)
 
 
 # ---- protocol

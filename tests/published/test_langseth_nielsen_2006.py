@@ -21,6 +21,7 @@ from bayleaf.reproduction.cells import CellStore, Results
 from bayleaf.reproduction.sources import Sources
 from bayleaf.reproduction.verdicts import Verdict
 from bayleaf.search.latents.state_collapsing import collapse_states
+from offenders import check_each
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results" / "langseth2006.csv"
@@ -42,15 +43,15 @@ def results() -> pd.DataFrame:
     return pd.read_csv(RESULTS)
 
 
-@pytest.mark.parametrize("model", AVERAGES)
-def test_averages_over_the_sets_are_those_expected(
-    results: pd.DataFrame, model: str
-) -> None:
-    cells = results.query("model == @model and seed < 5")
-    assert set(cells["seed"]) == set(range(5))
-    means = cells.groupby("set")["accuracy"].mean()
-    assert len(means) == 22
-    assert means.mean() == pytest.approx(AVERAGES[model], abs=0.4)
+def test_averages_over_the_sets_are_those_expected(results: pd.DataFrame) -> None:
+    def check(model: str) -> None:
+        cells = results.query("model == @model and seed < 5")
+        assert set(cells["seed"]) == set(range(5))
+        means = cells.groupby("set")["accuracy"].mean()
+        assert len(means) == 22
+        assert means.mean() == pytest.approx(AVERAGES[model], abs=0.4)
+
+    check_each(AVERAGES, check)
 
 
 def test_chess_is_learned_by_expected_kl(results: pd.DataFrame) -> None:
@@ -84,18 +85,19 @@ def test_no_printed_figure_is_left_out() -> None:
     assert Verdict.NOT_RUN not in {one.verdict for one in found}
 
 
-@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("search", SEARCHES)
-def test_monks_1_is_learned_without_error(
-    data_folder: Path, search: str, seed: int
-) -> None:
+def test_monks_1_is_learned_without_error(data_folder: Path, search: str) -> None:
     train, test = (_monks(data_folder, 1, part) for part in ("train", "test"))
-    model = HNBClassifier(search=search, random_state=seed).fit(*train)
-    assert (model.predict(test[0]) == test[1]).all()
-    (report,) = [r for r in model.latents_ if r.children == ("a1", "a2")]
-    assert [str(rule) for rule in report.states[0].rules] == ["a1 = a2"]
-    # Six cells of a few rows each differ by chance: they make one state, or two.
-    assert len(report.states) in (2, 3)
+
+    def check(seed: int) -> None:
+        model = HNBClassifier(search=search, random_state=seed).fit(*train)
+        assert (model.predict(test[0]) == test[1]).all()
+        (report,) = [r for r in model.latents_ if r.children == ("a1", "a2")]
+        assert [str(rule) for rule in report.states[0].rules] == ["a1 = a2"]
+        # Six cells of a few rows each differ by chance: they make one state, or two.
+        assert len(report.states) in (2, 3)
+
+    check_each(range(10), check)
 
 
 def test_the_training_rows_of_monks_1_are_too_few_for_two_states(

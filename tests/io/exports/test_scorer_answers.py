@@ -31,7 +31,7 @@ def fitted(kind: str) -> tuple[Any, pa.Table]:
     """A classifier of a kind, and rows with missing and unseen values."""
     X, y = TABLES.get(kind.split()[-1], table)()
     model = classifiers()[kind]().fit(X, y)
-    return model, with_gaps(X.slice(0, 20))
+    return model, with_gaps(X.slice(0, 8))
 
 
 def with_gaps(rows: pa.Table, share: float = 0.2) -> pa.Table:
@@ -50,14 +50,11 @@ def with_gaps(rows: pa.Table, share: float = 0.2) -> pa.Table:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_python_file_answers_as_its_model(kind: str) -> None:
+def test_a_python_file_and_an_es_module_answer_as_their_model(
+    kind: str, tmp_path: Path
+) -> None:
     model, rows = fitted(kind)
     check_answers(model, rows, python_answers(model, rows.to_pylist()))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_es_module_answers_as_its_model(kind: str, tmp_path: Path) -> None:
-    model, rows = fitted(kind)
     check_answers(model, rows, node_answers(model, rows.to_pylist(), tmp_path))
 
 
@@ -118,19 +115,40 @@ def test_labels_come_back_as_what_they_are(labels: list[Any], tmp_path: Path) ->
     assert [one["predict"] for one in other] == [one["predict"] for one in found]
 
 
+def check_real_table(load: Any, kind: str, n_rows: int, folder: Path) -> None:
+    """Check both scorers of a model of some rows of a real table."""
+    found = load()
+    model = classifiers()[kind]()
+    if kind == "KDB":
+        model.set_params(loss=[[0.0, 1.0], [4.0, 0.0]])
+    model.fit(found.X.slice(0, n_rows), found.y[:n_rows])
+    rows = with_gaps(found.X.slice(0, n_rows // 50))
+    check_answers(model, rows, python_answers(model, rows.to_pylist()))
+    check_answers(model, rows, node_answers(model, rows.to_pylist(), folder))
+
+
+@pytest.mark.parametrize(
+    ("load", "kind"),
+    [
+        (load_heart, "KDB"),
+        (load_mushroom, "averaged KDB"),
+        (load_heart, "HNB"),
+        (load_mushroom, "latent class"),
+    ],
+)
+def test_scorers_of_a_few_real_rows_answer_as_their_models(
+    load: Any, kind: str, tmp_path: Path
+) -> None:
+    check_real_table(load, kind, 200, tmp_path)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [load_heart, load_mushroom])
 @pytest.mark.parametrize("kind", ["KDB", "averaged KDB", "HNB", "latent class"])
 def test_scorers_of_real_tables_answer_as_their_models(
     load: Any, kind: str, tmp_path: Path
 ) -> None:
-    found = load()
-    model = classifiers()[kind]()
-    if kind == "KDB":
-        model.set_params(loss=[[0.0, 1.0], [4.0, 0.0]])
-    model.fit(found.X.slice(0, 1000), found.y[:1000])
-    rows = with_gaps(found.X.slice(0, 20))
-    check_answers(model, rows, python_answers(model, rows.to_pylist()))
-    check_answers(model, rows, node_answers(model, rows.to_pylist(), tmp_path))
+    check_real_table(load, kind, 1000, tmp_path)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from bayleaf import NaiveBayesClassifier
+from offenders import check_each
 from oracles.running_scorers import CLOSE, Row, node_answers, python_answers
 
 N = 120
@@ -83,14 +84,20 @@ def fitted() -> tuple[Any, Row]:
     return model, X.slice(0, 1).to_pylist()[0]
 
 
+_EXPECTED: dict[str, list[float] | None] = {}
+
+
 def one_row(row: Row) -> list[float] | None:
     """Probabilities by the library; None where it refuses the row."""
-    try:
-        table = pa.table({name: pa.array([value]) for name, value in row.items()})
-        found: list[float] = fitted()[0].predict_proba(table)[0].tolist()
-    except (ValueError, TypeError):
-        return None
-    return found
+    # Both languages are asked of the same rows.
+    key = repr(row)
+    if key not in _EXPECTED:
+        try:
+            table = pa.table({name: pa.array([value]) for name, value in row.items()})
+            _EXPECTED[key] = fitted()[0].predict_proba(table)[0].tolist()
+        except (ValueError, TypeError):
+            _EXPECTED[key] = None
+    return _EXPECTED[key]
 
 
 def check(row: Row, answer: Row) -> None:
@@ -127,8 +134,10 @@ def test_a_value_is_read_as_in_a_table_of_one_row(column: str) -> None:
         check(row, answer)
 
 
-def test_javascript_reads_values_so_too(tmp_path: Path) -> None:
-    rows = [row for column in COLUMNS for row in rows_of(column, in_node=True)]
+@pytest.mark.parametrize("part", range(4))
+def test_javascript_reads_values_so_too(part: int, tmp_path: Path) -> None:
+    columns = COLUMNS[part::4]
+    rows = [row for column in columns for row in rows_of(column, in_node=True)]
     answers = node_answers(fitted()[0], rows, tmp_path)
     for row, answer in zip(rows, answers, strict=True):
         check(_as_text(row), answer)
@@ -146,16 +155,14 @@ def _as_text(row: Row) -> Row:
     }
 
 
-@pytest.mark.parametrize(
-    "value",
-    [float("inf"), 10**400, b"a", [1], 2 + 0j],
-    ids=["infinity", "too large", "bytes", "list", "complex"],
-)
-def test_what_is_no_value_of_a_column_is_refused(value: Any) -> None:
-    model, row = fitted()
-    for column in ("fraction", "text", "moment"):
-        found = python_answers(model, [{**row, column: value}])
-        assert f"column '{column}' h" in found[0]["error"]
+def test_what_is_no_value_of_a_column_is_refused() -> None:
+    def check(value: Any) -> None:
+        model, row = fitted()
+        for column in ("fraction", "text", "moment"):
+            found = python_answers(model, [{**row, column: value}])
+            assert f"column '{column}' h" in found[0]["error"]
+
+    check_each([float("inf"), 10**400, b"a", [1], 2 + 0j], check)
 
 
 def test_a_blank_date_or_number_is_missing_whatever_stands_for_it() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from bayleaf import NaiveBayesClassifier, write_scorer
 from explorer.cases import table
+from offenders import check_each
 from oracles.batched_tables import the_table
 from oracles.running_scorers import node_answers, python_answers
 
@@ -38,19 +40,28 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("column", "value", "told"), REFUSED)
-def test_values_of_another_sort_are_refused(
-    column: str, value: Any, told: str, tmp_path: Path
-) -> None:
+def test_values_of_another_sort_are_refused(tmp_path: Path) -> None:
     model, row = fitted()
-    rows = [row, {**row, column: value}]
-    for quote, found in (
-        ("'", python_answers(model, rows)),
-        ('"', node_answers(model, rows, tmp_path)),
-    ):
+    rows = [row, *({**row, column: value} for column, value, _ in REFUSED)]
+    answers = {
+        "'": python_answers(model, rows),
+        '"': node_answers(model, rows, tmp_path),
+    }
+    for found in answers.values():
         assert "predict" in found[0], found[0]
-        assert f"column {quote}{column}{quote}" in found[1]["error"]
-        assert told in found[1]["error"]
+
+    def check(case: tuple[str, int]) -> None:
+        quote, place = case
+        column, _, told = REFUSED[place]
+        error = answers[quote][place + 1]["error"]
+        assert f"column {quote}{column}{quote}" in error
+        assert told in error
+
+    check_each(
+        itertools.product(answers, range(len(REFUSED))),
+        check,
+        lambda case: f"{REFUSED[case[1]]} in quotes {case[0]}",
+    )
 
 
 def test_an_absent_column_is_refused(tmp_path: Path) -> None:

@@ -105,8 +105,14 @@ def test_columns_may_have_numbers_as_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", list(classifiers()))
-def test_the_python_file_is_of_python_3_8_and_its_standard_library(kind: str) -> None:
-    text = python_scorer(predictor_of(classifiers()[kind]().fit(*table())))
+def test_scorers_use_nothing_but_their_language(kind: str) -> None:
+    predictor = predictor_of(classifiers()[kind]().fit(*table()))
+    check_python_3_8(python_scorer(predictor))
+    check_no_import(script_scorer(predictor))
+
+
+def check_python_3_8(text: str) -> None:
+    """Check that a Python file is of Python 3.8 and its standard library."""
     tree = ast.parse(text, feature_version=(3, 8))
     modules = set()
     for node in ast.walk(tree):
@@ -118,9 +124,8 @@ def test_the_python_file_is_of_python_3_8_and_its_standard_library(kind: str) ->
     assert {name.split(".")[0] for name in modules} <= sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("kind", list(classifiers()))
-def test_the_es_module_imports_nothing(kind: str) -> None:
-    text = script_scorer(predictor_of(classifiers()[kind]().fit(*table())))
+def check_no_import(text: str) -> None:
+    """Check that an ES module imports nothing."""
     lines = [line.split() for line in text.splitlines()]
     assert not [line for line in lines if line[:1] == ["import"]]
     assert not [call for call in ("import(", "eval(", "fetch(") if call in text]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from oracles.databases import Postgres, postgres, quoted, run_duckdb, run_sqlite
 
 pytest.importorskip("sqlglot")
 
+Answer = Callable[..., pd.DataFrame]
 HOSTILE = "a\"b'; DROP TABLE x; --"
 NAMES = [HOSTILE, "select", "ünï\n`code`", "%s {x} $1 \\", "l" * 60]
 VALUES = [HOSTILE, "'; DELETE FROM t; --", "\\", "é\n", "", " padded ", "NULL"]
@@ -24,6 +26,16 @@ VALUES = [HOSTILE, "'; DELETE FROM t; --", "\\", "é\n", "", " padded ", "NULL"]
 def server() -> Iterator[Postgres | str]:
     with postgres() as found:
         yield found
+
+
+def answering(dialect: str, request: pytest.FixtureRequest) -> Answer:
+    """What answers in a dialect; the server starts only where it is asked."""
+    if dialect != "postgres":
+        return {"duckdb": run_duckdb, "sqlite": run_sqlite}[dialect]
+    found: Answer | str = request.getfixturevalue("server")
+    if isinstance(found, str):
+        pytest.skip(found)
+    return found
 
 
 def hostile() -> tuple[pd.DataFrame, list[str]]:
@@ -36,25 +48,44 @@ def hostile() -> tuple[pd.DataFrame, list[str]]:
     return frame, classes
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
-def test_hostile_names_and_values_are_inert(
-    dialect: str, server: Postgres | str
-) -> None:
-    if dialect == "postgres" and isinstance(server, str):
-        pytest.skip(server)
-    assert not isinstance(server, str) or dialect != "postgres"
-    answer = {"duckdb": run_duckdb, "sqlite": run_sqlite, "postgres": server}[dialect]
+def check_hostile(answer: Answer, dialect: str, kind: Any, explain: int) -> None:
+    """Check a query over such a table, which has such a name too."""
     frame, classes = hostile()
-    model = bayleaf.TANClassifier().fit(frame, classes)
+    model = kind().fit(frame, classes)
     rows = frame.assign(n=range(len(frame)))
-    query = to_sql(model, dialect=dialect, table=[HOSTILE], explain=2, id_columns=["n"])
-    assert not isinstance(answer, str)
+    query = to_sql(
+        model, dialect=dialect, table=[HOSTILE], explain=explain, id_columns=["n"]
+    )
     found = answer(query, rows, HOSTILE).sort_values("n")
     assert found["prediction"].tolist() == model.predict(frame).tolist()
     # The other label is too long for a column's name, so that its number stands there.
     columns = [f"probability_{HOSTILE}", "probability_2"]
     assert found[columns].to_numpy() == pytest.approx(model.predict_proba(frame))
-    assert set(found["feature_1"]) <= set(NAMES)
+    if explain:
+        assert set(found["feature_1"]) <= set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "explain"), [("sqlite", 2), ("duckdb", 0), ("duckdb", 1)]
+)
+def test_hostile_names_and_values_are_inert_in_naive_bayes(
+    dialect: str, explain: int
+) -> None:
+    answer = {"duckdb": run_duckdb, "sqlite": run_sqlite}[dialect]
+    check_hostile(answer, dialect, bayleaf.NaiveBayesClassifier, explain)
+
+
+def test_hostile_names_and_values_are_inert_in_a_tree() -> None:
+    check_hostile(run_sqlite, "sqlite", bayleaf.TANClassifier, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_hostile_names_and_values_are_inert(
+    dialect: str, request: pytest.FixtureRequest
+) -> None:
+    answer = answering(dialect, request)
+    check_hostile(answer, dialect, bayleaf.TANClassifier, 2)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -89,9 +120,13 @@ def test_a_zero_byte_is_refused() -> None:
         to_sql(model)
 
 
+@pytest.mark.parametrize(
+    "dialect", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+)
 def test_truth_values_numbers_and_nan_are_coded_as_in_python(
-    server: Postgres | str,
+    dialect: str, request: pytest.FixtureRequest
 ) -> None:
+    answer = answering(dialect, request)
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
         {
@@ -107,23 +142,20 @@ def test_truth_values_numbers_and_nan_are_coded_as_in_python(
     rows.loc[3, "real"] = -0.0
     rows.loc[10:30, "few"] = [np.nan] * 10 + [7.0] * 11
     features = rows[["yes", "few", "real"]]
-    answers = {"duckdb": run_duckdb, "sqlite": run_sqlite}
-    if not isinstance(server, str):
-        answers["postgres"] = server
-    for dialect, answer in answers.items():
-        query = to_sql(model, dialect=dialect, id_columns=["n"])
-        found = answer(query, rows).sort_values("n")
-        columns = ["probability_False", "probability_True"]
-        proba = model.predict_proba(features)
-        assert found[columns].to_numpy() == pytest.approx(proba, abs=1e-12), dialect
+    query = to_sql(model, dialect=dialect, id_columns=["n"])
+    found = answer(query, rows).sort_values("n")
+    columns = ["probability_False", "probability_True"]
+    proba = model.predict_proba(features)
+    assert found[columns].to_numpy() == pytest.approx(proba, abs=1e-12)
 
 
-@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
+@pytest.mark.parametrize(
+    "dialect", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+)
 def test_parts_of_dates_are_coded_as_in_python(
-    dialect: str, server: Postgres | str
+    dialect: str, request: pytest.FixtureRequest
 ) -> None:
-    if dialect == "postgres" and isinstance(server, str):
-        pytest.skip(server)
+    answer = answering(dialect, request)
     rng = np.random.default_rng(2)
     start = np.datetime64("1968-03-01T00:00:00")
     hours = rng.integers(0, 90_000, 200)
@@ -138,8 +170,6 @@ def test_parts_of_dates_are_coded_as_in_python(
     if dialect != "duckdb":
         texts = rows["at"].dt.strftime("%Y-%m-%d %H:%M:%S").astype(object)
         rows["at"] = texts.where(rows["at"].notna(), None)
-    answer = {"duckdb": run_duckdb, "sqlite": run_sqlite, "postgres": server}[dialect]
-    assert not isinstance(answer, str)
     query = to_sql(model, dialect=dialect, id_columns=["n"])
     found = answer(query, rows).sort_values("n")
     columns = ["probability_early", "probability_late"]
