@@ -62,7 +62,10 @@ def test_integers_in_an_array_are_read_as_in_a_frame(kind: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("n_rows", [8500, pytest.param(26_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n_rows",
+    [8500, pytest.param(26_000, marks=[pytest.mark.slow, pytest.mark.long])],
+)
 @each_kind(costly=(*COSTLY, "four_networks", "latent_class"))
 def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any, n_rows: int) -> None:
     # Of so many rows, only a sample is searched for the lowest number of a column.
@@ -76,7 +79,10 @@ def test_a_large_array_of_integers_is_read_as_a_frame(kind: Any, n_rows: int) ->
     )
 
 
-@pytest.mark.parametrize("n_rows", [8500, pytest.param(26_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n_rows",
+    [8500, pytest.param(26_000, marks=[pytest.mark.slow, pytest.mark.long])],
+)
 @each_kind(costly=(*COSTLY, "latent_class"))
 def test_unknown_integers_of_a_large_array_are_missing(kind: Any, n_rows: int) -> None:
     rng = np.random.default_rng(1)
@@ -302,14 +308,22 @@ def test_a_constant_numeric_column_is_told_in_the_summary(kind: Any) -> None:
     )
 
 
-@pytest.mark.slow
-@each_kind()
-def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:
-    # These count or test all pairs of columns, some of them several times.
-    pairwise = {AODEClassifier: 300, BayesianNetworkClassifier: 200}
-    pairwise |= {AveragedKDBClassifier: 1200, HNBClassifier: 2000}
-    pairwise |= {A2DEClassifier: 30}
-    n_columns = pairwise.get(kind, 5000)
+# Columns for methods that count or test all pairs of columns, some several times, in
+# the slow test, where others see 1500 (which underflow as 5000 do), and the long one.
+FEW_COLUMNS: dict[type, tuple[int, int]] = {
+    A2DEClassifier: (20, 30),
+    AODEClassifier: (150, 300),
+    AveragedKDBClassifier: (800, 1200),
+    BayesianNetworkClassifier: (80, 200),
+    HNBClassifier: (1200, 2000),
+}
+
+
+def _check_no_underflow(kind: Any, *, is_long: bool) -> None:
+    n_columns = (1500, 5000)[is_long]
+    for base, few in FEW_COLUMNS.items():
+        if issubclass(kind, base):
+            n_columns = min(n_columns, few[is_long])
     rng = np.random.default_rng(5)
     y = rng.integers(2, size=60)
     X = (rng.random((60, n_columns)) < 0.3 + 0.4 * y[:, None]).astype(np.int64)
@@ -317,3 +331,16 @@ def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:
     assert np.isfinite(proba).all()
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
     assert (proba.argmax(axis=1) == y).all()
+
+
+@pytest.mark.slow
+@each_kind()
+def test_thousands_of_columns_do_not_underflow(kind: Any) -> None:
+    _check_no_underflow(kind, is_long=False)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@each_kind()
+def test_more_thousands_of_columns_do_not_underflow(kind: Any) -> None:
+    _check_no_underflow(kind, is_long=True)

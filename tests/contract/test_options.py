@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayleaf import NaiveBayesClassifier
+from bayleaf import HNBClassifier, NaiveBayesClassifier
 from contract.kinds import (
     COSTLY,
     draws_nothing,
@@ -196,15 +196,7 @@ def test_threads_change_no_bit(kind: Any, n_jobs: int) -> None:
     assert _bits(one, frame) == _bits(other, frame)
 
 
-@pytest.mark.parametrize(
-    "n_rows", [23_000, pytest.param(60_000, marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("weighted", [False, True])
-@each_kind(costly=(*COSTLY, "four_networks", "latent_class"))
-def test_threads_change_no_bit_of_a_large_model(
-    kind: Any, weighted: bool, n_rows: int
-) -> None:
-    # Fewer cells are not worth a second thread of prediction.
+def _check_threads(kind: Any, weighted: bool, n_rows: int) -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(4, size=(n_rows, 9))
     X[:, 4:] = (X[:, 4:] * X[:, :5]) % 5
@@ -215,6 +207,27 @@ def test_threads_change_no_bit_of_a_large_model(
     assert one.edges_ == other.edges_
     assert one.log_likelihood_ == other.log_likelihood_
     assert _bits(one, X) == _bits(other, X)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@each_kind(costly=(*COSTLY, "four_networks", "latent_class"))
+def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> None:
+    # Fewer cells are not worth a second thread of prediction.
+    _check_threads(kind, weighted, 23_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_change_no_bit_of_a_search_for_latent_variables(weighted: bool) -> None:
+    # Fewer rows are not worth a second thread of scoring.
+    _check_threads(HNBClassifier, weighted, 60_000)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@each_kind(weighted=[False, True])
+def test_threads_change_no_bit_of_a_larger_model(kind: Any, weighted: bool) -> None:
+    _check_threads(kind, weighted, 60_000)
 
 
 @each_kind(
