@@ -98,7 +98,7 @@ def test_a_state_that_only_a_later_batch_has_finds_its_place() -> None:
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_the_score_is_that_of_refits(missing: float) -> None:
-    frame, y = nominal_frame(30, missing=missing)
+    frame, y = nominal_frame(20, missing=missing)
     labels, losses = np.array(y), []
     for row in range(len(y)):
         # The row weighs next to nothing, so that states and classes stay.

@@ -113,7 +113,9 @@ def test_the_left_out_loss_foretells_that_of_new_rows() -> None:
 def test_labels_of_test_rows_and_their_company_change_no_prediction() -> None:
     frame, y = _mixed()
     train, test = next(StratifiedKFold(3).split(frame, y))
-    model = AveragedKDBClassifier(random_state=0).fit(frame.iloc[train], y[train])
+    model = AveragedKDBClassifier(n_networks=4, random_state=0).fit(
+        frame.iloc[train], y[train]
+    )
     together = model.predict_proba(frame.iloc[test])
     threes = [
         model.predict_proba(frame.iloc[test[first : first + 3]])
@@ -122,7 +124,7 @@ def test_labels_of_test_rows_and_their_company_change_no_prediction() -> None:
     np.testing.assert_array_equal(np.concatenate(threes), together)
     scrambled = y.copy()
     scrambled[test] = np.random.default_rng(0).permutation(y[test])
-    again = AveragedKDBClassifier(random_state=0).fit(
+    again = AveragedKDBClassifier(n_networks=4, random_state=0).fit(
         frame.iloc[train], scrambled[train]
     )
     np.testing.assert_array_equal(again.predict_proba(frame.iloc[test]), together)
@@ -131,8 +133,10 @@ def test_labels_of_test_rows_and_their_company_change_no_prediction() -> None:
 def test_the_order_of_rows_changes_no_bit() -> None:
     frame, y = _mixed()
     order = np.random.default_rng(1).permutation(len(y))
-    one = AveragedKDBClassifier(random_state=0).fit(frame, y)
-    other = AveragedKDBClassifier(random_state=0).fit(frame.iloc[order], y[order])
+    one = AveragedKDBClassifier(n_networks=4, random_state=0).fit(frame, y)
+    other = AveragedKDBClassifier(n_networks=4, random_state=0).fit(
+        frame.iloc[order], y[order]
+    )
     np.testing.assert_array_equal(
         one.predict_log_proba(frame), other.predict_log_proba(frame)
     )
@@ -169,9 +173,9 @@ def test_a_seed_gives_one_model_and_another_seed_another() -> None:
 
 def test_even_weights_are_the_plain_average() -> None:
     frame, y = _mixed()
-    model = AveragedKDBClassifier(weights=None, max_parents=2, random_state=0).fit(
-        frame, y
-    )
+    model = AveragedKDBClassifier(
+        weights=None, max_parents=2, n_networks=4, random_state=0
+    ).fit(frame, y)
     np.testing.assert_array_equal(model.model_.weights, np.full((4, 3), 1 / 3))
     assert model.prior_weight_ == 1.0
     assert np.isnan(model.penalty_)
@@ -190,8 +194,10 @@ def test_one_network_of_a_fixed_coding_without_parents_is_naive_bayes() -> None:
 
 def test_fewer_rows_carry_the_weights_where_max_rows_says_so() -> None:
     frame, y = _mixed(600)
-    model = AveragedKDBClassifier(max_rows=50, random_state=0).fit(frame, y)
-    whole = AveragedKDBClassifier(random_state=0).fit(frame, y)
+    model = AveragedKDBClassifier(max_rows=50, n_networks=4, random_state=0).fit(
+        frame, y
+    )
+    whole = AveragedKDBClassifier(n_networks=4, random_state=0).fit(frame, y)
     assert abs(model.log_likelihood_) < abs(whole.log_likelihood_) / 5
     for one, other in zip(
         model.model_.networks[0].families,
@@ -378,9 +384,11 @@ def test_a_missing_cell_of_a_column_without_holes_says_nothing() -> None:
 
 def test_even_weights_are_calibrated_by_one_temperature() -> None:
     frame, y = _mixed()
-    plain = AveragedKDBClassifier(weights=None, random_state=0).fit(frame, y)
+    plain = AveragedKDBClassifier(weights=None, n_networks=4, random_state=0).fit(
+        frame, y
+    )
     model = AveragedKDBClassifier(
-        weights=None, calibration="leave_one_out", random_state=0
+        weights=None, calibration="leave_one_out", n_networks=4, random_state=0
     )
     model.fit(frame, y)
     assert model.temperature_ != 1.0
@@ -388,15 +396,17 @@ def test_even_weights_are_calibrated_by_one_temperature() -> None:
     scaled = plain.predict_log_proba(frame) / model.temperature_
     scaled -= np.logaddexp.reduce(scaled, axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_log_proba(frame), scaled, atol=1e-12)
-    learned = AveragedKDBClassifier(calibration="leave_one_out", random_state=0).fit(
-        frame, y
-    )
+    learned = AveragedKDBClassifier(
+        calibration="leave_one_out", n_networks=4, random_state=0
+    ).fit(frame, y)
     assert learned.temperature_ == 1.0
 
 
 def test_the_smoothing_rule_may_be_chosen_by_left_out_rows() -> None:
     frame, y = _mixed()
-    model = AveragedKDBClassifier(smoothing="auto", random_state=0).fit(frame, y)
+    model = AveragedKDBClassifier(smoothing="auto", n_networks=4, random_state=0).fit(
+        frame, y
+    )
     assert model.smoothing_ == model.selection_.best.smoothing
     assert len(model.selection_) > 3
     assert model.model_.smoothing == model.smoothing_
@@ -404,7 +414,7 @@ def test_the_smoothing_rule_may_be_chosen_by_left_out_rows() -> None:
 
 def test_the_leave_one_out_score_is_that_of_the_rows_weights_were_learned_on() -> None:
     frame, y = _mixed()
-    model = AveragedKDBClassifier(random_state=0).fit(frame, y)
+    model = AveragedKDBClassifier(n_networks=4, random_state=0).fit(frame, y)
     assert model.loo_score_.log_loss * len(y) == pytest.approx(-model.log_likelihood_)
     assert 0 < model.loo_score_.error < 1
     assert pickle.loads(pickle.dumps(model)).log_likelihood_ == model.log_likelihood_

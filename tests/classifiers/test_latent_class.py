@@ -50,7 +50,7 @@ def test_components_learn_what_columns_tell_only_together() -> None:
 
 
 def test_the_number_of_components_is_chosen_by_held_out_rows() -> None:
-    frame, y = _parity()
+    frame, y = _parity(200)
     # As many equal rows as here are one row to folds, so some noise tells them apart.
     rng = np.random.default_rng(1)
     frame = frame.assign(**{f"n{i}": rng.integers(3, size=len(y)) for i in range(4)})
@@ -66,8 +66,8 @@ def test_the_number_of_components_is_chosen_by_held_out_rows() -> None:
 
 def test_naive_bayes_is_chosen_where_components_do_not_help() -> None:
     rng = np.random.default_rng(3)
-    y = rng.integers(2, size=300)
-    flips = rng.random((300, 4)) < 0.3
+    y = rng.integers(2, size=150)
+    flips = rng.random((150, 4)) < 0.3
     model = LatentClassNBClassifier(n_components="auto", random_state=0).fit(
         y[:, None] ^ flips, y.tolist()
     )

@@ -74,8 +74,8 @@ def setting(local_structure: str, abstraction: str | None, **more: Any) -> Any:
 def test_densities_sum_to_one_over_the_domain(
     local_structure: str, abstraction: str | None
 ) -> None:
-    for seed, weight in enumerate([0.05, 1.0]):
-        check_density(local_structure, abstraction, seed, weight)
+    # A small penalty, so that there are many arcs.
+    check_density(local_structure, abstraction, 0, 0.05)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bayleaf import (
+    AveragedKDBClassifier,
     BayesianNetworkClassifier,
     KDBClassifier,
     NaiveBayesClassifier,
@@ -100,6 +101,7 @@ def table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
 
 MODELS: dict[str, Any] = {
     **{name: kind(random_state=0) for name, kind in CLASSIFIERS.items()},
+    "auto": AveragedKDBClassifier(n_networks=4, random_state=0),
     "equal width": NaiveBayesClassifier(discretizer="equal_width"),
     "equal frequency": TANClassifier(discretizer="equal_frequency"),
     "calibrated": KDBClassifier(calibration="leave_one_out"),

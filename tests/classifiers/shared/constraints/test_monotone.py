@@ -108,7 +108,7 @@ def test_no_step_of_averaged_kdb_goes_the_wrong_way() -> None:
 
 
 def test_curves_and_trees_of_averaged_kdb_keep_to_the_direction() -> None:
-    X, y = _table(n_rows=2500)
+    X, y = _table(n_rows=1500)
     holds = (X.word == "p") & (X.kind == "s") & ((X.up > 6) | (X.other > 1))
     y = np.where(holds | ((X.word == "q") & (X.kind == "t")), "yes", y)
     # Without parents, so that conjunctions are left for the trees.
