@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayleaf.classifiers import CLASSIFIERS
+from covering import pairwise
+from offenders import check_each
 from oracles.small_tables import classifier, small_table
 
 SETTINGS = st.fixed_dictionaries(
@@ -46,12 +49,42 @@ def fitted(kind: str, case: dict[str, Any]) -> tuple[Any, pd.DataFrame]:
     return model, X
 
 
+@cache
+def pairs_of_settings() -> dict[str, list[dict[str, Any]]]:
+    """For each kind a few settings; all together hold every pair of them."""
+    rows = pairwise(
+        [*CLASSIFIERS],
+        ("learned", "even", "given", "replaced"),
+        (0.0, 0.15, 0.5),
+        (1, 2, 5),
+        (True, False),
+        (True, False),
+    )
+    names = ("prior", "missing", "n_classes", "calibrated", "weighted")
+    found: dict[str, list[dict[str, Any]]] = {}
+    for place, (kind, *values) in enumerate(rows):
+        own = {"seed": place, "n_rows": 12 + place, **dict(zip(names, values))}
+        found.setdefault(kind, []).append(own)
+    return found
+
+
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-@settings(max_examples=8, deadline=None, derandomize=True)
+def test_prior_and_terms_add_up_to_the_log_odds(kind: str) -> None:
+    check_each(pairs_of_settings()[kind], lambda case: check_sums(kind, case))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+@settings(max_examples=16, deadline=None, derandomize=True)
 @given(case=SETTINGS)
-def test_prior_and_terms_add_up_to_the_log_odds(
+def test_prior_and_terms_add_up_whatever_the_settings(
     kind: str, case: dict[str, Any]
 ) -> None:
+    check_sums(kind, case)
+
+
+def check_sums(kind: str, case: dict[str, Any]) -> None:
+    """Compare what explanations of six rows add up to with the model's log-odds."""
     model, X = fitted(kind, case)
     rows = X.iloc[:6]
     logs = model.predict_log_proba(rows)
@@ -90,13 +123,16 @@ def test_any_class_may_be_compared_with(kind: str) -> None:
             assert told == pytest.approx(logs[row, target] - logs[row, code], abs=1e-10)
 
 
-@pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_no_line_is_wider_than_a_terminal(kind: str) -> None:
+def test_no_line_is_wider_than_a_terminal() -> None:
     X, y = small_table(2)
     X = X.rename(columns={"soil": "what the soil is like " * 6, "wet": "wet " * 30})
-    model = classifier(kind).fit(X, [f"{label} " * 20 for label in y])
-    for one in model.explain(X.iloc[:5]):
-        assert max(map(len, str(one).splitlines())) <= 80
+    labels = [f"{label} " * 20 for label in y]
+
+    def check(kind: str) -> None:
+        for one in classifier(kind).fit(X, labels).explain(X.iloc[:5]):
+            assert max(map(len, str(one).splitlines())) <= 80
+
+    check_each(CLASSIFIERS, check)
 
 
 def test_bits_are_among_the_plain_values() -> None:

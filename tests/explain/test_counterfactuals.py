@@ -13,6 +13,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.explain import Counterfactuals, counterfactuals
 from bayleaf.explain.row_probability import row_log_probabilities
 from bayleaf.models.predictor import Predictor
+from offenders import check_each
 from oracles.small_tables import classifier, small_table
 
 Changes = frozenset[tuple[int, int]]
@@ -77,7 +78,7 @@ def test_all_minimal_changes_are_found_and_nothing_else(
     X, y = small_table(3, n_classes=n_classes)
     model = classifier(kind).fit(X, y)
     predictor = model._predictor()
-    for place in range(4):
+    for place in range(2):
         row = [int(c) for c in predictor.encode(X.iloc[[place]]).narrow[:, 0]]
         found = counterfactuals(model, X.iloc[[place]], n=1000, max_changes=3)
         expected = brute_force(predictor, row, 3)
@@ -205,23 +206,27 @@ def test_all_triples_of_36_features_are_tried_within_a_second() -> None:
     assert time.perf_counter() - start < 1.0
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"immutable": ["heigth"]}, "did you mean height"),
-        ({"direction": {"soil": "up"}}, "feature 'soil' has no order"),
-        ({"direction": {"height": "left"}}, "must be 'up' or 'down', got 'left'"),
-        ({"allowed": {"soil": ["mud"]}}, "variable 'soil' has no state 'mud'"),
-        ({"target": "c7"}, "target must be one of the classes"),
-        ({"n": 0}, "n must be a whole number >= 1"),
-        ({"immutable": "age"}, "must be a list of features"),
-    ],
-)
-def test_what_cannot_be_is_named(options: dict[str, Any], message: str) -> None:
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"immutable": ["heigth"]}, "did you mean height"),
+    ({"direction": {"soil": "up"}}, "feature 'soil' has no order"),
+    ({"direction": {"height": "left"}}, "must be 'up' or 'down', got 'left'"),
+    ({"allowed": {"soil": ["mud"]}}, "variable 'soil' has no state 'mud'"),
+    ({"target": "c7"}, "target must be one of the classes"),
+    ({"n": 0}, "n must be a whole number >= 1"),
+    ({"immutable": "age"}, "must be a list of features"),
+]
+
+
+def test_what_cannot_be_is_named() -> None:
     X, y = small_table(4)
     model = classifier("nb").fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        counterfactuals(model, X.iloc[0], **options)
+
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            counterfactuals(model, X.iloc[0], **options)
+
+    check_each(REFUSED, check)
 
 
 def test_the_class_of_the_row_itself_is_no_target() -> None:

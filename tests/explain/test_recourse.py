@@ -13,6 +13,8 @@ from bayleaf.data.codes import Codes
 from bayleaf.explain import counterfactuals
 from bayleaf.explain.certificates import pair_search
 from bayleaf.models.predictor import Predictor
+from covering import pairwise
+from offenders import check_each
 from oracles.small_averages import average_of_many, heavy
 from oracles.small_tables import classifier, small_table
 
@@ -63,17 +65,13 @@ def random_wishes(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_cheapest_changes_are_those_of_all_rows(
-    kind: str, missing: float, n_classes: int
-) -> None:
+def check_kind(kind: str, missing: float, n_classes: int, n_rows: int) -> None:
+    """Compare the cheapest changes of some rows with those of trying every row."""
     X, y = small_table(n_classes, n_classes=n_classes, missing=missing)
     options = {"discretizer": "equal_frequency"} if kind != "auto" else {}
     predictor = classifier(kind, **options).fit(X, y)._predictor()
     rng = np.random.default_rng(n_classes)
-    for place in range(21):
+    for place in range(n_rows):
         codes = predictor.encode(X.iloc[[place]])
         asked, n, most = random_wishes(rng), int(rng.integers(1, 5)), 3
         found = counterfactuals(predictor, codes, n=n, max_changes=most, **asked)
@@ -83,14 +81,30 @@ def test_the_cheapest_changes_are_those_of_all_rows(
         assert all(one.prediction != found.prediction for one in found)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cheapest_changes_are_those_of_all_rows(kind: str) -> None:
+    cases = [row for row in pairwise(KINDS, (0.0, 0.3), (2, 3)) if row[0] == kind]
+    check_each(cases, lambda case: check_kind(*case, n_rows=9))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cheapest_changes_of_many_rows_are_those_of_all_rows(kind: str) -> None:
+    cases = itertools.product([kind], (0.0, 0.3), (2, 3))
+    check_each(cases, lambda case: check_kind(*case, n_rows=21))
+
+
+@pytest.mark.parametrize(
+    ("n_networks", "n_rows"), [(16, 7), pytest.param(64, 20, marks=pytest.mark.slow)]
+)
 def test_the_cheapest_changes_of_an_average_are_those_of_all_rows(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, n_networks: int, n_rows: int
 ) -> None:
     monkeypatch.setattr(pair_search, "_LEAST_SETS", 0)
-    model, X = average_of_many()
+    model, X = average_of_many(n_networks)
     predictor = heavy(model._predictor())
     rng = np.random.default_rng(0)
-    for place in range(20):
+    for place in range(n_rows):
         codes = predictor.encode(X.iloc[[place]])
         priced = [name for name in X if rng.random() < 0.7]
         cost = {name: float(rng.choice(COSTS)) for name in priced}
@@ -153,27 +167,31 @@ def test_ordered_categories_have_ways_and_steps() -> None:
     assert not len(counterfactuals(model, row, direction={"size": "down"}))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"cost": {"soil": 0}}, "cost of feature 'soil' must be a finite number above"),
-        ({"cost": {"soil": float("nan")}}, "must be a finite number above 0, got nan"),
-        ({"cost": {"soil": float("inf")}}, "must be a finite number above 0, got inf"),
-        ({"cost": {"soil": 10**400}}, "must be a finite number above 0"),
-        ({"cost": {"soil": "2"}}, "must be a finite number above 0, got '2'"),
-        ({"cost": {"soil": True}}, "must be a finite number above 0, got True"),
-        ({"cost": {"sol": 1}}, "did you mean soil"),
-        ({"direction": {"hight": "up"}}, "did you mean height"),
-        ({"per_step": ["soil"]}, "'soil' has no order, so that it cannot be counted"),
-        ({"per_step": "height"}, "per_step must be a list of features"),
-        ({"budget": 0}, "budget must be a whole number >= 1"),
-    ],
-)
-def test_what_cannot_be_is_named(options: dict[str, Any], message: str) -> None:
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"cost": {"soil": 0}}, "cost of feature 'soil' must be a finite number above"),
+    ({"cost": {"soil": float("nan")}}, "must be a finite number above 0, got nan"),
+    ({"cost": {"soil": float("inf")}}, "must be a finite number above 0, got inf"),
+    ({"cost": {"soil": 10**400}}, "must be a finite number above 0"),
+    ({"cost": {"soil": "2"}}, "must be a finite number above 0, got '2'"),
+    ({"cost": {"soil": True}}, "must be a finite number above 0, got True"),
+    ({"cost": {"sol": 1}}, "did you mean soil"),
+    ({"direction": {"hight": "up"}}, "did you mean height"),
+    ({"per_step": ["soil"]}, "'soil' has no order, so that it cannot be counted"),
+    ({"per_step": "height"}, "per_step must be a list of features"),
+    ({"budget": 0}, "budget must be a whole number >= 1"),
+]
+
+
+def test_what_cannot_be_is_named() -> None:
     X, y = small_table(4)
     model = classifier("nb").fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        counterfactuals(model, X.iloc[0], **options)
+
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            counterfactuals(model, X.iloc[0], **options)
+
+    check_each(REFUSED, check)
 
 
 def test_what_is_no_mapping_is_named() -> None:

@@ -25,6 +25,8 @@ from bayleaf.explain.certificates.interactions import interactions_of
 from bayleaf.explain.certificates.margins import margins_of
 from bayleaf.explain.change_sets import ChangeSets, with_changes
 from bayleaf.models.predictor import Predictor
+from covering import pairwise
+from offenders import check_each
 from oracles.small_averages import average_of_many, heavy, with_tree
 from oracles.small_tables import classifier, small_table
 
@@ -79,21 +81,30 @@ def test_all_sets_of_cells_find_no_smaller_one_whatever_the_model(kind: str) -> 
     check(classifier(kind).fit(X, y), X, 4)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_number_is_that_of_all_sets(
-    kind: str, missing: float, n_classes: int
-) -> None:
+def check_kind(kind: str, missing: float, n_classes: int, n_rows: int) -> None:
+    """Compare the numbers of some rows under a small classifier."""
     X, y = small_table(n_classes, n_classes=n_classes, missing=missing)
-    check(classifier(kind).fit(X, y), X, 21)
+    check(classifier(kind).fit(X, y), X, n_rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_number_is_that_of_all_sets(kind: str) -> None:
+    cases = [row for row in pairwise(KINDS, (0.0, 0.3), (2, 3)) if row[0] == kind]
+    check_each(cases, lambda case: check_kind(*case, n_rows=8))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_number_of_many_rows_is_that_of_all_sets(kind: str) -> None:
+    cases = itertools.product([kind], (0.0, 0.3), (2, 3))
+    check_each(cases, lambda case: check_kind(*case, n_rows=21))
 
 
 @pytest.mark.parametrize("kind", ["nb", "tan", "kdb"])
 def test_a_loss_and_a_missing_state_are_heeded(kind: str) -> None:
     X, y = small_table(1, n_classes=3, missing=0.2)
     loss = [[0, 6, 1], [1, 0, 2], [3, 1, 0]]
-    check(classifier(kind, loss=loss, missing="state").fit(X, y), X, 12)
+    check(classifier(kind, loss=loss, missing="state").fit(X, y), X, 8)
 
 
 def test_tables_that_do_not_sum_to_one_are_read_as_the_model_reads_them() -> None:
@@ -125,7 +136,7 @@ def test_models_of_many_features_are_searched_as_all_sets_are(kind: str) -> None
     y = rng.integers(2, size=200)
     X = pd.DataFrame((rng.random((200, 9)) < 0.25 + 0.5 * y[:, None]).astype(int))
     X = X.astype(str).rename(columns=str).mask(rng.random(X.shape) < 0.05)
-    check(classifier(kind).fit(X, y), X, 10)
+    check(classifier(kind).fit(X, y), X, 5)
 
 
 def test_ties_are_decided_as_the_prediction_decides_them() -> None:
@@ -223,16 +234,24 @@ def changes_of(predictor: Predictor, codes: Codes) -> ChangeSets:
     return ChangeSets(features, states)
 
 
-@pytest.mark.parametrize("table", ["heart", "random"])
+@pytest.mark.parametrize(
+    ("n_networks", "n_sets"), [(16, 80), pytest.param(64, 500, marks=pytest.mark.slow)]
+)
 def test_no_changes_of_an_average_take_more_than_their_triples_allow(
-    table: str,
+    n_networks: int, n_sets: int
 ) -> None:
-    if table == "heart":
-        X, y = load_heart(return_X_y=True)
-        X = X.to_pandas()
-        model = classifier("auto", n_networks=64).fit(X, y)
-    else:
-        model, X = average_of_many()
+    check_triples(*average_of_many(n_networks), n_sets)
+
+
+@pytest.mark.slow
+def test_no_changes_of_an_average_of_heart_take_more_than_their_triples() -> None:
+    X, y = load_heart(return_X_y=True)
+    X = X.to_pandas()
+    check_triples(classifier("auto", n_networks=64).fit(X, y), X, 300)
+
+
+def check_triples(model: Any, X: pd.DataFrame, n_sets: int) -> None:
+    """Compare random sets of changes with the bounds by features, pairs and triples."""
     rng = np.random.default_rng(0)
     fitted = model._predictor()
     assert fitted.model.linear is not None
@@ -243,7 +262,7 @@ def test_no_changes_of_an_average_take_more_than_their_triples_allow(
         assert bounds is not None
         by_feature = [np.flatnonzero(changes.features == v) for v in range(X.shape[1])]
         for size in (1, 2, 3, 4, 6):
-            picked = [rng.permutation(X.shape[1])[:size] for _ in range(500)]
+            picked = [rng.permutation(X.shape[1])[:size] for _ in range(n_sets)]
             sets = np.array([[rng.choice(by_feature[v]) for v in p] for p in picked])
             logs = predictor.log_proba(with_changes(codes, changes, sets))
             chosen = bounds.margins.chosen
@@ -259,26 +278,34 @@ def test_no_changes_of_an_average_take_more_than_their_triples_allow(
 
 
 @pytest.mark.parametrize("is_heavy", [False, True])
+@pytest.mark.parametrize(
+    ("n_networks", "n_rows", "least_bounded"),
+    [(16, 12, 1), pytest.param(64, 40, 5, marks=pytest.mark.slow)],
+)
 def test_the_number_of_an_average_is_that_of_all_sets(
-    monkeypatch: pytest.MonkeyPatch, is_heavy: bool
+    monkeypatch: pytest.MonkeyPatch,
+    n_networks: int,
+    n_rows: int,
+    least_bounded: int,
+    is_heavy: bool,
 ) -> None:
     monkeypatch.setattr(pair_search, "_LEAST_SETS", 0)
-    model, X = average_of_many()
+    model, X = average_of_many(n_networks)
     predictor = model._predictor()
     predictor = heavy(predictor) if is_heavy else predictor
     bounded = 0
-    for place in range(40):
+    for place in range(n_rows):
         codes = predictor.encode(X.iloc[[place]])
         told = robustness(predictor, codes)
         for found in (told.wrong, told.missing):
             expected = by_all_sets(predictor, codes, found.kind)
             assert (found.at_least, found.at_most) == (expected, expected)
             bounded += found.bounded
-    assert bounded > 5
+    assert bounded > least_bounded
 
 
 def test_trees_over_two_features_are_bounded_and_larger_ones_are_not() -> None:
-    model, X = average_of_many()
+    model, X = average_of_many(16)
     plain = model._predictor()
     codes = plain.encode(X.iloc[[3]])
     for features, is_bounded in (((1, 2), True), ((1, 2, 5), False)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from bayleaf.models.support.class_trees import ClassTrees
 from oracles.small_tables import classifier
 
 
-def average_of_many() -> tuple[Any, pd.DataFrame]:
-    """An average of 64 networks over six features, two of them numbers."""
+@cache
+def average_of_many(n_networks: int = 64) -> tuple[Any, pd.DataFrame]:
+    """An average of many networks over six features, two of them numbers."""
     rng = np.random.default_rng(2)
     y = rng.integers(3, size=240)
     X = pd.DataFrame(
@@ -31,7 +33,7 @@ def average_of_many() -> tuple[Any, pd.DataFrame]:
     X["sex"] = np.where((X["pain"] == "yes") & (y == 1), "m", X["sex"])
     X = X.mask(rng.random(X.shape) < 0.05)
     loss = [[0, 2, 1], [1, 0, 2], [3, 1, 0]]
-    return classifier("auto", n_networks=64, loss=loss).fit(X, y), X
+    return classifier("auto", n_networks=n_networks, loss=loss).fit(X, y), X
 
 
 def heavy(predictor: Predictor) -> Predictor:
