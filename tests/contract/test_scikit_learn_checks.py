@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from typing import Any
+from unittest import SkipTest
 
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from bayleaf.classifiers import CLASSIFIERS
+from offenders import check_each
 
 _NEEDS_ARRAY_API = "check_array_api_input"
 # These call partial_fit, which refuses calibration since it keeps no rows.
@@ -19,30 +22,58 @@ _BY_BATCHES = (
     "check_dataframe_column_names_consistency",
     "check_fit_score_takes_y",
 )
+# Classifiers whose checks take no longer than those of every change may.
+_QUICK = ("nb", "tan", "kdb", "aode", "mixture")
+# The checks of an estimator are run in so many tests, so that each stays short.
+_N_PARTS = 3
 
 
-ESTIMATORS = [kind(random_state=0) for kind in CLASSIFIERS.values()] + [
-    kind(calibration="leave_one_out", random_state=0)
-    for kind in CLASSIFIERS.values()
-    if kind(random_state=0).missing == "marginalize"
-]
-# Not by scikit-learn's own decorator, whose generator newer versions of pytest refuse.
-CHECKS = [
-    pytest.param(*pair, id=f"{pair[0]}-{number}")
-    for estimator in ESTIMATORS
-    for number, pair in enumerate(estimator_checks_generator(estimator, legacy=True))
-]
+def _estimators() -> list[Any]:
+    """List each classifier, and again calibrated where left-out rows are scored."""
+    plain = [
+        pytest.param(
+            kind(random_state=0),
+            id=name,
+            marks=[] if name in _QUICK else [pytest.mark.slow],
+        )
+        for name, kind in CLASSIFIERS.items()
+    ]
+    calibrated = [
+        pytest.param(
+            kind(calibration="leave_one_out", random_state=0),
+            id=f"{name}-calibrated",
+            marks=pytest.mark.slow,
+        )
+        for name, kind in CLASSIFIERS.items()
+        if kind(random_state=0).missing == "marginalize"
+    ]
+    return plain + calibrated
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_every_check_of_scikit_learn_passes(estimator: Any, check: Any) -> None:
+def _applies(estimator: Any, check: Any) -> bool:
+    """Return whether a check can run here, and concerns an estimator."""
     if _NEEDS_ARRAY_API in str(check) and "SCIPY_ARRAY_API" not in os.environ:
-        pytest.skip("scikit-learn checks the array API only under SCIPY_ARRAY_API")
+        return False
     by_batches = any(name in str(check) for name in _BY_BATCHES)
-    if by_batches and estimator.calibration and hasattr(estimator, "partial_fit"):
-        pytest.skip("calibration is no matter of learning by batches")
-    with warnings.catch_warnings():
-        # Some checks warn on purpose, or on behalf of scikit-learn itself.
+    is_incremental = hasattr(estimator, "partial_fit")
+    return not (by_batches and estimator.calibration and is_incremental)
+
+
+def _run(check: Any, estimator: Any) -> None:
+    # Some checks warn on purpose, or on behalf of scikit-learn itself.
+    with warnings.catch_warnings(), contextlib.suppress(SkipTest):
         warnings.simplefilter("ignore")
         check(estimator)
+
+
+@pytest.mark.parametrize("part", range(_N_PARTS))
+@pytest.mark.parametrize("estimator", _estimators())
+def test_every_check_of_scikit_learn_passes(estimator: Any, part: int) -> None:
+    # Not by scikit-learn's own decorator, whose generator newer versions of pytest
+    # refuse.
+    checks = [*estimator_checks_generator(estimator, legacy=True)][part::_N_PARTS]
+    check_each(
+        [pair for pair in checks if _applies(*pair)],
+        lambda pair: _run(pair[1], pair[0]),
+        lambda pair: str(pair[1]),
+    )
