@@ -60,6 +60,7 @@ def test_estimators_are_loaded_as_before(tmp_path: Path) -> None:
         assert type(load(tmp_path / "model.json")) is type(model)
 
 
+@pytest.mark.slow
 def test_a_network_is_loaded_without_scikit_learn(tmp_path: Path) -> None:
     NETWORK.save(tmp_path / "n.json")
     write_network(NETWORK, tmp_path / "n.bif")

@@ -17,6 +17,7 @@ from bayleaf.inference.evidence import (
     Not,
     read_evidence,
 )
+from offenders import check_each
 
 COLOURS = ValueHierarchy.from_nested(
     {"any": {"warm": ["red", "orange"], "cold": ["blue"]}}
@@ -39,9 +40,8 @@ def likelihood(name: Any, value: Any) -> list[float] | None:
     return items[0].likelihood.tolist() if items else None
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
+def test_evidence_is_read() -> None:
+    cases: list[tuple[Any, Any, list[float]]] = [
         ("smoker", "yes", [0, 0, 1]),
         ("smoker", np.str_("yes"), [0, 0, 1]),
         ("smoker", ["yes", "no"], [1, 0, 1]),
@@ -72,15 +72,17 @@ def likelihood(name: Any, value: Any) -> list[float] | None:
         ("colour", ["cold", "red"], [1, 0, 1]),
         (7, "a", [1, 0]),
         ("7", "a", [1, 0]),
-    ],
-)
-def test_evidence_is_read(name: Any, value: Any, expected: list[float]) -> None:
-    assert likelihood(name, value) == expected
+    ]
+
+    def check(case: tuple[Any, Any, list[float]]) -> None:
+        name, value, expected = case
+        assert likelihood(name, value) == expected
+
+    check_each(cases, check)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+def test_what_says_nothing_is_no_item() -> None:
+    cases: list[tuple[str, Any]] = [
         ("smoker", None),
         ("smoker", float("nan")),
         ("smoker", pd.NA),
@@ -88,15 +90,17 @@ def test_evidence_is_read(name: Any, value: Any, expected: list[float]) -> None:
         ("smoker", Not()),
         ("flag", float("nan")),
         ("colour", "any"),
-    ],
-)
-def test_what_says_nothing_is_no_item(name: str, value: Any) -> None:
-    assert likelihood(name, value) is None
+    ]
+
+    def check(case: tuple[str, Any]) -> None:
+        name, value = case
+        assert likelihood(name, value) is None
+
+    check_each(cases, check)
 
 
-@pytest.mark.parametrize(
-    ("evidence", "message"),
-    [
+def test_wrong_evidence_is_refused_in_a_sentence() -> None:
+    cases: list[tuple[Any, str]] = [
         ({"smokr": "yes"}, "no variable 'smokr'; did you mean smoker?"),
         ({"smoker": "maybe"}, "'smoker' has no state 'maybe'; its states are no, "),
         ({"age": "old"}, "'age' has no state 'old'; give a number or one of the inte"),
@@ -112,11 +116,14 @@ def test_what_says_nothing_is_no_item(name: str, value: Any) -> None:
         ({"smoker": np.zeros(3)}, "at least one above 0"),
         ({"smoker": {"yes": "x", "no": 1, "sometimes": 1}}, "must be numbers"),
         ({7: "a", "7": "b"}, "names variable 7 twice"),
-    ],
-)
-def test_wrong_evidence_is_refused_in_a_sentence(evidence: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_evidence(DOMAIN, evidence)
+    ]
+
+    def check(case: tuple[Any, str]) -> None:
+        evidence, message = case
+        with pytest.raises(ValueError, match=message):
+            read_evidence(DOMAIN, evidence)
+
+    check_each(cases, check)
 
 
 def test_evidence_that_is_no_mapping_is_refused() -> None:
@@ -131,20 +138,22 @@ def test_many_states_are_not_all_listed() -> None:
     assert len(str(error.value)) < 200
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
+def test_items_are_told_in_words() -> None:
+    cases: list[tuple[str, Any, str]] = [
         ("smoker", "yes", "smoker = yes"),
         ("smoker", {"yes", "no"}, "smoker = no or yes"),
         ("smoker", Not("yes"), "smoker not yes"),
         ("age", 50, "age in (40, 60.5]"),
         ("colour", "warm", "colour = warm"),
         ("smoker", np.array([1, 0.5, 0]), "smoker weighted (no 1, sometimes 0.5, yes"),
-    ],
-)
-def test_items_are_told_in_words(name: str, value: Any, text: str) -> None:
-    (item,) = read_evidence(DOMAIN, {name: value}).items
-    assert item.text.startswith(text)
+    ]
+
+    def check(case: tuple[str, Any, str]) -> None:
+        name, value, text = case
+        (item,) = read_evidence(DOMAIN, {name: value}).items
+        assert item.text.startswith(text)
+
+    check_each(cases, check)
 
 
 def test_items_stand_in_the_order_of_the_variables() -> None:

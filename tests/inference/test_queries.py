@@ -302,6 +302,7 @@ assert "sklearn" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_asking_a_network_loads_no_scikit_learn() -> None:
     subprocess.run([sys.executable, "-c", _QUESTIONS], check=True)
 

@@ -19,10 +19,13 @@ from bayleaf.inference.ranges import (
     range_codes,
     range_text,
 )
+from offenders import check_each
 
 AGE = numeric_variable("age", [30.0, 40.0, 50.0])
 GRADE = ordered_variable("grade", ["bad", "fair", "good", "best"], [0.5, 1.5])
 WHOLE = Variable("n", (1, 2, 3, 5))
+# Around a cut point an interval ends, and the next begins just above.
+GRID = [e + d for e in np.arange(0, 90, 0.5).tolist() for d in (-1e-6, 0.0, 1e-6)]
 
 
 def held(variable: Variable, bounds: Range) -> tuple[int, ...]:
@@ -34,10 +37,8 @@ def held(variable: Variable, bounds: Range) -> tuple[int, ...]:
         high = 99 if bounds.high is None else place(bounds.high)
         codes = [variable.state_of_category(v) for i, v in values if low <= i <= high]
         return tuple(sorted(set(codes)))  # type: ignore[type-var]
-    # Around a cut point an interval ends, and the next begins just above.
-    grid = np.unique([e + d for e in np.arange(0, 90, 0.5) for d in (-1e-6, 0, 1e-6)])
     found = set()
-    for value in grid:
+    for value in GRID:
         above = bounds.low is None or value > bounds.low
         below = bounds.high is None or value < bounds.high
         above |= value == bounds.low and not bounds.open_low
@@ -50,8 +51,13 @@ def held(variable: Variable, bounds: Range) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_the_states_are_those_that_hold_a_value_within(seed: int) -> None:
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_the_states_are_those_that_hold_a_value_within(first: int) -> None:
+    check_each(range(first, first + 50), check_random_bounds)
+
+
+def check_random_bounds(seed: int) -> None:
+    """Compare bounds of every kind with the states that hold values within them."""
     rng = np.random.default_rng(seed)
     low, high = sorted((rng.integers(0, 160, 2) / 2).tolist())
     for bounds in (
@@ -119,21 +125,23 @@ def test_answers_say_which_cut_points_stood_in() -> None:
     assert "any value" in range_text(AGE, Between(1, 99), (0, 1, 2, 3))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_bounds_on_the_command_line() -> None:
+    cases: list[tuple[str, Range]] = [
         ("age=30..50", Between(30.0, 50.0)),
         ("age<=50", AtMost(50.0)),
         ("age>=30", AtLeast(30.0)),
         ("age > 30", Range(30.0, None, open_low=True)),
         ("age<50", Range(None, 50.0, open_high=True)),
-    ],
-)
-def test_bounds_on_the_command_line(text: str, expected: Range) -> None:
-    network = TANClassifier().fit(*frame()).network_
-    found = evidence_from(network, [text])["age"]
-    for field in ("low", "high", "open_low", "open_high"):
-        assert getattr(found, field) == getattr(expected, field)
+    ]
+
+    def check(case: tuple[str, Range]) -> None:
+        text, expected = case
+        network = TANClassifier().fit(*frame()).network_
+        found = evidence_from(network, [text])["age"]
+        for field in ("low", "high", "open_low", "open_high"):
+            assert getattr(found, field) == getattr(expected, field)
+
+    check_each(cases, check)
 
 
 def test_other_texts_are_no_bounds() -> None:
@@ -142,20 +150,20 @@ def test_other_texts_are_no_bounds() -> None:
     assert parsed_range("-1.5..2e3") is not None
 
 
-@pytest.mark.parametrize(
-    ("variable", "bounds", "message"),
-    [
+def test_bounds_that_mean_nothing_are_refused() -> None:
+    cases: list[tuple[Variable, Range, str]] = [
         (Variable("s", ("a", "b")), AtMost(3), "have no order"),
         (AGE, Between(50, 30), "the wrong way round"),
         (AGE, AtMost("old"), "must be a number, got 'old'"),
         (AGE, AtMost(float("nan")), "must be a number"),
-    ],
-)
-def test_bounds_that_mean_nothing_are_refused(
-    variable: Variable, bounds: Range, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        range_codes(variable, bounds)
+    ]
+
+    def check(case: tuple[Variable, Range, str]) -> None:
+        variable, bounds, message = case
+        with pytest.raises(ValueError, match=message):
+            range_codes(variable, bounds)
+
+    check_each(cases, check)
 
 
 def test_between_whole_numbers_there_is_nothing_to_be_within_bounds() -> None:

@@ -20,6 +20,7 @@ from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.inference.queries import Inference
 from bayleaf.inference.rows import read_rows
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 from oracles.joint_table import joint_table, marginal
 from property.networks import codes_of
 from property.queried_networks import LIMITS, sparse_networks, within_limit
@@ -84,9 +85,8 @@ def test_unused_categories_need_not_be_states() -> None:
     assert read_rows(DOMAIN, pa.table({"smoker": column})).column(0).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
+def test_wrong_tables_are_refused_in_a_sentence() -> None:
+    cases: list[tuple[Any, str]] = [
         ({"smoker": ["maybe"]}, "column 'smoker': variable 'smoker' has no state 'ma"),
         ({"age": ["old"]}, "column 'age': variable 'age' has no state 'old'; give a n"),
         ({"count": [7]}, "column 'count': variable 'count' has no state 7; its states"),
@@ -95,37 +95,51 @@ def test_unused_categories_need_not_be_states() -> None:
         ({}, "no column for any variable; they are smoker, age, count, grade"),
         (np.array([[1, 2]]), "an array of 2 columns has no names to find the 4"),
         (codes_of([[0, 1]], (2, 3)), "not those of this network's variables"),
-    ],
-)
-def test_wrong_tables_are_refused_in_a_sentence(table: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_rows(DOMAIN, table)
+    ]
+
+    def check(case: tuple[Any, str]) -> None:
+        table, message = case
+        with pytest.raises(ValueError, match=message):
+            read_rows(DOMAIN, table)
+
+    check_each(cases, check)
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
+def test_a_table_without_rows_is_refused_in_a_sentence() -> None:
+    cases: list[Any] = [
         [],
         pa.table({"smoker": pa.array([], pa.string())}),
         {"smoker": []},
         np.empty((0, 4)),
-    ],
-)
-def test_a_table_without_rows_is_refused_in_a_sentence(table: Any) -> None:
-    with pytest.raises(ValueError, match=r"^the table has no rows; give it at"):
-        read_rows(DOMAIN, table)
+    ]
+
+    def check(table: Any) -> None:
+        with pytest.raises(ValueError, match=r"^the table has no rows; give it at"):
+            read_rows(DOMAIN, table)
+
+    check_each(cases, check)
 
 
-@pytest.mark.parametrize("table", [None, 5, "smoker", ["no"], np.zeros(4)])
-def test_what_is_no_table_is_refused_in_a_sentence(table: Any) -> None:
-    with pytest.raises(ValueError, match=r"^the table must be a data frame.* axes$"):
-        read_rows(DOMAIN, table)
+def test_what_is_no_table_is_refused_in_a_sentence() -> None:
+    cases: list[Any] = [None, 5, "smoker", ["no"], np.zeros(4)]
+
+    def check(table: Any) -> None:
+        with pytest.raises(
+            ValueError, match=r"^the table must be a data frame.* axes$"
+        ):
+            read_rows(DOMAIN, table)
+
+    check_each(cases, check)
 
 
-@pytest.mark.parametrize("cells", ["no", None, {"no"}, np.array("no")])
-def test_a_column_that_is_no_list_is_named(cells: Any) -> None:
-    with pytest.raises(TypeError, match="column 'smoker' must be a list"):
-        read_rows(DOMAIN, {"smoker": cells})
+def test_a_column_that_is_no_list_is_named() -> None:
+    cases: list[Any] = ["no", None, {"no"}, np.array("no")]
+
+    def check(cells: Any) -> None:
+        with pytest.raises(TypeError, match="column 'smoker' must be a list"):
+            read_rows(DOMAIN, {"smoker": cells})
+
+    check_each(cases, check)
 
 
 def test_a_single_column_is_ignored_by_its_name_not_by_its_letters() -> None:
@@ -257,11 +271,19 @@ def test_an_impossible_row_of_weight_zero_counts_for_nothing() -> None:
     assert inference.log_likelihood(table, [0, 1]) == pytest.approx(np.log(0.75))
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [[1.0], [1.0, -1.0], [1.0, np.nan], [[1.0], [1.0]], ["x", 1.0], [1e308, 1e308]],
-)
-def test_wrong_weights_are_refused(weights: Any) -> None:
-    table = {"smoker": ["yes", "no"]}
-    with pytest.raises(ValueError, match="weights must be 2 finite numbers"):
-        Inference(smoking()).log_likelihood(table, weights)
+def test_wrong_weights_are_refused() -> None:
+    cases: list[Any] = [
+        [1.0],
+        [1.0, -1.0],
+        [1.0, np.nan],
+        [[1.0], [1.0]],
+        ["x", 1.0],
+        [1e308, 1e308],
+    ]
+
+    def check(weights: Any) -> None:
+        table = {"smoker": ["yes", "no"]}
+        with pytest.raises(ValueError, match="weights must be 2 finite numbers"):
+            Inference(smoking()).log_likelihood(table, weights)
+
+    check_each(cases, check)

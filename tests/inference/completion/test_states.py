@@ -75,12 +75,12 @@ def test_cells_one_by_one_get_their_own_most_probable_state(
 
 
 @given(sparse_networks(max_variables=5), seeded_generators())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_draws_follow_the_joint_posterior(
     network: BayesianNetwork, rng: np.random.Generator
 ) -> None:
     row = masked_rows(network, rng)[int(rng.integers(1, 7))]
-    n = 3000
+    n = 2000
     filled = network.impute([row] * n, "sample", random_state=7)
     joint = given_row(network, row)
     counts = np.zeros(joint.shape)

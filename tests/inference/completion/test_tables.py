@@ -16,6 +16,7 @@ from bayleaf.data.domain import Domain, Variable, numeric_variable, ordered_vari
 from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.graph.dag import DAG
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 
 NUMBERS = IntervalNumbers.of_column(
     np.array([1.0, 2.0, 3.5, 11.0, 12.0, 13.5]), np.ones(6), (5.0,)
@@ -326,18 +327,18 @@ def test_several_tables_are_drawn_apart_and_again_alike() -> None:
     assert all(one.equals(other) for one, other in zip(tables, again, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_options_that_do_not_exist_are_refused() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"how": "best"}, "how must be one of 'most_probable'"),
         ({"impossible": "skip"}, "impossible must be one of"),
         ({"n_imputations": 2}, "use how='sample'"),
         ({"how": "sample", "n_imputations": 0}, "at least 1, got 0"),
         ({"unknown": "keep"}, "unknown must be"),
-    ],
-)
-def test_options_that_do_not_exist_are_refused(
-    options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        NETWORK.impute({"size": [None], "count": [1]}, **options)
+    ]
+
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            NETWORK.impute({"size": [None], "count": [1]}, **options)
+
+    check_each(cases, check)

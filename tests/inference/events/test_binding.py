@@ -13,6 +13,7 @@ from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.inference.events.binding import read_event
 from bayleaf.inference.events.events import ALWAYS, AllOf, AnyOf, OneOf
 from bayleaf.inference.events.known import read_known
+from offenders import check_each
 
 TREE = ValueHierarchy.from_nested({"any": {"warm": ["red", "pink"], "cold": ["blue"]}})
 WHOLE = IntervalNumbers((30.0, 50.0, 70.0), ((25.0, 35.0), (46.0, 54.0), (60.0, 80.0)))
@@ -37,9 +38,8 @@ DOMAIN = Domain(
 PLACES = {variable.name: place for place, variable in enumerate(DOMAIN)}
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "codes"),
-    [
+def test_a_condition_is_a_set_of_states() -> None:
+    cases: list[tuple[str, str | int, set[int]]] = [
         ("sex = male", "sex", {1}),
         ("male = sex", "sex", {1}),
         ("sex != male", "sex", {0}),
@@ -71,17 +71,17 @@ PLACES = {variable.name: place for place, variable in enumerate(DOMAIN)}
         ("'chest pain' = 'typical angina'", "chest pain", {0}),
         ("7 = a..b", 7, {0}),
         ("7 = 'in'", 7, {1}),
-    ],
-)
-def test_a_condition_is_a_set_of_states(
-    text: str, name: str | int, codes: set[int]
-) -> None:
-    assert read_event(DOMAIN, text) == OneOf(PLACES[name], frozenset(codes))
+    ]
+
+    def check(case: tuple[str, str | int, set[int]]) -> None:
+        text, name, codes = case
+        assert read_event(DOMAIN, text) == OneOf(PLACES[name], frozenset(codes))
+
+    check_each(cases, check)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
+def test_words_that_mean_nothing_are_refused() -> None:
+    cases: list[tuple[str, str]] = [
         ("six = male", "there is no variable 'six'; did you mean sex"),
         ("sex = mail", "has no state 'mail'; its states are female, male (character 7"),
         ("sex > 3", "the states of variable 'sex' have no order"),
@@ -93,11 +93,14 @@ def test_a_condition_is_a_set_of_states(
         ("1 < n > 0", "two signs must both be < or <=, or both > or >="),
         ("0 = n = 1", "two signs must both be"),
         ("age = nan", "variable 'age' has no state 'nan'"),
-    ],
-)
-def test_words_that_mean_nothing_are_refused(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        read_event(DOMAIN, text)
+    ]
+
+    def check(case: tuple[str, str]) -> None:
+        text, sentence = case
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            read_event(DOMAIN, text)
+
+    check_each(cases, check)
 
 
 def test_a_bound_inside_an_interval_counts_it_whole_and_warns() -> None:

@@ -14,6 +14,7 @@ from bayleaf.data.interval_numbers import IntervalNumbers
 from bayleaf.data.state_numbers import number_deviation
 from bayleaf.models.bayesian_network import BayesianNetwork
 from inference.test_queries import smoking
+from offenders import check_each
 from oracles.joint_table import joint_table, marginal
 from property.networks import seeded_generators
 from property.queried_networks import possible_evidence, sparse_networks
@@ -71,20 +72,22 @@ def test_observations_are_ranked_by_what_they_save() -> None:
     assert str(found).splitlines()[-1] == "best: treat"
 
 
-@pytest.mark.parametrize(
-    ("loss", "sentence"),
-    [
+def test_losses_that_do_not_fit_are_refused() -> None:
+    cases: list[tuple[Any, str]] = [
         ({}, "at least one decision"),
         ({"a": {"perhaps": 1}}, "variable 'cancer' has no state 'perhaps'"),
         ({"a": {"yes": np.nan}}, "finite numbers only"),
         ({"a": {"yes": "much"}}, "loss must hold numbers"),
         ([[1, 2, 3]], "a column for each of the 2 states of variable 'cancer'"),
         ([1, 2], "got shape (2,)"),
-    ],
-)
-def test_losses_that_do_not_fit_are_refused(loss: Any, sentence: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        smoking().expected_loss("cancer", loss)
+    ]
+
+    def check(case: tuple[Any, str]) -> None:
+        loss, sentence = case
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            smoking().expected_loss("cancer", loss)
+
+    check_each(cases, check)
 
 
 def numbers() -> BayesianNetwork:

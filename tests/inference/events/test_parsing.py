@@ -20,6 +20,7 @@ from bayleaf.inference.events.expressions import (
 )
 from bayleaf.inference.events.parsing import parsed
 from inference.events.test_questions import chain
+from offenders import check_each
 
 WORDS = st.builds(
     Word,
@@ -89,9 +90,8 @@ def test_quotes_hold_blanks_keywords_and_themselves(quote: str) -> None:
     assert read == Comparison((Word("chest pain"), Word(f"and{quote}")), ("=",))
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
+def test_what_is_wrong_is_named_with_its_place() -> None:
+    cases: list[tuple[str, str]] = [
         ("", "expected the name of a variable, got the end (character 1"),
         ("a", "'in' or 'between' after 'a', got the end (character 2"),
         ("a = ", "expected a state or a number, got the end (character 5"),
@@ -108,8 +108,11 @@ def test_quotes_hold_blanks_keywords_and_themselves(quote: str) -> None:
         ("a ! b", "'!' alone means nothing; write != or 'not' (character 3"),
         ("(" * 60 + "a=b", "nested more than 50 deep; write it flatter (character 51"),
         ("not " * 5000 + "a=b", "nested more than 50 deep; write it flatter"),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_place(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        parsed(text)
+    ]
+
+    def check(case: tuple[str, str]) -> None:
+        text, sentence = case
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            parsed(text)
+
+    check_each(cases, check)

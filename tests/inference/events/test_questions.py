@@ -17,6 +17,7 @@ from bayleaf.inference.evidence import ImpossibleEvidenceError
 from bayleaf.inference.junction_tree.decomposition import ProductBuilder
 from bayleaf.inference.queries import Inference
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 from oracles.context_networks import random_context_network, random_forms
 from oracles.joint_table import joint_table, marginal
 from property.networks import seeded_generators
@@ -55,9 +56,14 @@ def names(network: BayesianNetwork, variables: list[int]) -> list[Any]:
     return [network.domain[v].name for v in variables]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 @given_cases(cases(), LIMITS)
 def test_joints_equal_enumeration(case: Any, limit: int) -> None:
+    check_joint(case, limit)
+
+
+def check_joint(case: Any, limit: int) -> None:
+    """Compare the joint table of some variables with sums of the whole one."""
     network, rng, known, joint = case
     wanted = some(rng, network)
     ask = Inference(network, max_table_cells=limit).joint
@@ -69,9 +75,14 @@ def test_joints_equal_enumeration(case: Any, limit: int) -> None:
     assert found.log_evidence == pytest.approx(np.log(joint.sum()), abs=1e-11)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 @given_cases(cases(), LIMITS)
 def test_events_equal_enumeration(case: Any, limit: int) -> None:
+    check_event(case, limit)
+
+
+def check_event(case: Any, limit: int) -> None:
+    """Compare the probability of a random event with a sum of the whole joint table."""
     network, rng, known, joint = case
     text, says = random_event(rng, network.domain)
     inference = Inference(network, max_table_cells=limit)
@@ -84,9 +95,14 @@ def test_events_equal_enumeration(case: Any, limit: int) -> None:
     assert math.exp(log_found) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 @given_cases(cases())
 def test_the_most_probable_states_of_some_equal_enumeration(case: Any) -> None:
+    check_most_probable(case)
+
+
+def check_most_probable(case: Any) -> None:
+    """Compare the most probable states of some variables with those of the joint."""
     network, rng, known, joint = case
     wanted = some(rng, network)
     states, probability = network.most_probable(names(network, wanted), known)
@@ -100,29 +116,42 @@ def test_the_most_probable_states_of_some_equal_enumeration(case: Any) -> None:
     assert np.ravel_multi_index(codes, summed.shape) == best[0]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.slow
+@settings(deadline=None, max_examples=300)
+@given_cases(cases(), LIMITS)
+def test_questions_to_many_networks_equal_enumeration(case: Any, limit: int) -> None:
+    check_joint(case, limit)
+    check_event(case, limit)
+    check_most_probable(case)
+
+
 def test_trees_and_grouped_tables_taken_apart_equal_enumeration(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rng = np.random.default_rng(seed)
-    network = random_context_network(rng, 6, zeros=0.1)
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        network = random_context_network(rng, 6, zeros=0.1)
 
-    def apart(cards: Any, cpds: Any, max_table_cells: int) -> Any:
-        forms = random_forms(rng, SimpleNamespace(cpds=cpds))
-        return ProductBuilder(cards, cpds).product(forms)
+        def apart(cards: Any, cpds: Any, max_table_cells: int) -> Any:
+            forms = random_forms(rng, SimpleNamespace(cpds=cpds))
+            return ProductBuilder(cards, cpds).product(forms)
 
-    monkeypatch.setattr("bayleaf.inference.events.product.small_product", apart)
-    evidence, likelihoods = possible_evidence(rng, network)
-    joint = joint_table(network, likelihoods)
-    wanted = sorted(some(rng, network))
-    expected = marginal(joint, *wanted) / joint.sum()
-    found = network.joint(names(network, wanted), evidence)
-    np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-12)
-    _, probability = network.most_probable(names(network, wanted), evidence)
-    assert probability == pytest.approx(expected.max(), abs=1e-12)
-    text, says = random_event(rng, network.domain)
-    happening = joint[happens(says, network.domain.cards)].sum() / joint.sum()
-    assert network.probability(text, evidence) == pytest.approx(happening, abs=1e-12)
+        monkeypatch.setattr("bayleaf.inference.events.product.small_product", apart)
+        evidence, likelihoods = possible_evidence(rng, network)
+        joint = joint_table(network, likelihoods)
+        wanted = sorted(some(rng, network))
+        expected = marginal(joint, *wanted) / joint.sum()
+        found = network.joint(names(network, wanted), evidence)
+        np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-12)
+        _, probability = network.most_probable(names(network, wanted), evidence)
+        assert probability == pytest.approx(expected.max(), abs=1e-12)
+        text, says = random_event(rng, network.domain)
+        happening = joint[happens(says, network.domain.cards)].sum() / joint.sum()
+        assert network.probability(text, evidence) == pytest.approx(
+            happening, abs=1e-12
+        )
+
+    check_each(range(25), check)
 
 
 @settings(deadline=None, max_examples=60)

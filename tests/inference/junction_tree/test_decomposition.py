@@ -32,10 +32,24 @@ sizes = st.integers(2, 7)
 
 
 @given(seed=seeds, n_variables=sizes)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=35, deadline=None)
 def test_posteriors_of_families_taken_apart_equal_those_of_the_joint(
     seed, n_variables
 ) -> None:
+    check_posteriors(seed, n_variables)
+
+
+@pytest.mark.slow
+@given(seed=seeds, n_variables=sizes)
+@settings(max_examples=200, deadline=None)
+def test_posteriors_of_many_networks_taken_apart_equal_those_of_the_joint(
+    seed, n_variables
+) -> None:
+    check_posteriors(seed, n_variables)
+
+
+def check_posteriors(seed, n_variables) -> None:
+    """Compare marginals of variables and families under random evidence."""
     rng = np.random.default_rng(seed)
     network = random_context_network(rng, n_variables)
     tree = JunctionTree.compile(network, forms=random_forms(rng, network))

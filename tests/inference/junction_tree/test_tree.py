@@ -23,7 +23,6 @@ from bayleaf.inference.junction_tree.rows import (
     posterior_rows,
 )
 from bayleaf.inference.junction_tree.tree import JunctionTree
-from bayleaf.native import library
 from oracles.small_networks import (
     joint_table,
     make_network,
@@ -197,33 +196,6 @@ def random_answers(seed) -> list[np.ndarray]:
     return all_answers(network, random_likelihoods(rng, cards), codes)
 
 
-@pytest.mark.parametrize("level", library.LEVELS)
-def test_answers_have_the_same_bits_under_every_instruction_set(level) -> None:
-    if library._path(level) is None:
-        pytest.skip(f"the core is not built for {level}")
-    code = (
-        "from inference.junction_tree import test_tree as tests\n"
-        "for seed in range(30):\n"
-        "    for array in tests.random_answers(seed):\n"
-        "        print(array.tobytes().hex())\n"
-    )
-    folders = [Path(__file__).parents[2], Path(bayleaf.__file__).parent.parent]
-    finished = subprocess.run(
-        [sys.executable, "-c", code],
-        env={
-            **os.environ,
-            "BAYLEAF_SIMD": level,
-            "PYTHONPATH": os.pathsep.join(map(str, folders)),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    here = [array.tobytes().hex() for s in range(30) for array in random_answers(s)]
-    assert finished.stdout.split("\n") == [*here, ""]
-
-
 @given(seed=seeds, n_variables=sizes)
 @settings(max_examples=30, deadline=None)
 def test_a_state_says_what_its_likelihood_vector_says(seed, n_variables) -> None:
@@ -311,6 +283,7 @@ def test_threads_share_a_tree() -> None:
         assert np.array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_a_tree_goes_on_answering_in_a_forked_process() -> None:
     code = (
         "import os\n"

@@ -80,13 +80,13 @@ def test_posteriors_with_sixty_parents_are_those_by_hand(kind: str) -> None:
 def test_rows_are_drawn_with_sixty_parents(kind: str) -> None:
     inference = Inference(wide_network(kind))
     child = f"v{N_PARENTS}"
-    rows = inference.sample_codes(20_000, random_state=0)
+    rows = inference.sample_codes(5000, random_state=0)
     share = float((rows.column(N_PARENTS) == 0).mean())
-    assert share == pytest.approx(probability_of_zero(kind), abs=0.02)
-    rows = inference.sample_codes(20_000, {child: 0}, random_state=0)
+    assert share == pytest.approx(probability_of_zero(kind), abs=0.03)
+    rows = inference.sample_codes(5000, {child: 0}, random_state=0)
     expected = inference.query({child: 0}, "v0")["v0"].probabilities
-    shares = np.bincount(rows.column(0), minlength=CARD) / 20_000
-    assert shares == pytest.approx(expected, abs=0.02)
+    shares = np.bincount(rows.column(0), minlength=CARD) / 5000
+    assert shares == pytest.approx(expected, abs=0.03)
     assert (rows.column(N_PARENTS) == 0).all()
 
 

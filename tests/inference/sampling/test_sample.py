@@ -20,6 +20,7 @@ from bayleaf.inference.rows import read_rows
 from bayleaf.inference.sampling.draws import Draw
 from bayleaf.inference.sampling.sample import decode
 from bayleaf.models.bayesian_network import BayesianNetwork
+from offenders import check_each
 from oracles.joint_table import joint_table, marginal
 from property.queried_networks import possible_evidence, sparse_network
 
@@ -73,14 +74,16 @@ def test_rows_without_evidence_follow_the_joint_distribution(seed: int) -> None:
     assert_drawn_from(codes, joint_table(network))
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_rows_under_evidence_follow_the_posterior_distribution(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    network = sparse_network(rng, CARDS, ARCS, zeros=0.15)
-    evidence, likelihoods = possible_evidence(rng, network)
-    joint = joint_table(network, likelihoods)
-    codes = Inference(network).sample_codes(20_000, evidence, random_state=seed)
-    assert_drawn_from(codes, joint)
+def test_rows_under_evidence_follow_the_posterior_distribution() -> None:
+    def check(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        network = sparse_network(rng, CARDS, ARCS, zeros=0.15)
+        evidence, likelihoods = possible_evidence(rng, network)
+        joint = joint_table(network, likelihoods)
+        codes = Inference(network).sample_codes(20_000, evidence, random_state=seed)
+        assert_drawn_from(codes, joint)
+
+    check_each(range(12), check)
 
 
 def test_very_rare_evidence_costs_no_more_rows() -> None:
@@ -113,23 +116,25 @@ def test_more_rows_begin_with_the_same_blocks() -> None:
     np.testing.assert_array_equal(few.narrow, many.narrow[:, : 1 << 14])
 
 
-@pytest.mark.parametrize("n_states", [1, 2, 3, 5, 8, 300])
-def test_a_state_is_the_first_whose_cumulative_exceeds_the_uniform(
-    n_states: int,
-) -> None:
-    rng = np.random.default_rng(n_states)
-    table = rng.random((4, n_states)) * (rng.random((4, n_states)) > 0.5)
-    table[:, rng.integers(n_states)] = 0.5
-    draw = Draw.from_table((0,), (1,), table)
-    rows = rng.integers(0, 4, 2000)
-    uniforms = np.append(rng.random(1996), [0.0, np.nextafter(1.0, 0.0), 0.5, 0.25])
-    found = draw.joint_states([rows], uniforms)
-    expected = [
-        int(np.flatnonzero(draw.cumulative[row] > uniform)[0])
-        for row, uniform in zip(rows, uniforms, strict=True)
-    ]
-    np.testing.assert_array_equal(found, expected)
-    assert (table[rows, found] > 0).all()
+def test_a_state_is_the_first_whose_cumulative_exceeds_the_uniform() -> None:
+    cases: list[int] = [1, 2, 3, 5, 8, 300]
+
+    def check(n_states: int) -> None:
+        rng = np.random.default_rng(n_states)
+        table = rng.random((4, n_states)) * (rng.random((4, n_states)) > 0.5)
+        table[:, rng.integers(n_states)] = 0.5
+        draw = Draw.from_table((0,), (1,), table)
+        rows = rng.integers(0, 4, 2000)
+        uniforms = np.append(rng.random(1996), [0.0, np.nextafter(1.0, 0.0), 0.5, 0.25])
+        found = draw.joint_states([rows], uniforms)
+        expected = [
+            int(np.flatnonzero(draw.cumulative[row] > uniform)[0])
+            for row, uniform in zip(rows, uniforms, strict=True)
+        ]
+        np.testing.assert_array_equal(found, expected)
+        assert (table[rows, found] > 0).all()
+
+    check_each(cases, check)
 
 
 def test_known_variables_stand_in_every_row() -> None:
@@ -165,11 +170,15 @@ def test_a_table_that_is_too_large_is_refused_with_its_variables() -> None:
     assert inference.sample(3, {"c1": "x"}).num_rows == 3
 
 
-@pytest.mark.parametrize("n", [0, -1, 1.5, True, "3"])
-def test_a_wrong_number_of_rows_is_refused(n: Any) -> None:
-    network = sparse_network(np.random.default_rng(0), CARDS, ARCS)
-    with pytest.raises(ValueError, match="must be an integer of at least 1, got"):
-        Inference(network).sample(n)
+def test_a_wrong_number_of_rows_is_refused() -> None:
+    cases: list[Any] = [0, -1, 1.5, True, "3"]
+
+    def check(n: Any) -> None:
+        network = sparse_network(np.random.default_rng(0), CARDS, ARCS)
+        with pytest.raises(ValueError, match="must be an integer of at least 1, got"):
+            Inference(network).sample(n)
+
+    check_each(cases, check)
 
 
 def test_more_rows_than_any_memory_holds_are_refused() -> None:
