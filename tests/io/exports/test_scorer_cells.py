@@ -158,9 +158,10 @@ def _as_text(row: Row) -> Row:
 def test_what_is_no_value_of_a_column_is_refused() -> None:
     def check(value: Any) -> None:
         model, row = fitted()
-        for column in ("fraction", "text", "moment"):
-            found = python_answers(model, [{**row, column: value}])
-            assert f"column '{column}' h" in found[0]["error"]
+        columns = ("fraction", "text", "moment")
+        found = python_answers(model, [{**row, column: value} for column in columns])
+        for column, one in zip(columns, found, strict=True):
+            assert f"column '{column}' h" in one["error"]
 
     check_each([float("inf"), 10**400, b"a", [1], 2 + 0j], check)
 

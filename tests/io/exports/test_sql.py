@@ -149,6 +149,9 @@ def test_queries_answer_as_classifiers_do(
 ) -> None:
     answer = answering(servers, dialect)
     X, y = heart()
+    if kind == "A2DE":
+        # A network for every pair of features.
+        X = X.iloc[:, :8]
     rows = holed(X)
     model = CLASSIFIERS[kind]()
     trained = pd.concat([X, holed(X).iloc[1:]]) if "state" in kind else X
