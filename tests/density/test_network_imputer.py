@@ -65,7 +65,9 @@ def test_columns_of_all_kinds_are_filled_by_what_the_others_say(
     make_frame: Callable[[dict[str, Any]], Any], how: str
 ) -> None:
     frame = make_frame(WITH_GAPS)
-    estimator = BayesianNetworkEstimator(smoothing="maximum_likelihood", random_state=0)
+    estimator = BayesianNetworkEstimator(
+        smoothing="maximum_likelihood", n_restarts=1, random_state=0
+    )
     imputer = BayesianNetworkImputer(estimator, how=how, random_state=0)
     filled = columns_of(imputer.fit_transform(frame))
     # Row 10 knows nothing but its kind, of which all else follows.
