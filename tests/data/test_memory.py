@@ -78,12 +78,12 @@ import resource
 import numpy as np
 import bayleaf
 rng = np.random.default_rng(0)
-values = np.array([f"v{i}" for i in range(2500)], dtype=object)
-X = values[rng.integers(2500, size=(10_000, 6))]
-y = rng.integers(3, size=10_000)
-model = getattr(bayleaf, KIND)(max_states=2500, **PARAMETERS)
+values = np.array([f"v{i}" for i in range(1250)], dtype=object)
+X = values[rng.integers(1250, size=(5_000, 6))]
+y = rng.integers(3, size=5_000)
+model = getattr(bayleaf, KIND)(max_states=1250, **PARAMETERS)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-limit = used + (2 << 30)
+limit = used + (1 << 29)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
     model.fit(X, y).predict_proba(X[:100])

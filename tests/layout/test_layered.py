@@ -100,7 +100,7 @@ def test_parents_stand_above_their_children_unless_arcs_go_round(
 
 
 @pytest.mark.slow
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(random_graphs())
 def test_drawings_of_many_graphs_are_in_order(
     graph: tuple[list[tuple[float, float]], list[Arc]],
