@@ -181,7 +181,7 @@ def test_every_value_of_another_type_in_a_model_is_refused_or_harmless(
     document = json.loads(texts[kind])
     paths = list(leaves(document)) if kind == "nb" else _own_leaves(document)
     # The leaves of an average are many and much alike.
-    n_each = len(MUTANTS) if len(paths) < 200 else 7
+    n_each = 5 if kind == "auto" else len(MUTANTS)
     _check_mutants(_in_turn(paths, n_each), document, path, table)
 
 
@@ -240,6 +240,7 @@ def test_a_value_of_another_type_at_the_top_is_refused_or_harmless(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_value_of_another_type_at_the_top_is_refused_or_harmless(
     texts: dict[str, str], path: Path, table: Any
 ) -> None:
