@@ -74,7 +74,7 @@ def test_small_parameters_do_not_vanish() -> None:
 def test_intervals_hold_the_probability_and_seeds_repeat_them(
     kind: str, missing: float
 ) -> None:
-    X, y = small_table(0, n_classes=3, missing=missing)
+    X, y = small_table(0, n_rows=50, n_classes=3, missing=missing)
     model = classifier(kind, calibration="leave_one_out").fit(X, y)
     few = X.iloc[:4]
     found = credible_intervals(model, few, n_draws=40, random_state=3)

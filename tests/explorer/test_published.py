@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from bayleaf.classifiers.shared.saving import kept_support
 from bayleaf.counts.rounding import SeenCounts
 from bayleaf.explorer import explorer_html
 from bayleaf.explorer.published import published_predictor
+from oracles.small_tables import classifier
 
 
 def a_table(seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -34,13 +36,11 @@ def a_table(seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     return X, y
 
 
+@cache
 def fitted(name: str):
     """A classifier of such a table, and the table."""
     X, y = a_table()
-    model = CLASSIFIERS[name]()
-    if "random_state" in model.get_params():
-        model.set_params(random_state=0)
-    return model.fit(X, y), X, y
+    return classifier(name).fit(X, y), X, y
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -108,10 +108,7 @@ def test_rounding_follows_the_rows(name: str) -> None:
     X, y = a_table()
     shares = []
     for rows in (slice(None), slice(1, None)):
-        model = CLASSIFIERS[name]()
-        if "random_state" in model.get_params():
-            model.set_params(random_state=0)
-        model.fit(X[rows], y[rows])
+        model = classifier(name).fit(X[rows], y[rows])
         predictor = replace(model._predictor(), support=kept_support(model))
         seen = SeenCounts()
         predictor.model.drawn(predictor.support, seen)

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from bayleaf import BayesianNetworkEstimator
-from bayleaf.classifiers import CLASSIFIERS
 from bayleaf.datasets import load_heart
 from bayleaf.evaluation.groups import estimates
 from bayleaf.report import page, summarize
+from oracles.small_tables import classifier
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -39,10 +39,16 @@ def fitted(heart: pa.Table) -> Callable[[str], Any]:
     def fit(name: str) -> Any:
         if name not in known:
             X, y = heart.drop_columns("disease"), heart.to_pandas()["disease"]
-            known[name] = CLASSIFIERS[name](random_state=0).fit(X, y)
+            known[name] = classifier(name).fit(X, y)
         return known[name]
 
     return fit
+
+
+@pytest.fixture(scope="session")
+def summary_of(fitted: Callable[[str], Any], heart: pa.Table) -> Callable[[str], Any]:
+    """Summarize a classifier of the heart table by its name, once."""
+    return functools.cache(lambda name: summarize(fitted(name), heart, n_folds=3))
 
 
 @pytest.fixture(scope="session")
@@ -54,4 +60,6 @@ def summary(fitted: Callable[[str], Any], heart: pa.Table) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def density(heart: pa.Table) -> Any:
     """A density model of the heart table, with trees."""
-    return BayesianNetworkEstimator(local_structure="tree", random_state=0).fit(heart)
+    return BayesianNetworkEstimator(
+        local_structure="tree", n_restarts=1, random_state=0
+    ).fit(heart)

@@ -134,9 +134,17 @@ def test_held_out_figures_say_on_whose_word(
 @pytest.mark.parametrize("name", CLASSIFIERS)
 @pytest.mark.parametrize("min_count", [1, 5])
 def test_a_page_of_every_classifier_is_well_formed(
-    name: str, min_count: int, fitted: Callable[[str], Any], heart: pa.Table
+    name: str,
+    min_count: int,
+    summary_of: Callable[[str], Any],
+    fitted: Callable[[str], Any],
+    heart: pa.Table,
 ) -> None:
-    found = summarize(fitted(name), heart, n_folds=3, min_count=min_count)
+    found = (
+        summary_of(name)
+        if min_count == 1
+        else summarize(fitted(name), heart, n_folds=3, min_count=min_count)
+    )
     html = report_html(found)
     assert_harmless(html)
     assert len(html.encode()) < 500_000
@@ -166,7 +174,7 @@ def test_no_value_of_a_row_is_shown_without_rows() -> None:
     "name", ["nb", "hnb", "tan", pytest.param("network", marks=pytest.mark.slow)]
 )
 def test_hostile_names_and_values_are_text(name: str) -> None:
-    table = hostile_table()
+    table = hostile_table(140)
     model = classifier(name).fit(table[[*NAMES]], table[TARGET])
     html = report_html(summarize(model, table, n_folds=2))
     page = assert_harmless(html)
@@ -198,8 +206,8 @@ def test_hostile_density_models_are_text() -> None:
 
 def test_a_page_of_fifty_features_is_small() -> None:
     rng = np.random.default_rng(4)
-    label = rng.integers(0, 2, 300)
-    cells = (rng.integers(0, 20, (300, 50)) + label[:, None]).astype(str)
+    label = rng.integers(0, 2, 200)
+    cells = (rng.integers(0, 20, (200, 50)) + label[:, None]).astype(str)
     table = pd.DataFrame(cells, columns=[f"feature number {i}" for i in range(50)])
     X = table.copy()
     table["y"] = label
