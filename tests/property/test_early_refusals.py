@@ -50,7 +50,7 @@ def grid(side: int) -> BayesianNetwork:
 
 def check_refused(side: int, max_table_cells: int) -> None:
     """Check that any question is refused on a grid that is too wide for a limit."""
-    network = grid(side)
+    network = grid(side).compile(max_table_cells)
     last = f"v{side * side - 1}"
     asks: list[Callable[[BayesianNetwork], object]] = [
         lambda network: network.query({"v0": "a"}),
@@ -60,20 +60,22 @@ def check_refused(side: int, max_table_cells: int) -> None:
     ]
     for ask in asks:
         with pytest.raises(ValueError, match="exact inference needs a table of"):
-            ask(network.compile(max_table_cells))
+            ask(network)
 
 
+@pytest.mark.usefixtures("little_memory")
 def test_a_grid_too_wide_for_a_limit_is_refused_for_any_question() -> None:
     check_refused(8, 100)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize("side", [25, 40])
+@pytest.mark.parametrize("side", [25, pytest.param(40, marks=pytest.mark.long)])
 def test_a_wide_grid_is_refused_for_any_question(side: int) -> None:
     check_refused(side, 20_000_000)
 
 
+@pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize(
     ("side", "max_table_cells"),
     [(10, 100), pytest.param(40, 20_000_000, marks=pytest.mark.slow)],
