@@ -112,7 +112,7 @@ def test_curves_and_trees_of_averaged_kdb_keep_to_the_direction() -> None:
     holds = (X.word == "p") & (X.kind == "s") & ((X.up > 6) | (X.other > 1))
     y = np.where(holds | ((X.word == "q") & (X.kind == "t")), "yes", y)
     # Without parents, so that conjunctions are left for the trees.
-    few = {"random_state": 0, "n_networks": 3, "max_parents": 0}
+    few = {"random_state": 0, "n_networks": 2, "max_parents": 0}
     model = CLASSIFIERS["auto"](monotone=UP_DOWN, **few).fit(X, y)
     free = CLASSIFIERS["auto"](**few).fit(X, y)
     assert model.n_trees_ > 0
