@@ -43,7 +43,8 @@ def _predicted_codes(kind: Any) -> list[int]:
     return predicted
 
 
-@each_kind(name=list(_LABELS))
+@pytest.mark.parametrize("name", _LABELS)
+@each_kind()
 def test_labels_of_a_list_come_back(kind: Any, name: str) -> None:
     labels = _LABELS[name]
     model, frame = _learned(kind, [labels[code] for code in _codes()])

@@ -37,14 +37,18 @@ def _repeated(kind: Any, columns: Any, y: Any, weights: Any, **parameters: Any) 
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 )
+@pytest.mark.parametrize("missing", ["marginalize", "state"])
 @each_kind()
-def test_whole_weights_equal_repeated_and_removed_rows(kind: Any, seed: int) -> None:
+def test_whole_weights_equal_repeated_and_removed_rows(
+    kind: Any, missing: str, seed: int
+) -> None:
+    if missing not in missing_rules(kind):
+        return
     columns, y = mixed_columns(seed=seed)
     weights = np.random.default_rng(seed).integers(4, size=len(y))
-    for missing in missing_rules(kind):
-        one = _weighted(kind, columns, y, weights, missing=missing)
-        other = _repeated(kind, columns, y, weights, missing=missing)
-        _same_model(one, other, pd.DataFrame(columns))
+    one = _weighted(kind, columns, y, weights, missing=missing)
+    other = _repeated(kind, columns, y, weights, missing=missing)
+    _same_model(one, other, pd.DataFrame(columns))
 
 
 @pytest.mark.parametrize(
