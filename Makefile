@@ -13,6 +13,9 @@ NATIVE := $(shell find src/native -type f)
 export BAYLEAF_LEVELS ?= host
 CORE := build/core-$(BAYLEAF_LEVELS)
 STEP := tools/step.sh
+# Packages are installed without byte code, which takes longer than all the rest; Python
+# keeps that of the modules that are imported.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test slow long lint docs man levels floors bench accuracy accuracy-peers papers wheel sanitize clean ready lines
 
@@ -39,7 +42,9 @@ lint: $(VENV)/group-lint
 	@$(STEP) "Check format" "1 s" $(BIN)/ruff format --check .
 	@$(STEP) "Check types" "40 s" $(BIN)/mypy
 
-docs: $(VENV)/group-docs
+docs: $(VENV)/group-docs $(VENV)/group-test
+	@$(STEP) "Run the examples in docstrings" "10 s" \
+	  $(BIN)/python -m pytest -q --doctest-modules src
 	rm -rf docs/generated
 	@$(STEP) "Write the documentation" "90 s" \
 	  $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
