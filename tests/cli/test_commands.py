@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -212,14 +213,25 @@ def test_explain_prints_text(run: Run, model: Path, heart: Path) -> None:
 
 
 @pytest.mark.slow
-def test_demo_ends_well_with_a_report(run: Run, tmp_path: Path) -> None:
+def test_demo_compares_explains_and_reports(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     page = tmp_path / "report.html"
     done = run("demo", "-o", page)
     assert done.code == 0
-    assert str(page) in done.out.splitlines()[-1]
+    assert f"to open in a browser: {page}" in done.out
     assert "Latent variables and their rules" in page.read_text(encoding="utf-8")
-    assert "mushroom" in done.out
     assert "log-odds" in done.out
+    assert "then disease = present with probability" in done.out
+    # The commands to try next work as they are printed.
+    commands = done.out.partition("\nNext")[2].splitlines()[1:]
+    assert len(commands) == 3
+    for command in commands:
+        program, *words = shlex.split(command)
+        assert program.endswith("bayleaf")
+        assert run(*words).code == 0
+    assert {path.name for path in tmp_path.iterdir()} >= {"heart.json", "explorer.html"}
 
 
 def test_verbose_work_stays_off_standard_output(run: Run, heart: Path) -> None:

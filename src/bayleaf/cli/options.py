@@ -317,8 +317,10 @@ class ModelOptions:
         """
         built = {name: self.build(name, shared_only=len(models) > 1) for name in models}
         for setting, value in self._values().items():
+            if value is None:
+                continue
             having = _having(setting)
-            if value is not None and not set(having) & set(models):
+            if not set(having) & set(models):
                 raise ValueError(
                     f"--{setting.replace('_', '-')} is no setting of "
                     f"{', '.join(models)}; it belongs to {', '.join(having)}"

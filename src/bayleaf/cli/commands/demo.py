@@ -108,5 +108,5 @@ def _next_commands() -> list[str]:
     return [
         f"{name} fit {source} --target disease -o heart.json",
         f"{name} explain heart.json {source} --line 1",
-        f"{name} explore heart.json",
+        f"{name} explore heart.json -o explorer.html",
     ]
