@@ -9,6 +9,9 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+# Two processes run tests on two cores: threads of linear algebra would only wait.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa

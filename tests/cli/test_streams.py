@@ -257,7 +257,7 @@ for words in json.loads(sys.argv[1]):
 @pytest.mark.parametrize(
     "names",
     [
-        ["predict"],
+        pytest.param(["predict"], marks=SLOW),
         # One process for all, because what warns does so once it is imported.
         pytest.param([name for name in NAMES if name not in LONGEST], marks=SLOW),
         pytest.param(LONGEST, marks=LONG),

@@ -68,18 +68,21 @@ def loaded(places: dict[str, str]) -> dict[str, set[str]]:
     return {code: set(names) for code, names in found}
 
 
+@pytest.mark.slow
 def test_importing_the_package_loads_no_large_library(
     loaded: dict[str, set[str]],
 ) -> None:
     assert loaded[PACKAGE].isdisjoint({"sklearn", "pandas", "matplotlib"})
 
 
+@pytest.mark.slow
 def test_reading_a_model_file_loads_no_scikit_learn(
     loaded: dict[str, set[str]],
 ) -> None:
     assert "sklearn" not in loaded[READING]
 
 
+@pytest.mark.slow
 def test_a_command_on_a_model_file_loads_no_library_it_can_do_without(
     loaded: dict[str, set[str]], places: dict[str, str]
 ) -> None:

@@ -37,7 +37,7 @@ EXPRESSIONS = [
     Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 646),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 331),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
-    Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 102),
+    Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 101),
     Expression(
         r"\b(is|are|was|were|be) no\b"
         r"(?! (longer|more|less|larger|fewer|greater|smaller|better|worse))",

@@ -43,6 +43,7 @@ def causal_inference(network: BayesianNetwork, path: Path) -> Any:
         return CausalInference(BIFReader(str(path)).get_model())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_sets_are_valid_where_pgmpy_finds_them_so(seed: int, tmp_path: Path) -> None:
     network = random_binary_network(seed)
@@ -54,6 +55,7 @@ def test_sets_are_valid_where_pgmpy_finds_them_so(seed: int, tmp_path: Path) -> 
             assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_effects_equal_those_of_pyagrum(seed: int, tmp_path: Path) -> None:
     pyagrum = pytest.importorskip("pyagrum")
