@@ -62,14 +62,17 @@ levels: $(VENV)/group-test
 # The quick tests with the least version of every requirement and with pandas 2, as on a
 # processor without wide registers if all levels are built. The core has no Python in it
 # and is not built again.
-floors: $(VENV)/group-test
+floors: .venv-floors/installed
+	@PYTHONPATH=src $(STEP) "Run the quick tests with the least versions" "2 minutes" \
+	  .venv-floors/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+
+.venv-floors/installed: pyproject.toml tools/floors.py | ready
 	@$(STEP) "Create the environment .venv-floors" "5 s" $(PYTHON) -m venv .venv-floors
 	@$(BIN)/python tools/floors.py > .venv-floors/floors.txt
 	@$(STEP) -q "Install the least versions" "20 s" sh -c '\
 	  .venv-floors/bin/python -m pip install --quiet --upgrade pip && \
 	  .venv-floors/bin/python -m pip install --quiet --no-compile -r .venv-floors/floors.txt "pandas==2.3.*" --group test'
-	@PYTHONPATH=src $(STEP) "Run the quick tests with the least versions" "2 minutes" \
-	  .venv-floors/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+	@touch $@
 
 # Lines by package: code, docstrings, comments.
 lines:
