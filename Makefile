@@ -27,12 +27,12 @@ test: $(VENV)/group-test
 	  $(BIN)/python -m pytest -n 2 -m "not slow" --durations=20 $(TESTS)
 
 # Other programs' packages are compared with ours in these tests, and the explorer is
-# used in a browser: the program chromium, where there is one. Spark needs java.
-slow: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook $(VENV)/group-spark
+# used in a browser: the program chromium, where there is one.
+slow: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook
 	@$(STEP) "Run the slow tests" "7 minutes" \
 	  $(BIN)/python -m pytest -n 2 --dist loadscope -m "slow and not long" --durations=20 $(TESTS)
 
-# More data, peers and seeds than every change can wait for.
+# More data, peers and seeds than every change can wait for. Spark needs java.
 long: $(VENV)/group-test $(VENV)/group-peers $(VENV)/group-browser $(VENV)/group-notebook $(VENV)/group-spark
 	@$(STEP) "Run the long tests" "20 minutes" \
 	  $(BIN)/python -m pytest -n 2 -m long --durations=20 $(TESTS)
@@ -154,7 +154,8 @@ $(VENV)/package: $(VENV)/created pyproject.toml
 # may be of earlier sources.
 $(CORE)/built: $(NATIVE) | $(VENV)/created
 	@rm -f build/core-all/built
-	@$(STEP) -q "Build the native core ($(BAYLEAF_LEVELS))" "$(if $(filter all,$(BAYLEAF_LEVELS)),90,30) s" \
+	@$(STEP) -q "Build the native core ($(BAYLEAF_LEVELS))" \
+	  "$(if $(filter all,$(BAYLEAF_LEVELS)),90,$$(test -x $(BIN)/zig-c++ && echo 90 || echo 30)) s" \
 	  tools/build_core.sh $(abspath $(BIN)) $(CORE)
 	@mkdir -p build/core-host && touch build/core-host/built $@
 

@@ -132,7 +132,8 @@ def interrupt(output: Path, jobs: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.long), 2])
+@pytest.mark.long
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_no_cell_is_lost_or_run_twice_by_an_interruption(
     tmp_path: Path, jobs: int
 ) -> None:

@@ -55,7 +55,8 @@ def test_each_estimator_can_be_interrupted_once() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_jobs", [pytest.param(1, marks=pytest.mark.long), 2])
+@pytest.mark.long
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interruptions_at_random_times_do_no_harm(n_jobs: int) -> None:
     names = CASES[n_jobs - 1 :: 2]
     reports = _reports(names, 0.4, 2, n_jobs)

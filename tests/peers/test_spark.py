@@ -75,6 +75,7 @@ def run_recipe(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_models_of_counts_from_spark_equal_fits_to_all_rows(tmp_path: Path) -> None:
     if importlib.util.find_spec("pyspark") is None:
         give_up("pyspark is not installed")

@@ -75,6 +75,7 @@ def test_adult_is_scored_alike(kind: str, dialect: str, server: Postgres | str) 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # Spark's own: pandas, sockets, processes
 def test_spark_scores_and_explains_alike(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
