@@ -50,9 +50,7 @@ def pairwise(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _n_new(
-    row: dict[int, int], factor: int, setting: int, uncovered: set[Any]
-) -> int:
+def _n_new(row: dict[int, int], factor: int, setting: int, uncovered: set[Any]) -> int:
     """Count the uncovered pairs of one more setting with those of a row."""
     return sum(
         tuple(sorted(((factor, setting), other))) in uncovered for other in row.items()
