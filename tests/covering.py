@@ -10,9 +10,9 @@ from typing import Any
 def pairwise(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Choose rows of settings such that every pair of settings stands in some row.
 
-    The order of rows is the same in every run, as workers that share tests need. Greedy
-    (Cohen et al. 1997, AETG): each row starts from an uncovered pair, then takes, factor
-    by factor, the setting that covers most pairs with those already chosen.
+    The order of rows is the same in every run, as workers that share tests need.
+    Greedy (Cohen et al. 1997, AETG): each row starts from an uncovered pair, then
+    takes, factor by factor, the setting that covers most pairs with those chosen.
 
     Parameters
     ----------

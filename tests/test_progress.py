@@ -241,6 +241,8 @@ def _on_terminal(
     return found.decode()
 
 
+# The line comes a second after the work has begun.
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["whole", "error", "interrupted"])
 def test_a_terminal_gets_a_line_and_is_left_clean(words: str) -> None:
     shown = _on_terminal(words, interrupt_after=2.0 if words == "interrupted" else None)

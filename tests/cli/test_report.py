@@ -75,6 +75,7 @@ def test_density_models_and_networks_have_reports(
     assert json.loads(done.out)["quality"]["basis"] == "held_out"
 
 
+@pytest.mark.slow
 def test_page_and_card_are_written_and_named(
     run: Run,
     model: Path,

@@ -58,9 +58,18 @@ PIECES = st.sampled_from(
 NETWORK = chain(2)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(EXPRESSIONS)
 def test_what_is_written_reads_as_the_same_expression(expression: Expression) -> None:
+    assert parsed(str(expression)) == expression
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=200)
+@given(EXPRESSIONS)
+def test_all_that_is_written_reads_as_the_same_expression(
+    expression: Expression,
+) -> None:
     assert parsed(str(expression)) == expression
 
 
