@@ -11,7 +11,8 @@ TESTS :=
 NATIVE := $(shell find src/native -type f)
 # "host" builds the core for this processor, "all" for every processor of its kind.
 export BAYLEAF_LEVELS ?= host
-CORE := build/core-$(BAYLEAF_LEVELS)
+CORE := build/core
+BUILT := $(CORE)/built-$(BAYLEAF_LEVELS)
 STEP := tools/step.sh
 # Packages are installed without byte code, which takes longer than all the rest; Python
 # keeps that of the modules that are imported.
@@ -55,7 +56,7 @@ man: $(VENV)/group-docs
 
 # Every instruction set of this kind of processor, and that all give the same bits.
 levels: $(VENV)/group-test
-	@$(MAKE) --no-print-directory BAYLEAF_LEVELS=all build/core-all/built
+	@$(MAKE) --no-print-directory BAYLEAF_LEVELS=all $(CORE)/built-all
 	@BAYLEAF_LEVELS=all $(STEP) "Compare the bits of all instruction sets" "30 s" \
 	  $(BIN)/python -m pytest -n 2 tests/native/test_levels.py
 
@@ -133,15 +134,15 @@ WITH_COMPILER = env $(if $(wildcard $(BIN)/zig-c++),CC="$(abspath $(BIN)/zig-cc)
 
 # The package and the core are installed and built at the same time.
 ready:
-	@$(MAKE) --no-print-directory -j2 $(VENV)/package $(CORE)/built
+	@$(MAKE) --no-print-directory -j2 $(VENV)/package $(BUILT)
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "bayleaf needs Python 3.11 or later; set PYTHON=/path/to/python3" >&2; exit 2; }
 	@$(STEP) "Create the environment $(VENV)" "5 s" $(PYTHON) -m venv $(VENV)
 	@$(STEP) -q "Install the tools of the build" "5 s" sh -c '\
-	  $(PIP) --upgrade pip "scikit-build-core>=0.11" $(if $(wildcard $(CORE)/built),,cmake ninja) && \
-	  { test -e $(CORE)/built || tools/build_tools.sh $(BIN); }'
+	  $(PIP) --upgrade pip "scikit-build-core>=0.11" $(if $(wildcard $(BUILT)),,cmake ninja) && \
+	  { test -e $(BUILT) || tools/build_tools.sh $(BIN); }'
 	@touch $@
 
 # An editable installation: later changes of the Python sources need no installation.
@@ -152,12 +153,12 @@ $(VENV)/package: $(VENV)/created pyproject.toml
 
 # All levels include this processor's; building that one alone removes the others, which
 # may be of earlier sources.
-$(CORE)/built: $(NATIVE) | $(VENV)/created
-	@rm -f build/core-all/built
+$(BUILT): $(NATIVE) | $(VENV)/created
+	@rm -f $(CORE)/built-*
 	@$(STEP) -q "Build the native core ($(BAYLEAF_LEVELS))" \
 	  "$(if $(filter all,$(BAYLEAF_LEVELS)),90,$$(test -x $(BIN)/zig-c++ && echo 90 || echo 30)) s" \
 	  tools/build_core.sh $(abspath $(BIN)) $(CORE)
-	@mkdir -p build/core-host && touch build/core-host/built $@
+	@touch $(CORE)/built-host $@
 
 $(VENV)/group-%: pyproject.toml | ready
 	@$(STEP) -q "Install the requirements of: $*" "20 s" $(PIP) --group $*

@@ -184,6 +184,7 @@ def test_another_legal_value_is_accepted(name: str, part: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("parameter", OF_TREES)
 def test_trees_accept_other_legal_values(parameter: str) -> None:
     _check_another_value("regressor", parameter, {"n_networks": 4})

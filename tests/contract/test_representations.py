@@ -111,7 +111,8 @@ def _assert_brief(*things: Any) -> None:
 
 @pytest.mark.parametrize("key", CLASSIFIERS)
 @pytest.mark.parametrize(
-    "n_features", [None, WIDE, pytest.param(WIDER, marks=pytest.mark.slow)]
+    "n_features",
+    [None, WIDE, pytest.param(WIDER, marks=[pytest.mark.slow, pytest.mark.long])],
 )
 def test_all_that_a_classifier_leads_to_is_brief(
     key: str, n_features: int | None, tmp_path: Path

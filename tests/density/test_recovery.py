@@ -157,7 +157,9 @@ def _found(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("truth", [_truth, _drawn])
+@pytest.mark.parametrize(
+    "truth", [_truth, pytest.param(_drawn, marks=pytest.mark.long)]
+)
 def test_trees_over_groups_find_contexts_that_tables_must_spell_out(
     truth: Callable[[int], BayesianNetwork], seed: int
 ) -> None:

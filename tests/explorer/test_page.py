@@ -250,6 +250,7 @@ def test_pages_of_twelve_features_are_small(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("_unordered_layers")
 def test_fifty_features_take_less_than_two_megabytes() -> None:
     def check(kind: str) -> None:

@@ -76,6 +76,7 @@ def test_sets_of_all_graphs_of_four_nodes_equal_exhaustive_search(check) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_sets_of_all_graphs_of_five_nodes_equal_exhaustive_search() -> None:
     # Graphs that differ in the numbers of covariates alone have the same sets, so that
     # one of each such group stands for all 29 281.

@@ -173,8 +173,16 @@ def test_a_value_of_another_type_in_the_other_fields_is_refused_or_harmless(
     _check_mutants(_in_turn(paths[first::3], 2, first), document, path, table)
 
 
+def _mostly_long(kinds: Iterable[str], *slow: str) -> list[Any]:
+    """Kinds of models, all but some of them for the long tests."""
+    return [
+        kind if kind in slow else pytest.param(kind, marks=pytest.mark.long)
+        for kind in kinds
+    ]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", _mostly_long(KINDS, "nb", "auto"))
 def test_every_value_of_another_type_in_a_model_is_refused_or_harmless(
     texts: dict[str, str], path: Path, table: Any, kind: str
 ) -> None:
@@ -217,7 +225,7 @@ def test_a_value_of_another_type_in_an_older_model_is_refused_or_harmless(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", SAMPLED)
+@pytest.mark.parametrize("kind", _mostly_long(SAMPLED, "nb", "tan"))
 def test_every_value_of_another_type_in_an_older_model_is_refused_or_harmless(
     path: Path, kind: str
 ) -> None:

@@ -364,6 +364,7 @@ def test_six_binary_levels_solve_four_bit_parity_from_most_starts() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_seven_binary_levels_solve_four_bit_parity_from_nine_starts_in_ten() -> None:
     codes = truth_table(4)
     assert sum(solved(codes, (2,) * 7, 2000, seed) for seed in range(10)) >= 9

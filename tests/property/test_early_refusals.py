@@ -152,7 +152,12 @@ def test_a_file_that_declares_millions_of_states_takes_little_memory(
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize(
     ("suffix", "n_states"),
-    [(".bif", 200_000), (".net", 600_000), (".xmlbif", 600_000), (".xdsl", 600_000)],
+    [
+        (".bif", 200_000),
+        (".net", 600_000),
+        pytest.param(".xmlbif", 600_000, marks=pytest.mark.long),
+        pytest.param(".xdsl", 600_000, marks=pytest.mark.long),
+    ],
 )
 def test_a_file_with_too_many_states_takes_little_memory(
     tmp_path: Path, suffix: str, n_states: int

@@ -38,6 +38,7 @@ def test_averaging_starts_and_learning_in_batches_help(folds: pd.DataFrame) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_figures_come_out_again(
     folds: pd.DataFrame, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

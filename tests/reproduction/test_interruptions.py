@@ -40,9 +40,10 @@ def finished_cells(output: Path) -> dict[str, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "paper",
-    ["wiering2003", pytest.param("desjardins2008", marks=pytest.mark.long)],
+    ["wiering2003", "desjardins2008"],
 )
 def test_a_short_run_goes_on_where_it_was_interrupted(
     data_folder: Path, tmp_path: Path, paper: str

@@ -118,7 +118,7 @@ def test_the_current_client_is_used_and_an_address_will_do(
     same_file(expected, found, tmp_path)
 
 
-@pytest.mark.parametrize("at", [3, 7])
+@pytest.mark.parametrize("at", [3, pytest.param(7, marks=pytest.mark.long)])
 def test_a_worker_that_dies_in_the_middle_changes_nothing(
     at: int, client: Any, tmp_path: Path
 ) -> None:

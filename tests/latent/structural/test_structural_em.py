@@ -137,7 +137,7 @@ def test_structural_without_expectation_maximisation_is_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_rows", "n_found", "n_more"),
-    [("asia", 3000, 7, 4), ("alarm", 500, 29, 12)],
+    [("asia", 3000, 7, 4), pytest.param("alarm", 500, 29, 12, marks=pytest.mark.long)],
 )
 def test_arcs_of_known_networks_are_recovered(
     data_folder: Path, name: str, n_rows: int, n_found: int, n_more: int
