@@ -26,16 +26,31 @@ def html() -> str:
     return explorer_html(model, rows=X, edit=X.append_column("class", [list(y)]))
 
 
-@pytest.fixture(params=["mouse", "touch", "keyboard"])
-def way(request: pytest.FixtureRequest) -> str:
+# Telephones are touched; in the long tests every width is used in every way.
+SCREENS = [(400, "touch"), (1280, "mouse"), (1280, "keyboard")]
+OTHERS = [(400, "mouse"), (400, "keyboard"), (1280, "touch")]
+
+
+@pytest.fixture(
+    params=[*SCREENS, *(pytest.param(one, marks=pytest.mark.long) for one in OTHERS)],
+    ids=lambda screen: f"{screen[0]}-{screen[1]}",
+)
+def screen(request: pytest.FixtureRequest) -> tuple[int, str]:
+    """Width of the window, and how the page is used."""
+    width, way = request.param
+    return width, way
+
+
+@pytest.fixture
+def way(screen: tuple[int, str]) -> str:
     """How the page is used."""
-    return str(request.param)
+    return screen[1]
 
 
-@pytest.fixture(params=[400, 1280])
-def page(request: pytest.FixtureRequest, html: str, way: str, open_page: Any) -> Any:
+@pytest.fixture
+def page(screen: tuple[int, str], html: str, way: str, open_page: Any) -> Any:
     """The page in a window of some width."""
-    size = {"width": request.param, "height": 900}
+    size = {"width": screen[0], "height": 900}
     return open_page(html, viewport=size, has_touch=way == "touch")
 
 

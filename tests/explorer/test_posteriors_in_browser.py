@@ -52,7 +52,15 @@ def answers(page: Any, case: Case, masks: list[dict[int, Any]]) -> list[Any]:
     return page.evaluate(ANSWERS, evidences)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def in_turn(kinds: list[str], first: int) -> list[Any]:
+    """Every other kind; the rest are for the long tests."""
+    return [
+        kind if place % 2 == first else pytest.param(kind, marks=pytest.mark.long)
+        for place, kind in enumerate(kinds)
+    ]
+
+
+@pytest.mark.parametrize("kind", in_turn(KINDS, 0))
 def test_posteriors_are_those_of_python(
     kind: str, open_page: Any, tmp_path: Path
 ) -> None:
@@ -83,7 +91,7 @@ def test_posteriors_are_those_of_python(
     assert n_checked > N_EVIDENCES // 2
 
 
-@pytest.mark.parametrize("kind", list(classifiers()))
+@pytest.mark.parametrize("kind", in_turn(list(classifiers()), 1))
 def test_contributions_are_those_of_python(kind: str, open_page: Any) -> None:
     case = classifier_case(kind)
     page = open_page(explorer_html(case.model))

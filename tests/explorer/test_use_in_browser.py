@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from bayleaf import AODEClassifier, NaiveBayesClassifier
 from bayleaf.explorer import explorer_html
 from bayleaf.inference.ranges import Range
+from covering import pairwise
 from explorer.cases import Case, classifier_case, density_case, file_case
 from explorer.test_page import HOSTILE, hostile_network
 
@@ -310,9 +312,17 @@ def test_hostile_names_are_text(open_page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-@pytest.mark.parametrize("kind", ["HNB", "AODE", "density"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+LOOKS = [["HNB", "AODE", "density"], ["light", "dark"], [*WIDTHS.values()]]
+PAIRS = pairwise(*LOOKS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "scheme", "width"),
+    [
+        look if look in PAIRS else pytest.param(*look, marks=pytest.mark.long)
+        for look in product(*LOOKS)
+    ],
+)
 def test_axe_finds_nothing(
     kind: str, scheme: str, width: int, open_page: Any, axe_script: str
 ) -> None:
