@@ -18,7 +18,7 @@ STEP := tools/step.sh
 # keeps that of the modules that are imported.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow long lint docs man levels floors bench accuracy accuracy-peers papers wheel sanitize clean ready lines
+.PHONY: demo test slow long lint docs man levels floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines
 
 demo: ready
 	@$(STEP) "Fit, compare and explain classifiers" "5 s" $(BIN)/bayleaf demo
@@ -60,19 +60,33 @@ levels: $(VENV)/group-test
 	@BAYLEAF_LEVELS=all $(STEP) "Compare the bits of all instruction sets" "30 s" \
 	  $(BIN)/python -m pytest -n 2 tests/native/test_levels.py
 
-# The quick tests with the least version of every requirement and with pandas 2, as on a
-# processor without wide registers if all levels are built. The core has no Python in it
-# and is not built again.
+# The least version of every requirement: classifiers must work with all of them. The core
+# has no Python in it and is not built again.
 floors: .venv-floors/installed
-	@PYTHONPATH=src $(STEP) "Run the quick tests with the least versions" "2 minutes" \
-	  .venv-floors/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+	@PYTHONPATH=src $(STEP) "Run tests with the least versions" "40 s" \
+	  .venv-floors/bin/python -m pytest -n 2 -m "not slow" -k "nb or command" \
+	  tests/contract tests/cli/test_commands.py
 
 .venv-floors/installed: pyproject.toml tools/floors.py | ready
 	@$(STEP) "Create the environment .venv-floors" "5 s" $(PYTHON) -m venv .venv-floors
 	@$(BIN)/python tools/floors.py > .venv-floors/floors.txt
 	@$(STEP) -q "Install the least versions" "20 s" sh -c '\
 	  .venv-floors/bin/python -m pip install --quiet --upgrade pip && \
-	  .venv-floors/bin/python -m pip install --quiet --no-compile -r .venv-floors/floors.txt "pandas==2.3.*" --group test'
+	  .venv-floors/bin/python -m pip install --quiet --no-compile -r .venv-floors/floors.txt \
+	    hypothesis jinja2 matplotlib mpmath networkx "pandas==2.3.*" polars pytest pytest-xdist'
+	@touch $@
+
+# The quick tests with pandas 2, whose text columns are objects.
+pandas2: .venv-pandas2/installed
+	@$(STEP) "Run the quick tests with pandas 2.3" "2 minutes" \
+	  .venv-pandas2/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+
+.venv-pandas2/installed: pyproject.toml | ready
+	@$(STEP) "Create the environment .venv-pandas2" "5 s" $(PYTHON) -m venv .venv-pandas2
+	@$(STEP) -q "Install the requirements with pandas 2.3" "20 s" sh -c '\
+	  .venv-pandas2/bin/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11" && \
+	  .venv-pandas2/bin/python -m pip install --quiet --no-compile --no-build-isolation \
+	    -C wheel.cmake=false --editable . "pandas==2.3.*" --group test'
 	@touch $@
 
 # Lines by package: code, docstrings, comments.
@@ -127,7 +141,7 @@ sanitize: $(VENV)/group-test
 	tools/sanitize.sh $(BIN)/python
 
 clean:
-	rm -rf $(VENV) .venv-system .venv-floors build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-system .venv-floors .venv-pandas2 build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
 	rm -f src/bayleaf/native/core_*
 
 WITH_COMPILER = env $(if $(wildcard $(BIN)/zig-c++),CC="$(abspath $(BIN)/zig-cc)" CXX="$(abspath $(BIN)/zig-c++)")

@@ -230,9 +230,10 @@ def test_damaged_parquet_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pa_parquet.write_table(the_table(2000), path)
     content = bytearray(path.read_bytes())
-    for place in (300, len(content) // 2):
+    # The head of the first page, then a stretch that holds heads of pages.
+    for place, n_bytes in ((4, 40), (len(content) // 4, len(content) // 4)):
         broken = content[:]
-        broken[place : place + 40] = b"\x99" * 40
+        broken[place : place + n_bytes] = b"\x99" * n_bytes
         path.write_bytes(broken)
         with pytest.raises((ValueError, OSError), match=r"t\.parquet") as error:
             density(path)
