@@ -32,8 +32,8 @@ import numpy as np
 from bayleaf.classifiers import CLASSIFIERS
 
 rng = np.random.default_rng(0)
-X = rng.integers(3, size=(60_000, 8))
-y = (X[:, 0] + rng.integers(2, size=60_000)) % 3
+X = rng.integers(3, size=(24_000, 8))
+y = (X[:, 0] + rng.integers(2, size=24_000)) % 3
 numbers = X + rng.random(X.shape)
 for kind in CLASSIFIERS.values():
     for table in (X, numbers):

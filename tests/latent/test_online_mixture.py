@@ -357,6 +357,7 @@ def test_exclusive_or_is_solved_in_five_passes_from_every_start(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_six_binary_levels_solve_four_bit_parity_from_most_starts() -> None:
     # Two starts in three do; single twenties vary by four.
     codes = truth_table(4)
