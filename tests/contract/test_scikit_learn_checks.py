@@ -42,7 +42,7 @@ def _estimators() -> list[Any]:
         pytest.param(
             kind(calibration="leave_one_out", random_state=0),
             id=f"{name}-calibrated",
-            marks=pytest.mark.slow,
+            marks=[pytest.mark.slow] + [pytest.mark.long] * (name not in _QUICK),
         )
         for name, kind in CLASSIFIERS.items()
         if kind(random_state=0).missing == "marginalize"

@@ -16,7 +16,11 @@ from oracles.hard_networks import assert_same_network
 from oracles.odd_networks import network_of
 
 # Peers warn about their own inner workings.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore"),
+]
 # Words that mean something in a format or to the programs that read it.
 KEYWORDS = (
     *("network", "variable", "probability", "property", "type", "discrete", "default"),

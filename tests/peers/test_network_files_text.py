@@ -17,7 +17,11 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from oracles.odd_networks import network_of, odd_network
 
 # Peers warn about their own inner workings.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore"),
+]
 SUFFIXES = (".bif", ".net")
 # With intervals, signs and digits among the states, which pyAgrum 3.3.1 cannot read in
 # the published files, but can in ours.

@@ -69,13 +69,8 @@ def test_the_committed_accuracy_is_the_reference_s(committed: Results) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "k", "theta"),
-    [
-        pytest.param(*setting, marks=[pytest.mark.long] * (setting[0] == "DNA"))
-        for setting in _SETTINGS
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "k", "theta"), _SETTINGS)
 def test_the_accuracy_is_the_reference_s(
     data_folder: Path, name: str, k: int, theta: float | None
 ) -> None:

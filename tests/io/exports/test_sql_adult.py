@@ -55,6 +55,7 @@ def adult() -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres"])
 @pytest.mark.parametrize("kind", MODELS)
 def test_adult_is_scored_alike(kind: str, dialect: str, server: Postgres | str) -> None:
