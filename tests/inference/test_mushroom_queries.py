@@ -62,6 +62,7 @@ def evidence_from_row(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [n for n in SETTINGS if n != LARGE])
 def test_posteriors_given_three_variables_equal_those_by_full_tables(
     models: dict[str, Any], mushroom: pd.DataFrame, name: str

@@ -55,6 +55,7 @@ def test_a_curve_has_a_step_an_interval_and_all_rows_behind_it(fitted: Fitted) -
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_curve_of_all_trees_rises_with_the_size(all_trees: None) -> None:
     test_a_curve_has_a_step_an_interval_and_all_rows_behind_it(
         fitted_to_prices(trees=True, n_rows=160)

@@ -38,7 +38,7 @@ LEARNERS = [
     TANClassifier(),
     KDBClassifier(k=2),
     AODEClassifier(),
-    A2DEClassifier(),
+    pytest.param(A2DEClassifier(), marks=pytest.mark.long),
     HNBClassifier(random_state=0, search="significance"),
     AveragedKDBClassifier(n_networks=3, random_state=0),
 ]
