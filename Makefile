@@ -14,6 +14,7 @@ export BAYLEAF_LEVELS ?= host
 CORE := build/core
 BUILT := $(CORE)/built-$(BAYLEAF_LEVELS)
 STEP := tools/step.sh
+WITH_TOOLS := tools/with_build_tools.sh $(BIN)
 # Packages are installed without byte code, which takes longer than all the rest; Python
 # keeps that of the modules that are imported.
 unexport PYTHONDONTWRITEBYTECODE
@@ -127,24 +128,23 @@ papers: $(VENV)/group-test
 	$(BIN)/python benchmarks/papers/write_pages.py docs/results
 
 # One file for every version of Python and every processor of this kind.
-wheel: ready
-	@tools/build_tools.sh $(BIN)
-	@PATH="$(abspath $(BIN)):$$PATH" BAYLEAF_LEVELS=all $(STEP) "Build a wheel with all instruction sets" "2 minutes" \
-	  $(WITH_COMPILER) $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
+wheel: $(VENV)/created
+	@BAYLEAF_LEVELS=all $(STEP) "Build a wheel with all instruction sets" "1 minute" \
+	  $(WITH_TOOLS) $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation \
 	  -C build-dir=build/wheel --wheel-dir dist .
 	@ls dist/*.whl
 
 # The native core under the address and undefined-behaviour sanitizers: its tests, and
 # random calls with hostile arrays.
 sanitize: $(VENV)/group-test
-	tools/build_core.sh $(abspath $(BIN)) build/sanitize -DBAYLEAF_SANITIZE=ON
+	$(WITH_TOOLS) cmake -S src/native -B build/sanitize -G Ninja \
+	  -DSKBUILD_STATE=editable -DBAYLEAF_SANITIZE=ON
+	$(WITH_TOOLS) cmake --build build/sanitize
 	tools/sanitize.sh $(BIN)/python
 
 clean:
 	rm -rf $(VENV) .venv-system .venv-floors .venv-pandas2 build dist docs/_build docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
 	rm -f src/bayleaf/native/core_*
-
-WITH_COMPILER = env $(if $(wildcard $(BIN)/zig-c++),CC="$(abspath $(BIN)/zig-cc)" CXX="$(abspath $(BIN)/zig-c++)")
 
 # The package and the core are installed and built at the same time.
 ready:
@@ -155,8 +155,8 @@ $(VENV)/created:
 	  || { echo "bayleaf needs Python 3.11 or later; set PYTHON=/path/to/python3" >&2; exit 2; }
 	@$(STEP) "Create the environment $(VENV)" "5 s" $(PYTHON) -m venv $(VENV)
 	@$(STEP) -q "Install the tools of the build" "5 s" sh -c '\
-	  $(PIP) --upgrade pip "scikit-build-core>=0.11" $(if $(wildcard $(BUILT)),,cmake ninja) && \
-	  { test -e $(BUILT) || tools/build_tools.sh $(BIN); }'
+	  $(PIP) --upgrade pip "scikit-build-core>=0.11" && \
+	  { test -e $(BUILT) || $(WITH_TOOLS) true; }'
 	@touch $@
 
 # An editable installation: later changes of the Python sources need no installation.
@@ -171,7 +171,7 @@ $(BUILT): $(NATIVE) | $(VENV)/created
 	@rm -f $(CORE)/built-*
 	@$(STEP) -q "Build the native core ($(BAYLEAF_LEVELS))" \
 	  "$(if $(filter all,$(BAYLEAF_LEVELS)),90,$$(test -x $(BIN)/zig-c++ && echo 90 || echo 30)) s" \
-	  tools/build_core.sh $(abspath $(BIN)) $(CORE)
+	  $(WITH_TOOLS) sh -c 'cmake -S src/native -B $(CORE) -G Ninja -DSKBUILD_STATE=editable && cmake --build $(CORE)'
 	@touch $(CORE)/built-host $@
 
 $(VENV)/group-%: pyproject.toml | ready

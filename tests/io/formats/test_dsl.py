@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from bayleaf.io.formats.dsl import read
 from offenders import check_each
 from oracles.dsl_text import dsl_text
 from oracles.hard_networks import assert_same_network
+from oracles.malformed_networks import check_refused
 
 SMALL = """net "two words" {
  node light {
@@ -84,10 +86,7 @@ MALFORMED = {
 def test_a_malformed_file_is_refused_with_file_and_line(tmp_path: Path) -> None:
     def check(case: str) -> None:
         text, line, problem = MALFORMED[case]
-        with pytest.raises(NetworkFileError) as caught:
-            read(written(tmp_path, text))
-        assert str(caught.value).startswith(f"given.dsl, line {line}: ")
-        assert problem in str(caught.value)
+        check_refused(read, written(tmp_path, text), line, re.escape(problem))
 
     check_each(MALFORMED, check)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from bayleaf.io import NetworkFileError
 from bayleaf.io.formats.uai import read, write
 from offenders import check_each
 from oracles.hard_networks import assert_same_network, hard_network
+from oracles.malformed_networks import check_refused
 from oracles.odd_networks import odd_network
 
 SMALL = """BAYES
@@ -112,10 +114,7 @@ MALFORMED = {
 def test_a_malformed_file_is_refused_with_file_and_line(tmp_path: Path) -> None:
     def check(case: str) -> None:
         text, line, problem = MALFORMED[case]
-        with pytest.raises(NetworkFileError) as caught:
-            read(written(tmp_path, text))
-        assert str(caught.value).startswith(f"given.uai, line {line}: ")
-        assert problem in str(caught.value)
+        check_refused(read, written(tmp_path, text), line, re.escape(problem))
 
     check_each(MALFORMED, check)
 

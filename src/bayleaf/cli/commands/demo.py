@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from shlex import quote
+from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -97,16 +98,25 @@ def _next_commands() -> list[str]:
     """Three commands to try next, with paths as seen from the working directory."""
     import bayleaf.datasets
 
-    program, folder = Path(sys.argv[0]), Path.cwd()
     table = Path(bayleaf.datasets.__file__).parent / "tables" / "heart.csv.gz"
-    name, source = (
-        quote(str(path.relative_to(folder) if path.is_relative_to(folder) else path))
-        for path in (program, table)
-    )
-    if program.name != "bayleaf":
-        name = "bayleaf"
+    name, source = _program(), quote(str(_from_here(table)))
     return [
         f"{name} fit {source} --target disease -o heart.json",
         f"{name} explain heart.json {source} --line 1",
         f"{name} explore heart.json -o explorer.html",
     ]
+
+
+def _program() -> str:
+    """Name the command, by the path of this program if PATH has another or none."""
+    program, on_path = Path(sys.argv[0]), which("bayleaf")
+    is_on_path = on_path and Path(on_path).resolve() == program.resolve()
+    if is_on_path or program.name != "bayleaf":
+        return "bayleaf"
+    return quote(str(_from_here(program)))
+
+
+def _from_here(path: Path) -> Path:
+    """Shorten a path below the working directory."""
+    folder = Path.cwd()
+    return path.relative_to(folder) if path.is_relative_to(folder) else path
