@@ -111,8 +111,8 @@ class NaiveBayesBank:
         """
         scores = self.log_scores(codes)
         scores -= scores.max(axis=2, keepdims=True)
-        # Of neighbours in memory: early NumPy 2 rounds exponentials of cells at a stride
-        # in another way where the result happens to lie right behind them.
+        # Of a whole array: early NumPy 2 rounds exponentials of cells at a stride in
+        # another way where the result happens to lie right behind them.
         powers = np.exp(scores)
         # Term by term, so that a sum does not depend on how many others there are.
         total = np.zeros(scores.shape[:2])
