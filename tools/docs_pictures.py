@@ -73,7 +73,7 @@ def _save(axes: Any, name: str) -> None:
     path = FOLDER / f"{name}.svg"
     axes.figure.savefig(path, metadata={"Date": None})
     lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(map(str.rstrip, lines)) + "\n", encoding="utf-8")
+    path.write_text("\n".join(map(str.rstrip, lines)) + "\n", "utf-8", newline="\n")
 
 
 @contextlib.contextmanager
@@ -90,7 +90,7 @@ def _opened(html: str, height: int) -> Iterator[Any]:
         return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "page.html"
-        path.write_text(html, encoding="utf-8")
+        path.write_text(html, "utf-8", newline="\n")
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )

@@ -31,7 +31,7 @@ def main() -> None:
     # Links within the page mean nothing to man.
     page = publish_string(text, writer_name="manpage", settings_overrides=settings)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(str(page), encoding="utf-8")
+    target.write_text(str(page), "utf-8", newline="\n")
     print(target)
 
 

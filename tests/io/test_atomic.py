@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from bayleaf.io.atomic import check_writable, replacing
+from bayleaf import files
+from bayleaf.io import atomic
+from bayleaf.io.atomic import check_writable, replacing, write_text
+
+Hold = Callable[..., list[float]]
+
+
+@pytest.fixture
+def hold(monkeypatch: pytest.MonkeyPatch) -> Hold:
+    """Let other programs hold files open: these refuse some replacements."""
+
+    def hold(*held: Path, times: float = float("inf")) -> list[float]:
+        pauses: list[float] = []
+        replace = Path.replace
+
+        def refuse(source: Path, target: Path) -> Path:
+            if target in held and len(pauses) < times:
+                raise PermissionError(errno.EACCES, "Access is denied", str(source))
+            return replace(source, target)
+
+        monkeypatch.setattr(Path, "replace", refuse)
+        monkeypatch.setattr(files.time, "sleep", pauses.append)
+        return pauses
+
+    return hold
 
 
 def test_a_file_appears_when_all_is_written(tmp_path: Path) -> None:
@@ -74,3 +103,94 @@ def test_a_name_that_is_too_long_is_told(tmp_path: Path) -> None:
     target = tmp_path / ("x" * 300)
     with pytest.raises(OSError, match="File name too long"), replacing(target):
         pass
+
+
+def test_a_target_that_is_held_for_a_moment_is_replaced(
+    tmp_path: Path, hold: Hold
+) -> None:
+    target = tmp_path / "scored.csv"
+    target.write_text("old")
+    pauses = hold(target, times=2)
+    write_text(target, "new")
+    assert target.read_text() == "new"
+    assert len(pauses) == 2
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_work_for_a_target_that_is_held_stays_next_to_it(
+    tmp_path: Path, hold: Hold
+) -> None:
+    target = tmp_path / "scored.csv"
+    target.write_text("old")
+    (tmp_path / "scored.new.csv").write_text("of the user")
+    pauses = hold(target)
+    with pytest.raises(PermissionError) as error:
+        write_text(target, "work")
+    assert str(error.value) == (
+        f"cannot replace {target}: it is open in another program or protected; the "
+        f"result is in {tmp_path / 'scored.new2.csv'}, close the program and rename "
+        "that file"
+    )
+    assert 0.3 < sum(pauses) < 2
+    contents = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert contents == {
+        "scored.csv": "old",
+        "scored.new.csv": "of the user",
+        "scored.new2.csv": "work",
+    }
+
+
+def test_a_folder_that_refuses_every_name_is_reported(
+    tmp_path: Path, hold: Hold
+) -> None:
+    hold(tmp_path / "out.txt", tmp_path / "out.new.txt")
+    with pytest.raises(PermissionError, match=r"^cannot write .*out.txt: Access is"):
+        write_text(tmp_path / "out.txt", "work")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows protects read-only files")
+def test_a_file_of_read_only_mode_is_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "old.txt"
+    target.write_text("old")
+    target.chmod(0o400)
+    write_text(target, "new")
+    assert target.read_text() == "new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o400
+
+
+def test_on_windows_an_open_target_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "scored.csv"
+    target.write_text("old")
+    monkeypatch.setattr(atomic, "_WINDOWS", True)
+    check_writable(target)
+
+    def is_held(path: Path, *_: Any) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", is_held)
+    with pytest.raises(PermissionError, match=r"cannot replace .*scored.csv: it is op"):
+        check_writable(target)
+    check_writable(tmp_path / "new.csv")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs owners of files")
+@pytest.mark.parametrize(
+    ("folder_mode", "flags", "is_refused"),
+    [
+        (0o40777, 0, False),
+        (0o41777, 0, True),
+        (0o40777, stat.UF_IMMUTABLE, True),
+    ],
+)
+def test_targets_that_only_others_may_replace_are_refused(
+    folder_mode: int, flags: int, is_refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    facts = SimpleNamespace(st_uid=7, st_flags=flags)
+    folder = SimpleNamespace(st_uid=8, st_mode=folder_mode)
+    target: Any = SimpleNamespace(
+        stat=lambda: facts, parent=SimpleNamespace(stat=lambda: folder)
+    )
+    assert atomic._is_protected(target) == is_refused

@@ -139,7 +139,7 @@ def csv_error(
 def _ragged_line(content: IO[bytes], form: FileFormat) -> tuple[int, int, int] | None:
     """Line, number of cells and expected number of the first ragged row."""
     reader = csv.reader(
-        io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace"),
+        io.TextIOWrapper(content, "utf-8-sig", errors="replace", newline=""),
         delimiter=form.separator,
     )
     try:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import NARROW_STATES, Codes
+from bayleaf.files import replace_file
 from bayleaf.wording import brief, counted, shown_name
 
 _MAGIC = b"bayleaf codes 1\n"
@@ -264,7 +265,7 @@ class StoreWriter:
             file.write(_MAGIC)
             with suppress(OSError):
                 os.fsync(file.fileno())
-        self._path.replace(target)
+        replace_file(self._path, target)
         store = CodeStore.open(target)
         # What was written a moment ago need not be read to compare it.
         store._checked.add(1)

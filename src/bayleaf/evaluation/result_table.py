@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bayleaf.evaluation.held_out import CrossValidation
 from bayleaf.evaluation.operating_points import class_names
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import write_text
 from bayleaf.pictures.notebook import picture_html, table_html
 from bayleaf.wording import visible
 
@@ -323,6 +323,5 @@ def csv_text(comparison: ComparedScores, path: str | Path | None = None) -> str:
     writer.writerows(rows)
     text = stream.getvalue()
     if path is not None:
-        with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(path, text)
     return text

@@ -5,9 +5,16 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
+
+from bayleaf.files import replace_file
+
+# There an open file cannot be replaced.
+_WINDOWS = os.name == "nt"
 
 # The name of the temporary file, too, may have no more than 255 bytes.
 _MOST_OF_A_NAME = 40
@@ -32,25 +39,51 @@ def replacing(path: str | Path) -> Iterator[Path]:
         # A device or pipe, such as /dev/null, has no older content to keep.
         yield target
         return
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    temporary = target.with_name(
+        f".{target.name[:_MOST_OF_A_NAME]}.{secrets.token_hex(4)}.part"
+    )
     try:
-        handle, name = tempfile.mkstemp(
-            dir=target.parent,
-            prefix=f".{target.name[:_MOST_OF_A_NAME]}.",
-            suffix=".part",
-        )
+        # Others can read it only once it has the mode of the file that it replaces.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        os.close(os.open(temporary, flags, 0o666 if mode is None else 0o600))
     except OSError as error:
         raise OSError(f"cannot write {target}: {error.strerror}") from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes files private; give the mode that open() would have given.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(target.stat().st_mode if target.exists() else 0o666 & ~mask)
-        temporary.replace(target)
+        if mode is not None:
+            temporary.chmod(mode)
+        replace_file(temporary, target)
     finally:
-        temporary.unlink(missing_ok=True)
+        # A file that is still open after an error cannot be removed on Windows.
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+@contextlib.contextmanager
+def text_file(
+    path: str | Path, encoding: str = "utf-8", errors: str = "strict"
+) -> Iterator[TextIO]:
+    """Give a text to write to, in the manner of `replacing`; its lines end in LF."""
+    with (
+        replacing(path) as temporary,
+        temporary.open("w", encoding=encoding, errors=errors, newline="\n") as file,
+    ):
+        yield file
+
+
+def write_text(
+    path: str | Path, text: str, encoding: str = "utf-8", errors: str = "strict"
+) -> None:
+    """Write a text file whole or not at all; its lines end in LF.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    with text_file(path, encoding, errors) as file:
+        file.write(text)
 
 
 def check_writable(path: str | Path) -> None:
@@ -59,8 +92,8 @@ def check_writable(path: str | Path) -> None:
     Raises
     ------
     OSError
-        If the path is a folder or a link to itself, or its folder is missing or may
-        not be written.
+        If the path is a folder, a link to itself or a file that cannot be replaced, or
+        its folder is missing or may not be written.
     """
     target = Path(path)
     try:
@@ -79,3 +112,25 @@ def check_writable(path: str | Path) -> None:
         raise PermissionError(
             f"cannot write {target}: the folder {target.parent} may not be written"
         )
+    if target.is_file() and _is_protected(target):
+        raise PermissionError(
+            f"cannot replace {target}: it is open in another program or protected; "
+            "close that program, or name another file"
+        )
+
+
+def _is_protected(target: Path) -> bool:
+    """Whether replacing a file would fail; a mode without writing protects no file."""
+    if _WINDOWS:
+        try:
+            with target.open("r+b"):
+                return False
+        except PermissionError:
+            return True
+    facts, folder = target.stat(), target.parent.stat()
+    # The file systems of macOS and BSD know files that not even root may change.
+    if getattr(facts, "st_flags", 0) & (stat.UF_IMMUTABLE | stat.SF_IMMUTABLE):
+        return True
+    # In folders such as /tmp, users replace their own files alone.
+    owners = (0, facts.st_uid, folder.st_uid)
+    return bool(folder.st_mode & stat.S_ISVTX) and os.geteuid() not in owners

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import write_text
 from bayleaf.io.packed import inner_name, packing_into
 from bayleaf.io.registry import FORMATS, read_network, write_network
 
@@ -51,9 +51,7 @@ def _write_dot(source: str | Path, target: str | Path) -> None:
     """Write a network's graph for Graphviz."""
     from bayleaf.io.formats.dot import to_dot
 
-    text = to_dot(read_network(source))
-    with replacing(target) as path:
-        path.write_text(f"{text}\n", encoding="utf-8")
+    write_text(target, to_dot(read_network(source)) + "\n")
 
 
 def _write_pmml(source: str | Path, target: str | Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import replacing, write_text
 from bayleaf.progress import Work
 from bayleaf.streams.parquet_files import ParquetFiles
 from bayleaf.streams.sources import ArrowSource, file_kind
@@ -290,5 +290,4 @@ def _check_note(folder: Path, how: Mapping[str, Any]) -> None:
             f"the folder {shown_name(str(folder))} holds other files; name a new one"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    with replacing(note) as path:
-        path.write_text(json.dumps(dict(how)), "utf-8")
+    write_text(note, json.dumps(dict(how)))

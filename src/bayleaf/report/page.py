@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import text_file
 from bayleaf.pictures.networks import network_svg
 from bayleaf.report.card import About, card_parts, model_card
 from bayleaf.report.card.texts import MOST_WORDS
@@ -131,12 +131,12 @@ def write_report(
     if card is not None or about is not None:
         about = (about or About()).dated()
     with contextlib.ExitStack() as files:
-        part = files.enter_context(replacing(path))
-        beside = None if card is None else files.enter_context(replacing(card))
+        page = files.enter_context(text_file(path))
+        card_file = None if card is None else files.enter_context(text_file(card))
         summary = summarize(model, table, target, **options)
-        part.write_text(report_html(summary, title, about), encoding="utf-8")
-        if beside is not None:
-            beside.write_text(model_card(summary, about), encoding="utf-8")
+        page.write(report_html(summary, title, about))
+        if card_file is not None:
+            card_file.write(model_card(summary, about))
     return summary
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import text_file, write_text
 
 Value = str | int | float | None
 
@@ -142,13 +142,13 @@ class CellStore:
             "figures": figures,
             ORIGIN: result.origin,
         }
-        with replacing(self.folder / result.cell.file_name) as path:
-            path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        text = json.dumps(record, indent=1) + "\n"
+        write_text(self.folder / result.cell.file_name, text)
 
     def prepare(self) -> None:
         """Make the folder, and keep it out of repositories: the CSV has all cells."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        write_text(self.folder / ".gitignore", "*\n")
 
     def remove_partial_files(self) -> None:
         """Remove what processes that were stopped while they wrote have left."""
@@ -209,10 +209,7 @@ class CellStore:
         """Write the CSV file: a row for every finished cell, in order."""
         names = value_names([result.cell for result in results])
         figures = list(dict.fromkeys(f for r in results for f in r.figures))
-        with (
-            replacing(self.table) as path,
-            path.open("w", newline="", encoding="utf-8") as stream,
-        ):
+        with text_file(self.table) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow([*names, *figures, ORIGIN])
             for result in results:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import write_text
 from bayleaf.reproduction.cells import Results
 from bayleaf.reproduction.runner import Reproduction
 from bayleaf.reproduction.sources import missing_lines
@@ -101,8 +101,7 @@ def write(
         body = page(results)
     text = "\n\n".join([*_head(reproduction, results, comparisons), body])
     target = reproduction.output / f"{paper.key}.md"
-    with replacing(target) as path:
-        path.write_text(text.rstrip() + "\n", encoding="utf-8")
+    write_text(target, text.rstrip() + "\n")
     return comparisons
 
 

@@ -24,6 +24,7 @@ from bayleaf.data.tables.columns import (
     TimeColumn,
     ValueColumn,
 )
+from bayleaf.files import replace_file
 from bayleaf.progress import Work, in_words
 from bayleaf.streams.number_spool import NumberSpool
 from bayleaf.streams.sources import BATCH_ROWS, ArrowSource
@@ -186,8 +187,8 @@ class SpooledTable:
             **{n: None if s is None else s.state() for n, s in others.items()},
         }
         part = self.folder / (_STATE + ".part")
-        part.write_text(json.dumps(state), "utf-8")
-        part.replace(self.folder / _STATE)
+        part.write_text(json.dumps(state), "utf-8", newline="\n")
+        replace_file(part, self.folder / _STATE)
 
     def close(self) -> None:
         """Let go of the files."""

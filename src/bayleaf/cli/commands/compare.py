@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import ModelOptions, Source, Strings
-from bayleaf.cli.showing.found import print_json
+from bayleaf.cli.showing.found import print_file, print_json
 from bayleaf.io.atomic import check_writable
 from bayleaf.wording import quoted, visible
 
@@ -96,11 +96,11 @@ def compare(
     )
     text = found.to_csv(None if csv == "-" else csv)
     if csv == "-":
-        print(text, end="")
+        print_file(text.removesuffix("\n"))
     elif json:
         print_json(found.to_dict() | {"data": data, "target": target})
     elif markdown:
-        print(found.to_markdown(), end="")
+        print_file(found.to_markdown().removesuffix("\n"))
     else:
         print_comparison(found, data, target)
         if found.threshold is not None:

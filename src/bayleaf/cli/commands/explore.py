@@ -49,7 +49,7 @@ def explore(
     from bayleaf.cli.tables import as_learned, read_table
     from bayleaf.explorer import explorer_html
     from bayleaf.explorer.page import columns_of
-    from bayleaf.io.atomic import check_writable, replacing
+    from bayleaf.io.atomic import check_writable, write_text
 
     if output is not None:
         check_writable(output)
@@ -63,8 +63,7 @@ def explore(
     )
     page = explorer_html(found, heading, min_count=min_count, rows=shown, edit=learned)
     written = _temporary(model.stem) if output is None else output
-    with replacing(written) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="replace")
+    write_text(written, page, errors="replace")
     print(visible(str(written)))
     if output is None:
         import webbrowser

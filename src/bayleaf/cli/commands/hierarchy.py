@@ -75,7 +75,7 @@ def learn(
         How columns of numbers are cut.
     """
     from bayleaf.data.hierarchies.files import hierarchies_text
-    from bayleaf.io.atomic import check_writable, replacing
+    from bayleaf.io.atomic import check_writable, write_text
 
     if output != "-":
         check_writable(output)
@@ -86,8 +86,7 @@ def learn(
     if output == "-":
         print(text, end="")
     else:
-        with replacing(output) as path:
-            path.write_text(text, encoding="utf-8")
+        write_text(output, text)
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from bayleaf.cli.options import Source
-from bayleaf.cli.showing.found import print_json, tell
+from bayleaf.cli.showing.found import print_file, print_json, tell
 from bayleaf.wording import name_list, near_names, quoted, visible
 
 if TYPE_CHECKING:
@@ -104,8 +104,10 @@ def inspect(
             "--structure prints text; leave out --json, which lists the arcs without it"
         )
     if structure is not None:
-        draw = structure_dot if structure == "dot" else structure_text
-        print(draw(class_model))
+        if structure == "dot":
+            print_file(structure_dot(class_model))
+        else:
+            print(structure_text(class_model))
         return 0
     summary = summarize(saved.classifier, saved.predictor, saved.log_likelihood, {})
     if json:
@@ -136,7 +138,10 @@ def _show_density(
         else:
             print(text)
     elif structure is not None:
-        print(to_dot(network) if structure == "dot" else network)
+        if structure == "dot":
+            print_file(to_dot(network))
+        else:
+            print(network)
     elif as_json:
         print_json(estimator.summary().to_dict())
     else:

@@ -230,7 +230,7 @@ def _write(
     about: About | None,
 ) -> None:
     """Lay the summary out as page and card, and write each whole or not at all."""
-    from bayleaf.io.atomic import replacing
+    from bayleaf.io.atomic import write_text
     from bayleaf.report import model_card, report_html
 
     texts = {}
@@ -239,5 +239,4 @@ def _write(
     if card is not None:
         texts[card] = model_card(summary, about)
     for path, text in texts.items():
-        with replacing(path) as part:
-            part.write_text(text, encoding="utf-8")
+        write_text(path, text)

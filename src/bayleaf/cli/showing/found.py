@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,13 +12,28 @@ from typing import Any
 from bayleaf.io.atomic import replacing
 from bayleaf.wording import visible, visible_json
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
 
 def print_json(value: Any) -> None:
     """Print a value as JSON on standard output."""
-    import json
-
     text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
-    print(visible_json(text))
+    print_json_text(visible_json(text))
+
+
+def print_json_text(text: str) -> None:
+    """Print JSON; in ASCII to an output that is not UTF-8, which JSON has to be."""
+    if not _is_utf8():
+        text = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    print(text)
+
+
+def print_file(text: str) -> None:
+    """Print what would be a file's content; in UTF-8 unless to a terminal."""
+    if sys.stdout.isatty() or _is_utf8():
+        print(text)
+    else:
+        sys.stdout.buffer.write(f"{text}\n".encode())
 
 
 def tell(found: Any, as_json: bool) -> None:
@@ -33,6 +51,11 @@ def draw(axes: Any, picture: Path) -> None:
             part, format=picture.suffix.lstrip(".") or "png", bbox_inches="tight"
         )
     print(f"drawn into {visible(str(picture))}", file=sys.stderr)
+
+
+def _is_utf8() -> bool:
+    """Whether standard output is in UTF-8; on Windows a pipe or file is not."""
+    return codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ from bayleaf.evaluation.audits.audit_figures import AuditFigures
 from bayleaf.evaluation.audits.html import audit_html, audit_page
 from bayleaf.evaluation.audits.notes import audit_notes
 from bayleaf.evaluation.audits.text import audit_text
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import write_text
 from bayleaf.wording import brief, counted, name_list
 
 
@@ -89,8 +89,7 @@ class Audit(AuditFigures):
         """
         page = audit_page(self)
         if path is not None:
-            with replacing(path) as part:
-                part.write_text(page, encoding="utf-8")
+            write_text(path, page)
         return page
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayleaf.data.domain import Domain
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.score_sum import ScoreSum, score_sum
@@ -53,9 +53,7 @@ def write_pmml(model: Any, path: str | Path) -> None:
     if _is_naive_bayes(predictor):
         pmml.write_pmml(predictor, path)
         return
-    text = "\n".join(_document(predictor))
-    with replacing(path) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    write_text(path, "\n".join(_document(predictor)) + "\n")
 
 
 def _is_naive_bayes(predictor: Predictor) -> bool:

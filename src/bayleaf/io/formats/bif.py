@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredVariable,
     Variables,
@@ -112,10 +112,7 @@ def write(
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
     tables = padded_tables(network, cards, max_table_cells)
-    with (
-        replacing(path) as temporary,
-        temporary.open("w", encoding="ascii", newline="\n") as out,
-    ):
+    with text_file(path, "ascii") as out:
         out.write("network unknown {\n}\n")
         for index in range(len(network.domain)):
             out.writelines(_variable_lines(names, index))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     MAX_AXES,
     DeclaredTable,
@@ -118,10 +118,7 @@ def write(
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
     tables = padded_tables(network, cards, max_table_cells)
-    with (
-        replacing(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="\n") as out,
-    ):
+    with text_file(path) as out:
         out.write("net\n{\n}\n")
         for index in range(len(network.domain)):
             out.writelines(_node_lines(names, index))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bayleaf.cpds.given_tables import SUM_TOLERANCE
 from bayleaf.data.domain import MAX_STATES
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     MAX_AXES,
     DeclaredTable,
@@ -128,10 +128,7 @@ def write(
     names = SafeNames.for_network(network.domain, at_least_two=True)
     cards = [len(states) for states in names.states]
     tables = padded_tables(network, cards, max_table_cells)
-    with (
-        replacing(path) as temporary,
-        temporary.open("w", encoding="ascii", newline="\n") as out,
-    ):
+    with text_file(path, "ascii") as out:
         out.write(f"BAYES\n{len(network.domain)}\n")
         out.write(" ".join(map(str, cards)) + f"\n{len(network.cpds)}\n")
         for family in network.dag.families:

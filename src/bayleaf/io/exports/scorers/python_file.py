@@ -6,7 +6,7 @@ import ast
 from importlib.resources import files
 from pathlib import Path
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.scorers.content import scorer_content
 from bayleaf.io.exports.shipped.packing import script_json
@@ -100,9 +100,7 @@ def write_python_scorer(predictor: Predictor, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    text = python_scorer(predictor_of(predictor), Path(path).name)
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="ascii")
+    write_text(path, python_scorer(predictor_of(predictor), Path(path).name), "ascii")
 
 
 def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:

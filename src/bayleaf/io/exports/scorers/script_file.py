@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.scorers.content import check_texts_differ, scorer_content
 from bayleaf.io.exports.scorers.python_file import ENGINES, PLAIN_CHARACTERS
@@ -78,9 +78,7 @@ def write_script_scorer(predictor: Predictor, path: str | Path) -> None:
     OSError
         If the file cannot be written.
     """
-    text = script_scorer(predictor_of(predictor))
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, script_scorer(predictor_of(predictor)))
 
 
 def script_scorer(predictor: Predictor) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.models.predictor import Predictor
@@ -121,8 +121,7 @@ def write_sql(
         id_columns=id_columns,
         form=form,
     )
-    with replacing(path) as temporary:
-        temporary.write_text(query, encoding="utf-8")
+    write_text(path, query)
 
 
 def _check_arguments(explain: int, form: str, max_states: int) -> None:

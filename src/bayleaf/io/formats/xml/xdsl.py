@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bayleaf.graph.dag import DAG
-from bayleaf.io.atomic import replacing
+from bayleaf.io.atomic import text_file
 from bayleaf.io.formats.assemble import (
     DeclaredTable,
     DeclaredVariable,
@@ -127,7 +127,7 @@ def write(
     """
     tables = full_tables(network, max_table_cells)
     safe = SafeNames.for_network(network.domain)
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+    with text_file(path) as file:
         file.writelines(f"{line}\n" for line in _lines(safe, tables, network.dag))
 
 
