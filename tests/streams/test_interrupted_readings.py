@@ -18,6 +18,7 @@ import pytest
 
 from bayleaf import NaiveBayesClassifier, TANClassifier
 from bayleaf.data.code_store import CodeStore
+from bayleaf.files import locked
 from bayleaf.streams import spooling
 from offenders import check_each
 from oracles.batched_tables import SLOW_FIT, in_memory, same_file, the_table
@@ -221,6 +222,44 @@ def test_a_missing_cell_is_named_where_it_is_refused(tmp_path: Path) -> None:
     reader = table.to_reader(max_chunksize=9)
     with pytest.raises(ValueError, match=r"1 missing cells \(the first in row 40"):
         TANClassifier(missing="error").fit(reader, target="label")
+
+
+def test_a_store_that_another_process_writes_is_refused(
+    path: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "codes"
+    with (
+        locked(tmp_path / "codes.part.lock"),
+        pytest.raises(
+            ValueError, match=r"another process is writing the codes of .*s;"
+        ),
+    ):
+        NaiveBayesClassifier().fit(path, target="label", store=store)
+    # What a killed process leaves.
+    (tmp_path / "codes.part.lock").touch()
+    NaiveBayesClassifier().fit(path, target="label", store=store)
+    assert {p.name for p in tmp_path.iterdir()} == {"codes", "t.parquet"}
+
+
+@pytest.mark.parametrize("suffix", [".values", ".numbers", ".missing"])
+def test_cells_that_the_disk_lost_are_reported(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    closed = spooling.SpooledTable.close
+
+    def truncated(self: Any) -> None:
+        closed(self)
+        file = next(p for p in sorted(self.folder.glob(f"*{suffix}")) if file_size(p))
+        os.truncate(file, file_size(file) - 8)
+
+    monkeypatch.setattr(spooling.SpooledTable, "close", truncated)
+    with pytest.raises(ValueError, match=rf"\{suffix}'? is incomplete: another pro"):
+        TANClassifier().fit(path, target="label", store=tmp_path / "codes")
+    assert not list(tmp_path.glob("codes*"))
+
+
+def file_size(path: Path) -> int:
+    return path.stat().st_size
 
 
 def test_a_store_reads_any_stretch(path: Path, tmp_path: Path) -> None:

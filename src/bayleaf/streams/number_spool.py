@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.tables.columns import Column, Name, NumberColumn, TimeColumn
+from bayleaf.wording import shown_name
 
 
 class NumberSpool:
@@ -71,18 +72,13 @@ class NumberSpool:
 
     def cells(self, first: int, last: int) -> Column:
         """Some rows as a column."""
-        size = self.dtype.itemsize
-        values: NDArray[Any] = np.fromfile(
-            self._path.with_suffix(".numbers"),
-            self.dtype,
-            last - first,
-            offset=first * size,
-        )
+        path = self._path.with_suffix(".numbers")
+        values = read_items(path, self.dtype, first, last)
         if self.dtype.kind == "f":
             missing = np.isnan(values)
         else:
             path = self._path.with_suffix(".missing")
-            missing = np.fromfile(path, bool, last - first, offset=first)
+            missing = read_items(path, np.dtype(bool), first, last)
         if self.times:
             return TimeColumn(self.name, values, missing, self.times == "durations")
         return NumberColumn(self.name, values, missing if missing.any() else None)
@@ -117,6 +113,18 @@ class NumberSpool:
         truncate(self._path.with_suffix(".numbers"), self.n_rows * self.dtype.itemsize)
         if self.dtype.kind != "f":
             truncate(self._path.with_suffix(".missing"), self.n_rows)
+
+
+def read_items(path: Path, dtype: np.dtype[Any], first: int, last: int) -> NDArray[Any]:
+    """Read some items of a file; ValueError if it does not contain all of them."""
+    offset = first * dtype.itemsize
+    items: NDArray[Any] = np.fromfile(path, dtype, last - first, offset=offset)
+    if len(items) < last - first:
+        raise ValueError(
+            f"the temporary file {shown_name(str(path))} is incomplete: another "
+            "program changed it, or the disk lost part of it; read the table again"
+        )
+    return items
 
 
 def truncate(path: Path, size: int) -> None:

@@ -22,7 +22,7 @@ from bayleaf.data.tables.columns import (
     ValueColumn,
 )
 from bayleaf.native.data import look_up
-from bayleaf.streams.number_spool import NumberSpool, truncate
+from bayleaf.streams.number_spool import NumberSpool, read_items, truncate
 from bayleaf.streams.number_summary import SHORT_RANGE
 
 # The number of a cell that is missing, and of values beyond those that are listed.
@@ -197,12 +197,7 @@ class ValueSpool:
 
     def codes(self, first: int, last: int) -> NDArray[Any]:
         """Numbers of the cells of some rows."""
-        return np.fromfile(
-            self.cell_file,
-            f"u{self._width}",
-            last - first,
-            offset=first * self._width,
-        )
+        return read_items(self.cell_file, np.dtype(f"u{self._width}"), first, last)
 
     def cells(self, first: int, last: int) -> PlainColumn:
         """Some rows as a column."""
@@ -228,7 +223,8 @@ class ValueSpool:
     def state(self) -> dict[str, Any]:
         """What is needed to go on after the rows so far; values go into a file."""
         self.close()
-        with self._path.with_suffix(".list").open("a", encoding="utf-8") as file:
+        path = self._path.with_suffix(".list")
+        with path.open("a", encoding="utf-8", newline="\n") as file:
             for value in self.values[self._n_kept :]:
                 file.write(json.dumps(value) + "\n")
         self._n_kept = len(self.values)
@@ -252,7 +248,8 @@ class ValueSpool:
         if len(values) < state["n_values"]:
             raise ValueError("values are missing")
         self._add(values)
-        path.write_text("".join(json.dumps(v) + "\n" for v in values), "utf-8")
+        lines = "".join(json.dumps(value) + "\n" for value in values)
+        path.write_text(lines, "utf-8", newline="\n")
         self._n_kept = len(values)
         self.ordered, self._width = state["ordered"], state["width"]
         self.n_rows, self.n_missing = state["n_rows"], state["n_missing"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import os
 import shutil
 import tempfile
 import weakref
@@ -24,6 +23,7 @@ from bayleaf.data.hierarchies.encoding import with_value_hierarchies
 from bayleaf.data.hierarchies.files import hierarchies_text
 from bayleaf.data.hierarchy import ValueHierarchy
 from bayleaf.data.tables.columns import Name
+from bayleaf.files import locked
 from bayleaf.io.atomic import check_writable
 from bayleaf.io.native.tables import TableReading
 from bayleaf.streams.learning import learn_spooled
@@ -31,12 +31,6 @@ from bayleaf.streams.sources import ArrowSource, open_source
 from bayleaf.streams.spooling import TableRoles, spool_table
 from bayleaf.streams.streamed import is_store
 from bayleaf.wording import quoted, shown_name
-
-try:
-    import fcntl
-except ImportError:
-    # Windows has other locks; there two processes must not write one file.
-    fcntl = None  # type: ignore[assignment]
 
 # What stands in a file of codes beside them.
 _READING, _TABLE = "reading", "table"
@@ -132,11 +126,12 @@ def stored_table(
     keeps = None
     if path is None:
         keeps = _TemporaryFolder()
-        folder, path = keeps.path / _PART, keeps.path / "codes"
+        folder, path = keeps.path, keeps.path / "codes"
     else:
         check_writable(path)
         folder = path.with_name(path.name + _PART)
-    with _alone(folder), _cleared(folder):
+    alone = _alone(folder) if keeps is None else contextlib.nullcontext()
+    with alone, _cleared(folder):
         # Another process may have come first.
         known = _known(path, what) if keeps is None else None
         if known is not None:
@@ -200,33 +195,19 @@ def _alone(folder: Path) -> Iterator[None]:
     ValueError
         If one does.
     """
-    _make(folder)
-    if fcntl is None:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
+    with contextlib.ExitStack() as stack:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stack.enter_context(locked(folder.with_name(folder.name + ".lock")))
+            folder.mkdir(exist_ok=True)
         except BlockingIOError as error:
             target = folder.with_name(folder.name.removesuffix(_PART))
             raise ValueError(
                 f"another process is writing the codes of {shown_name(str(target))}; "
                 "wait until it has ended, or name another file"
             ) from error
-        # It may have ended just now, and its folder with it.
-        _make(folder)
+        except OSError as error:
+            raise type(error)(f"cannot write {folder}: {error.strerror}") from error
         yield
-    finally:
-        os.close(handle)
-
-
-def _make(folder: Path) -> None:
-    """Make a folder where there is none."""
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise type(error)(f"cannot write {folder}: {error.strerror}") from error
 
 
 @contextlib.contextmanager
