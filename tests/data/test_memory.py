@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 
 from bayleaf import KDBClassifier, NaiveBayesClassifier, TANClassifier
@@ -56,6 +58,38 @@ def test_containers_are_asked(
     assert memory.free_bytes() == 400.0
     (folder / names[0]).write_text("max\n")
     assert memory.free_bytes() != 400.0
+
+
+def test_the_system_and_a_limit_of_address_space_are_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(memory, "_CONTROL_FOLDER", tmp_path)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=9))
+    assert memory.free_bytes() == 9.0
+    used = psutil.Process().memory_info().vms
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (used + 1, used + 1))
+    # What this process holds may change between the two looks.
+    assert memory.free_bytes() <= 9.0
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=0))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (used + 2**40, -1))
+    assert memory.free_bytes() == pytest.approx(2**40, rel=0.1)
+
+
+def test_without_limits_of_address_space_the_system_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "_CONTROL_FOLDER", tmp_path)
+    monkeypatch.setattr(memory, "find_spec", lambda name: None)
+    free = memory.free_bytes()
+    assert free is not None
+    assert 0 < free <= psutil.virtual_memory().total
+
+    def is_denied() -> None:
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr(psutil, "virtual_memory", is_denied)
+    assert memory.free_bytes() is None
 
 
 def test_fits_tell_what_they_would_need(monkeypatch: pytest.MonkeyPatch) -> None:

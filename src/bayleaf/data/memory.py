@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 # Less than this is tried without a look: looking takes longer than it would save.
 _WORTH_A_LOOK = 1 << 27
 _MEBIBYTE = 1 << 20
-_PAGE = 4096
 # Limit, use and details of a control group, in the second version and in the first.
 _CONTROL_GROUPS = [
     ("memory.max", "memory.current", "memory.stat", "inactive_file"),
@@ -37,7 +37,7 @@ def check_memory(needed: float, what: str, mend: str) -> None:
     Raises
     ------
     ValueError
-        If fewer bytes are free. Where the system does not say, nothing is refused.
+        If fewer bytes are free; nothing is refused where that is unknown.
     """
     if needed < _WORTH_A_LOOK:
         return
@@ -50,7 +50,7 @@ def check_memory(needed: float, what: str, mend: str) -> None:
 
 
 def free_bytes() -> float | None:
-    """Bytes that this process may still allocate; None where nobody says.
+    """Bytes that this process may still allocate; None where that is unknown.
 
     The least of what the system has free, what is left of the control group's share
     and of the process's limit of address space.
@@ -63,9 +63,10 @@ def free_bytes() -> float | None:
 
 def _of_system() -> float | None:
     """What the system could give without writing memory to disk."""
-    for line in _lines(Path("/proc/meminfo")):
-        if line.startswith("MemAvailable:"):
-            return float(line.split()[1]) * 1024
+    import psutil
+
+    with suppress(OSError, psutil.Error):
+        return float(psutil.virtual_memory().available)
     return None
 
 
@@ -82,15 +83,18 @@ def _of_control_group() -> float | None:
 
 def _of_process() -> float | None:
     """What a limit of address space leaves, as one set by ulimit -v."""
-    pages = _lines(Path("/proc/self/statm"))
     if find_spec("resource") is None:
         return None
     import resource
 
+    import psutil
+
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY or not pages:
+    if limit == resource.RLIM_INFINITY:
         return None
-    return max(1.0, limit - float(pages[0].split()[0]) * _PAGE)
+    with suppress(OSError, psutil.Error):
+        return max(1.0, float(limit - psutil.Process().memory_info().vms))
+    return None
 
 
 def _lines(path: Path) -> list[str]:
