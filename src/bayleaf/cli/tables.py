@@ -28,12 +28,11 @@ from bayleaf.cli.csv_errors import (
 from bayleaf.cli.file_format import SAMPLE_BYTES, FileFormat, as_utf8, encoding_of
 from bayleaf.data.domain import Variable
 from bayleaf.data.reading.texts import TRUTHS
+from bayleaf.streams.csv_files import CODECS
 from bayleaf.wording import name_list, near_names, quoted, shown_name
 
 # Rows of a Parquet batch, held in memory at once.
 BATCH_ROWS = 1 << 16
-# What files that end so are packed with.
-_PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 # A cell that may be a number with a leading zero, or a hexadecimal one, which Arrow
 # takes for a number too, whatever separates cells.
 _PADDED = re.compile(rb"(?:^|[^\w.+-])[+-]?0[\dxX]")
@@ -301,7 +300,7 @@ def _open_csv(source: str, form: FileFormat) -> IO[bytes]:
             raise ValueError("cannot read standard input: it is closed; name a file")
         stream: Any = sys.stdin.buffer
     else:
-        codec = _PACKED.get(Path(source).suffix)
+        codec = CODECS.get(Path(source).suffix.lower())
         stream = io.BufferedReader(
             pa.input_stream(arrow_file(source), compression=codec)
         )
@@ -336,7 +335,7 @@ def _unpacking(source: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is not None or Path(source).suffix in {"", ".csv"}:
+        if error.errno is not None or Path(source).suffix.lower() not in CODECS:
             raise
         raise ValueError(
             f"cannot unpack {called(source)}: {error}; correct or rename the file"

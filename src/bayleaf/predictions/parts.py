@@ -90,9 +90,11 @@ def parts_of(
     ValueError
         If two files would be predicted into one, or differ in their columns.
     """
-    base = os.path.commonpath([os.path.dirname(path) or "." for path in paths])
-    names = [_name_of(os.path.relpath(path, base)) for path in paths]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    names = _names_of(paths)
+    keys = [os.path.normcase(name) for name in names]
+    twice = next(
+        (n for n, k in zip(names, keys, strict=True) if keys.count(k) > 1), None
+    )
     if twice is not None:
         raise ValueError(f"two files of the table would be predicted into {twice}")
     if all(file_kind(path) == "parquet" for path in paths):
@@ -261,10 +263,20 @@ def _room_for(target: Path) -> Iterator[None]:
         ) from error
 
 
-def _name_of(path: str) -> str:
-    """A file's name with the ending of Parquet."""
-    stem = path.split(os.sep)[-1].split(".")[0]
-    return os.path.join(os.path.dirname(path), f"{stem}.parquet")
+def _names_of(paths: Sequence[str]) -> list[str]:
+    """Files below their common folder, with the ending of Parquet."""
+    whole = [os.path.abspath(path) for path in paths]
+    try:
+        base = os.path.commonpath([os.path.dirname(path) for path in whole])
+    except ValueError:
+        # Windows has no common folder of several drives.
+        inner = [os.path.basename(path) for path in whole]
+    else:
+        inner = [os.path.relpath(path, base) for path in whole]
+    return [
+        os.path.join(folder, f"{name.split('.')[0]}.parquet")
+        for folder, name in map(os.path.split, inner)
+    ]
 
 
 def _check_note(folder: Path, how: Mapping[str, Any]) -> None:

@@ -19,6 +19,8 @@ _BLOCK_BYTES = 1 << 24
 # Codes, such as those of post offices, may begin with zeros that numbers lose.
 _PADDED = r"^\s*[+-]?0[\dxX]"
 _SEPARATORS = {".tsv": "\t"}
+# How files whose names end so are compressed.
+CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
 ReadTexts = Callable[[str], Iterator[pa.RecordBatch]]
 
@@ -82,27 +84,35 @@ class CsvFiles:
 def _text_batches_of(path: str) -> Iterator[pa.RecordBatch]:
     """One file's rows as text."""
     parse = pa_csv.ParseOptions(
-        newlines_in_values=True, delimiter=_SEPARATORS.get(Path(path).suffix, ",")
+        newlines_in_values=True, delimiter=_SEPARATORS.get(inner_suffix(path), ",")
     )
+    codec = CODECS.get(Path(path).suffix.lower())
     read = partial(
         pa_csv.open_csv,
-        path,
         read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES),
         parse_options=parse,
     )
     try:
-        names = read().schema.names
+        names = read(pa.input_stream(path, codec)).schema.names
         options = pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
             null_values=["", *MISSING_TEXTS],
             strings_can_be_null=True,
         )
-        batches = read(convert_options=options)
+        batches = read(pa.input_stream(path, codec), convert_options=options)
         # Files without rows have columns all the same.
         yield pa.RecordBatch.from_pylist([], schema=batches.schema)
         yield from batches
     except pa.ArrowInvalid as error:
         raise ValueError(f"cannot read {path}: {error}") from error
+
+
+def inner_suffix(path: str) -> str:
+    """The suffix of a name in lower case, without those of compression."""
+    inner = Path(path)
+    while inner.suffix.lower() in CODECS:
+        inner = inner.with_suffix("")
+    return inner.suffix.lower()
 
 
 def _holds(column: pa.Array, kind: pa.DataType) -> bool:

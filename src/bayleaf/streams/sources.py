@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 
-from bayleaf.streams.csv_files import CsvFiles, ReadTexts
+from bayleaf.streams.csv_files import CsvFiles, ReadTexts, inner_suffix
 from bayleaf.streams.parquet_files import ParquetFiles, after
 from bayleaf.streams.reading_errors import in_a_sentence
 from bayleaf.streams.streamed import is_lazy_polars
@@ -28,7 +28,6 @@ BATCH_ROWS = 1 << 17
 # Batches that are read while another is worked on.
 _AHEAD = 2
 _PARQUET = (".parquet", ".pq")
-_PACKED = (".gz", ".bz2", ".zst", ".lz4", ".br")
 
 
 @dataclass(frozen=True)
@@ -202,10 +201,10 @@ def _lazy_polars(frame: Any) -> ArrowSource:
 def files_of(path: str) -> list[str]:
     """The files that a path, a glob or a folder means, in the order of their names."""
     if any(sign in path for sign in "*?[") and not os.path.exists(path):
-        found = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
+        found = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
         if not found:
             raise FileNotFoundError(f"cannot read {path}: no file has such a name")
-        return found
+        return sorted(found, key=_parts)
     if os.path.isdir(path):
         found = [
             os.path.join(folder, name)
@@ -217,20 +216,23 @@ def files_of(path: str) -> list[str]:
             raise FileNotFoundError(
                 f"cannot read {path}: the folder holds no Parquet or CSV file"
             )
-        return sorted(found)
+        return sorted(found, key=_parts)
     if not os.path.exists(path):
         raise FileNotFoundError(f"cannot read {path}: there is no such file")
     return [path]
 
 
+def _parts(path: str) -> tuple[str, ...]:
+    """Folders and name: as texts, paths would be sorted by the system's separator."""
+    return Path(path).parts
+
+
 def file_kind(path: str) -> str:
     """What a file's name says that it is: "parquet", "csv" or "other"."""
-    suffixes = [s.lower() for s in Path(path).suffixes]
-    while suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    if suffixes and suffixes[-1] in _PARQUET:
+    suffix = inner_suffix(path)
+    if suffix in _PARQUET:
         return "parquet"
-    return "csv" if suffixes and suffixes[-1] in (".csv", ".tsv", ".txt") else "other"
+    return "csv" if suffix in (".csv", ".tsv", ".txt") else "other"
 
 
 def _files(paths: list[str], called: str, read_csv: ReadTexts | None) -> ArrowSource:

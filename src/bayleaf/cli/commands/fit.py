@@ -70,7 +70,7 @@ def fit(
 
     check_writable(output)
     options = options or ModelOptions()
-    from_counts = data.endswith(".counts")
+    from_counts = data.lower().endswith(".counts")
     if from_counts:
         _check_counts_alone(density, target, drop, weight, memory, store)
     elif density == (target is not None) or (density and model is not None):

@@ -61,7 +61,7 @@ def counts(
     from bayleaf.io.atomic import check_writable
 
     check_writable(output)
-    if output.suffix != COUNTS:
+    if output.suffix.lower() != COUNTS:
         raise ValueError(f"the name of a file of counts ends in {COUNTS}, got {output}")
     if not data:
         raise ValueError("name a table or a file of counts")
@@ -92,7 +92,7 @@ def _read(
     """Counts of a table, or from a file of them."""
     from bayleaf.io.native.count_store import CountStore
 
-    if name.endswith(COUNTS):
+    if name.lower().endswith(COUNTS):
         return CountStore.open(name)
     if like is None:
         raise ValueError(f"--like must name a model by which {name} is counted")
