@@ -64,6 +64,124 @@ def test_a_core_that_was_built_for_another_processor_names_the_remedy(
         library._chosen_level()
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (
+            "libomp.so.5: cannot open shared object file: No such file or directory",
+            None,
+            "this system lacks libomp.so.5; install what has it",
+        ),
+        (
+            "Error loading shared library libc++.so.1: No such file (needed by {path})",
+            None,
+            "this system lacks libc++.so.1; install what has it",
+        ),
+        (
+            "dlopen({path}, 6): Library not loaded: @rpath/libc++.1.dylib\n  "
+            "Referenced from: {path}",
+            None,
+            "this system lacks @rpath/libc++.1.dylib; install what has it",
+        ),
+        (
+            "Could not find module '{path}' (or one of its dependencies).",
+            126,
+            "this system lacks MSVCP140.dll and vcruntime140_1.DLL; install the "
+            "Microsoft Visual C++ Redistributable",
+        ),
+        (
+            "[WinError 193] %1 is not a valid Win32 application",
+            193,
+            "it was built for another machine ([WinError 193] %1 is not a valid Win32 "
+            "application); reinstall bayleaf",
+        ),
+        (
+            "{path}: wrong ELF class: ELFCLASS32",
+            None,
+            "it was built for another machine ({path}: wrong ELF class: ELFCLASS32); "
+            "reinstall bayleaf",
+        ),
+        (
+            "{path}: failed to map segment from shared object",
+            None,
+            "{path}: failed to map segment from shared object; reinstall bayleaf",
+        ),
+        (
+            "{path}: cannot open shared object file: Permission denied",
+            None,
+            "{path}: cannot open shared object file: Permission denied; reinstall "
+            "bayleaf",
+        ),
+    ],
+)
+def test_a_core_that_cannot_be_loaded_names_the_reason(
+    words: str,
+    code: int | None,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / "core_detection.dll"
+    path.write_bytes(
+        b"\0KERNEL32.dll\0MSVCP140.dll\0core_detection.dll\0vcruntime140_1.DLL\0"
+        b"KERNEL32.dll\0"
+    )
+
+    def load(name: str) -> None:
+        if name == "KERNEL32.dll":
+            return
+        error = OSError(words.format(path=path))
+        error.winerror = code
+        raise error
+
+    monkeypatch.setattr(library, "_path", lambda _: path)
+    monkeypatch.setattr(library.ctypes, "CDLL", load)
+    with pytest.raises(library.NativeCoreError) as error:
+        library._open("detection")
+    assert str(error.value) == (
+        f"bayleaf's native core {str(path)!r} cannot be loaded: "
+        f"{reason.format(path=path)}"
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="changes an ELF file")
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (b"\0libc.so.6\0", b"\0lib0.so.6\0", "this system lacks lib0.so.6; install"),
+        (b"\x7fELF", b"\x7fELK", "it was built for another machine"),
+    ],
+)
+def test_a_library_that_was_changed_names_the_reason(
+    old: bytes, new: bytes, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = library._path(library.usable_levels()[-1])
+    assert installed is not None
+    content = installed.read_bytes()
+    assert old in content
+    path = tmp_path / "core_changed.so"
+    path.write_bytes(content.replace(old, new))
+    monkeypatch.setattr(library, "_path", lambda _: path)
+    with pytest.raises(library.NativeCoreError, match=f"cannot be loaded: {reason}"):
+        library._open("changed")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="changes an ELF file")
+def test_a_library_of_another_processor_is_recognised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = library._path("detection")
+    assert installed is not None
+    content = bytearray(installed.read_bytes())
+    # The machine of an ELF file: 243 is RISC-V.
+    content[18:20] = (243).to_bytes(2, sys.byteorder)
+    path = tmp_path / "core_changed.so"
+    path.write_bytes(content)
+    monkeypatch.setattr(library, "_path", lambda _: path)
+    with pytest.raises(library.NativeCoreError, match="built for another machine"):
+        library._open("changed")
+
+
 def test_the_verbose_version_names_the_level(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,19 @@ LEVELS = ("baseline", "avx2", "avx512")
 # asked for.
 _SANITIZED = "sanitized"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+# What glibc, musl and macOS report of a library that another one needs.
+_CANNOT_OPEN = [
+    re.compile(r"(\S+): cannot open shared object file"),
+    re.compile(r"Error loading shared library (\S+):"),
+    re.compile(r"Library not loaded: (\S+)"),
+]
+_FOREIGN = (
+    "wrong ELF class",
+    "invalid ELF header",
+    "Exec format error",
+    "incompatible architecture",
+)
+_MODULE_NOT_FOUND, _BAD_FORMAT = 126, 193
 # Ends of a call, as in src/native/support/interface.h.
 _INTERRUPTED, _NO_MEMORY = 2, 3
 
@@ -55,9 +69,42 @@ def _open(name: str) -> ctypes.CDLL:
         return ctypes.CDLL(str(path))
     except OSError as error:
         raise NativeCoreError(
-            f"bayleaf's native core {str(path)!r} cannot be loaded ({error}); it was "
-            "built for another machine: reinstall bayleaf"
+            f"bayleaf's native core {str(path)!r} cannot be loaded: "
+            f"{_reason(path, error)}"
         ) from error
+
+
+def _reason(path: Path, error: OSError) -> str:
+    """Why a library cannot be loaded, by the words of the system, and the remedy."""
+    words = " ".join(str(error).split())
+    code = getattr(error, "winerror", None)
+    match = next(filter(None, (form.search(words) for form in _CANNOT_OPEN)), None)
+    is_own = match is not None and match[1].endswith(path.name)
+    missing = [match[1]] if match and not is_own else []
+    if code == _MODULE_NOT_FOUND:
+        missing = _missing_dlls(path)
+    if missing:
+        # Windows does not contain what its own compiler needs.
+        source = "the Microsoft Visual C++ Redistributable" if code else "what has it"
+        return f"this system lacks {' and '.join(missing)}; install {source}"
+    # A file of another processor, which exists, is not found for glibc.
+    is_foreign = any(phrase in words for phrase in _FOREIGN) or code == _BAD_FORMAT
+    if is_foreign or (is_own and "No such file" in words):
+        return f"it was built for another machine ({words}); reinstall bayleaf"
+    return f"{words}; reinstall bayleaf"
+
+
+def _missing_dlls(path: Path) -> list[str]:
+    """The DLLs named in a DLL that cannot be loaded."""
+    names = re.findall(rb"[\w.+-]+\.dll", path.read_bytes(), re.IGNORECASE)
+    missing = []
+    for name in dict.fromkeys(name.decode() for name in names):
+        if name.lower() != path.name.lower():
+            try:
+                ctypes.CDLL(name)
+            except OSError:
+                missing.append(name)
+    return missing
 
 
 def supported_levels() -> tuple[str, ...]:
