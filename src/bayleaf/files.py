@@ -99,13 +99,11 @@ def _locked_handle(path: Path) -> int:
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            _lock(handle)
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                os.close(handle)
-                if isinstance(error, BlockingIOError | PermissionError):
-                    raise BlockingIOError(*error.args) from error
-                raise
+            has_locks = _try_lock(handle)
+        except OSError:
+            os.close(handle)
+            raise
+        if not has_locks:
             warnings.warn(
                 f"the disk of {path.parent} has no locks; let only one process at a "
                 "time write there",
@@ -116,3 +114,16 @@ def _locked_handle(path: Path) -> int:
             if os.path.samestat(os.fstat(handle), path.stat()):
                 return handle
         os.close(handle)
+
+
+def _try_lock(handle: int) -> bool:
+    """Lock an open file; False if its disk has no locks."""
+    try:
+        _lock(handle)
+    except PermissionError as error:
+        raise BlockingIOError(*error.args) from error
+    except OSError as error:
+        if error.errno in _NO_LOCKS:
+            return False
+        raise
+    return True

@@ -9,7 +9,6 @@ import pytest
 
 from house.import_walk import SOURCE
 
-TOOLS = SOURCE.parents[1] / "tools"
 # What writes a text, and where the encoding comes if it is not named.
 WRITERS = {"write_text": 1, "open": 3, "TextIOWrapper": 1, "fdopen": 3}
 
@@ -63,8 +62,7 @@ def test_unclear_writes_are_recognised(call: str, is_unclear: bool) -> None:
 def test_every_text_file_has_a_named_encoding_and_line_ends() -> None:
     offenders = [
         f"{path.name}:{line}"
-        for folder in (SOURCE, TOOLS)
-        for path in sorted(folder.rglob("*.py"))
+        for path in sorted(SOURCE.rglob("*.py"))
         for content in [path.read_text(encoding="utf-8")]
         if any(f"{name}(" in content for name in WRITERS)
         for line in unclear_writes(content)

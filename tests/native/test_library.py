@@ -86,8 +86,8 @@ def test_a_core_that_was_built_for_another_processor_names_the_remedy(
         (
             "Could not find module '{path}' (or one of its dependencies).",
             126,
-            "this system lacks MSVCP140.dll and vcruntime140_1.DLL; install the "
-            "Microsoft Visual C++ Redistributable",
+            "this system lacks MSVCP140.dll and vcruntime140_1.DLL; install vc_redist "
+            "of Microsoft",
         ),
         (
             "[WinError 193] %1 is not a valid Win32 application",

@@ -85,7 +85,7 @@ def _reason(path: Path, error: OSError) -> str:
         missing = _missing_dlls(path)
     if missing:
         # Windows does not contain what its own compiler needs.
-        source = "the Microsoft Visual C++ Redistributable" if code else "what has it"
+        source = "vc_redist of Microsoft" if code else "what has it"
         return f"this system lacks {' and '.join(missing)}; install {source}"
     # A file of another processor, which exists, is not found for glibc.
     is_foreign = any(phrase in words for phrase in _FOREIGN) or code == _BAD_FORMAT

@@ -201,22 +201,22 @@ def _lazy_polars(frame: Any) -> ArrowSource:
 def files_of(path: str) -> list[str]:
     """The files that a path, a glob or a folder means, in the order of their names."""
     if any(sign in path for sign in "*?[") and not os.path.exists(path):
-        found = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
-        if not found:
+        files = [p for p in glob.glob(path, recursive=True) if os.path.isfile(p)]
+        if not files:
             raise FileNotFoundError(f"cannot read {path}: no file has such a name")
-        return sorted(found, key=_parts)
+        return sorted(files, key=_parts)
     if os.path.isdir(path):
-        found = [
+        files = [
             os.path.join(folder, name)
             for folder, _, names in os.walk(path)
             for name in names
             if not name.startswith((".", "_")) and file_kind(name) in ("parquet", "csv")
         ]
-        if not found:
+        if not files:
             raise FileNotFoundError(
                 f"cannot read {path}: the folder holds no Parquet or CSV file"
             )
-        return sorted(found, key=_parts)
+        return sorted(files, key=_parts)
     if not os.path.exists(path):
         raise FileNotFoundError(f"cannot read {path}: there is no such file")
     return [path]
