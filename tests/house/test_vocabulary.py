@@ -34,7 +34,7 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 420),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 287),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 646),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 644),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 331),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 101),
@@ -46,9 +46,9 @@ EXPRESSIONS = [
     ),
     Expression(r"\bwhole numbers?\b", "integer", 127),
     Expression(r"\btruth values?\b", "boolean", 47),
-    Expression(r"\bbeside\b", "and, next to, in addition to", 189),
+    Expression(r"\bbeside\b", "and, next to, in addition to", 186),
     Expression(r"\banew\b", "again, re-", 59),
-    Expression(r"\b(nobody|somebody)\b", "name who: users, callers", 22),
+    Expression(r"\b(nobody|somebody)\b", "name who: users, callers", 21),
     Expression(r"\bis another\b", "differs, is distinct", 15),
     Expression(r"\b(becomes?|became) of\b", "how ... is handled", 23),
     Expression(r"\bby way of\b", "through, by", 1),
@@ -64,7 +64,7 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 121),
     "said": ("log_likelihood, reported, text", 24),
-    "found": ("result, scores, matches: the noun of what it is", 611),
+    "found": ("result, scores, matches: the noun of what it is", 610),
     "own": ("what it belongs to", 522),
     "kept": ("what is kept: columns, rows, states", 104),
     "parted": ("parts, groups", 0),
@@ -77,7 +77,7 @@ NAMES = {
     "more": ("extra_terms, further_columns", 57),
     "still": ("fixed", 3),
     "here": ("state, position", 17),
-    "beside": ("extra_terms", 7),
+    "beside": ("extra_terms", 6),
     "place": ("index, position or offset", 357),
     "places": ("indices, positions or offsets", 178),
 }
