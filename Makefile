@@ -19,7 +19,7 @@ WITH_TOOLS := tools/with_build_tools.sh $(BIN)
 # keeps that of the modules that are imported.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow long lint docs man levels floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines
+.PHONY: demo test slow long lint docs man levels floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines requirements
 
 demo: ready
 	@$(STEP) "Fit, compare and explain classifiers" "5 s" $(BIN)/bayleaf demo
@@ -89,6 +89,11 @@ pandas2: .venv-pandas2/installed
 	  .venv-pandas2/bin/python -m pip install --quiet --no-compile --no-build-isolation \
 	    -C wheel.cmake=false --editable . "pandas==2.3.*" --group test'
 	@touch $@
+
+# Whether wheels of all requirements exist for every system; nothing is installed.
+requirements: $(VENV)/group-wheels
+	@$(STEP) "Look for wheels of the requirements" "1 minute" \
+	  $(BIN)/python tools/check_requirements.py
 
 # Lines by package: code, docstrings, comments.
 lines:
