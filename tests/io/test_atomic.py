@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -163,7 +164,7 @@ def test_on_windows_an_open_target_is_refused_before_the_work(
 ) -> None:
     target = tmp_path / "scored.csv"
     target.write_text("old")
-    monkeypatch.setattr(atomic, "_WINDOWS", True)
+    monkeypatch.setattr(sys, "platform", "win32")
     check_writable(target)
 
     def is_held(path: Path, *_: Any) -> Any:

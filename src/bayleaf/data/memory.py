@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 # Less than this is tried without a look: looking takes longer than it would save.
@@ -83,7 +83,7 @@ def _of_control_group() -> float | None:
 
 def _of_process() -> float | None:
     """What a limit of address space leaves, as one set by ulimit -v."""
-    if find_spec("resource") is None:
+    if sys.platform == "win32":
         return None
     import resource
 

@@ -7,14 +7,12 @@ import errno
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
 from bayleaf.files import replace_file
-
-# There an open file cannot be replaced.
-_WINDOWS = os.name == "nt"
 
 # The name of the temporary file, too, may have no more than 255 bytes.
 _MOST_OF_A_NAME = 40
@@ -121,7 +119,8 @@ def check_writable(path: str | Path) -> None:
 
 def _is_protected(target: Path) -> bool:
     """Whether replacing a file would fail; a mode without writing protects no file."""
-    if _WINDOWS:
+    if sys.platform == "win32":
+        # An open file cannot be replaced there.
         try:
             with target.open("r+b"):
                 return False
