@@ -56,12 +56,13 @@ def missing_wheels(system: str, python: str, *extras: str) -> str | None:
 
 
 def reasons(system: str, python: str, extras: Sequence[str]) -> dict[str, str]:
-    """Why each extra ("" for none) lacks wheels; nothing for those that do not."""
+    """Why extras lack wheels, or "" where bayleaf does without any of them."""
     # Versions that suffice for all extras together suffice for each.
     if missing_wheels(system, python, *extras) is None:
         return {}
+    if reason := missing_wheels(system, python):
+        return {"": reason}
     alone = {extra: missing_wheels(system, python, extra) for extra in extras}
-    alone[""] = missing_wheels(system, python)
     return {extra: reason for extra, reason in alone.items() if reason is not None}
 
 
@@ -77,7 +78,9 @@ def main() -> None:
     print(f"{'':8}", *(f"{system:>14}" for system in SYSTEMS))
     for extra in ["", *extras]:
         row = [
-            " / ".join("no" if extra in found[name, v] else "yes" for v in versions)
+            " / ".join(
+                "no" if {"", extra} & found[name, v].keys() else "yes" for v in versions
+            )
             for name in SYSTEMS
         ]
         print(f"{extra or '-':8}", *(f"{cell:>14}" for cell in row))
