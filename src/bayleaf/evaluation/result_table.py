@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from bayleaf.evaluation.operating_points import OperatingPoint
 
 TERMINAL_WIDTH = 80
+# Box-drawing characters would make a program's print fail where the encoding lacks
+# them, as that of files and pipes on Windows does.
+HEAD_RULE = box.Box("    \n    \n -- \n" + 5 * "    \n", ascii=True)
 
 
 class _Column(NamedTuple):
@@ -114,7 +117,7 @@ def _bare_table(title: str | None) -> Table:
     return Table(
         title=None if title is None else Text(title, style="table.title"),
         title_justify="left",
-        box=box.SIMPLE_HEAD,
+        box=HEAD_RULE,
         show_edge=False,
         padding=(0, 1, 0, 0),
         pad_edge=False,

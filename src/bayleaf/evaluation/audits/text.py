@@ -7,7 +7,6 @@ import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +15,7 @@ from bayleaf.evaluation.audits.audit_figures import AuditFigures
 from bayleaf.evaluation.audits.notes import MEANINGS, audit_notes
 from bayleaf.evaluation.audits.routes import Routes
 from bayleaf.evaluation.audits.tables import FigureTable, audit_tables
+from bayleaf.evaluation.result_table import HEAD_RULE
 from bayleaf.wording import counted, name_list, plain, visible
 
 # Longer names are cut, shorter ones leave room.
@@ -134,7 +134,7 @@ def _columns_of(table: FigureTable, places: Sequence[int]) -> FigureTable:
 def _terminal_table(table: FigureTable) -> Table:
     """A table with a line below its head only."""
     drawn = Table(
-        box=box.SIMPLE_HEAD,
+        box=HEAD_RULE,
         show_edge=False,
         padding=(0, 1, 0, 0),
         pad_edge=False,
