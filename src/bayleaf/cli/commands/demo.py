@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
 import sys
 from pathlib import Path
-from shlex import quote
 from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,7 +101,7 @@ def _next_commands() -> list[str]:
     import bayleaf.datasets
 
     table = Path(bayleaf.datasets.__file__).parent / "tables" / "heart.csv.gz"
-    name, source = _program(), quote(str(_from_here(table)))
+    name, source = _program(), _word(str(_from_here(table)))
     return [
         f"{name} fit {source} --target disease -o heart.json",
         f"{name} explain heart.json {source} --line 1",
@@ -109,11 +111,19 @@ def _next_commands() -> list[str]:
 
 def _program() -> str:
     """Name the command, by the path of this program if PATH has another or none."""
-    program, on_path = Path(sys.argv[0]), which("bayleaf")
-    is_on_path = on_path and Path(on_path).resolve() == program.resolve()
+    # On Windows PATH has bayleaf.exe, and the program is called without its suffix.
+    program, on_path = Path(sys.argv[0]).with_suffix(""), which("bayleaf")
+    is_on_path = (
+        on_path and Path(on_path).resolve().with_suffix("") == program.resolve()
+    )
     if is_on_path or program.name != "bayleaf":
         return "bayleaf"
-    return quote(str(_from_here(program)))
+    return _word(str(_from_here(program)))
+
+
+def _word(text: str) -> str:
+    """Quote one word of a command line for the system's shell."""
+    return subprocess.list2cmdline([text]) if os.name == "nt" else shlex.quote(text)
 
 
 def _from_here(path: Path) -> Path:

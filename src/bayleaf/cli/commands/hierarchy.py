@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from bayleaf.cli.exit_codes import BAD_INPUT
 from bayleaf.cli.file_format import FileFormat
 from bayleaf.cli.options import Source, Strings
-from bayleaf.cli.showing.found import print_json
+from bayleaf.cli.showing.found import print_json, print_json_text
 from bayleaf.wording import name_list, quoted, shown_name, visible
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def learn(
     )
     text = hierarchies_text(trees)
     if output == "-":
-        print(text, end="")
+        print_json_text(text.removesuffix("\n"))
     else:
         write_text(output, text)
     return 0
