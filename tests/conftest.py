@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,18 @@ def load_table(data_folder: Path) -> Callable[[str], pa.Table]:
 def make_frame(request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], Any]:
     """Build a data frame of each kind from a dict of columns."""
     return BACKENDS[request.param]
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt, also where it is ignored, as under nohup.
+
+    Other threads press it by `_thread.interrupt_main`, because os.kill would end the
+    process on Windows.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def give_up(reason: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -221,7 +220,7 @@ def _on_terminal(
     *words: str, interrupt_after: float | None = None
 ) -> tuple[str, float]:
     """What a program writes to a terminal, and when its first character came."""
-    master, slave = pty.openpty()
+    master, slave = pytest.importorskip("pty").openpty()
     program = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *words],
         stdin=slave, stdout=slave, stderr=slave,

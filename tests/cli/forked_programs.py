@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 from bayleaf.cli import main
+from systems import need
 
 # An open file for standard input (0), output (1) and error (2); None closes the stream.
 Streams = Mapping[int, int | None]
@@ -43,6 +44,7 @@ def exit_code(process: int) -> int:
 
 def _start(streams: Streams, program: Callable[[], object]) -> int:
     """Call a function in a fork with other standard streams."""
+    need("fork")
     with warnings.catch_warnings():
         # Newer versions of Python warn if there are other threads; these are idle.
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -228,7 +228,7 @@ def test_demo_compares_explains_and_reports(
     commands = done.out.partition("\nNext")[2].splitlines()[1:]
     assert len(commands) == 3
     for command in commands:
-        program, *words = shlex.split(command)
+        program, *words = shlex.split(command, posix=os.name != "nt")
         assert program.endswith("bayleaf")
         assert run(*words).code == 0
     assert {path.name for path in tmp_path.iterdir()} >= {"heart.json", "explorer.html"}
@@ -242,7 +242,10 @@ def test_verbose_work_stays_off_standard_output(run: Run, heart: Path) -> None:
 
 def test_a_linked_output_stays_a_link(run: Run, model: Path, heart: Path) -> None:
     real, link = model.with_name("real.csv"), model.with_name("link.csv")
-    link.symlink_to(real)
+    try:
+        link.symlink_to(real)
+    except OSError as error:
+        pytest.skip(f"links cannot be made: {error}")
     assert run("predict", model, heart, "-o", link).code == 0
     assert link.is_symlink()
     assert real.read_text().count("\n") == 271
@@ -256,10 +259,13 @@ def test_a_device_is_written_to_and_not_replaced(
     assert null.is_char_device()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_unwinds_the_command_and_leaves_the_old_file(
     name: str, run: Run, model: Path, heart: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if not hasattr(signal, name):
+        pytest.skip(f"this system has no {name}")
     old = heart.with_name("old.csv")
     old.write_text("old")
 
@@ -286,7 +292,7 @@ def test_blank_lines_and_names_of_several_lines_stand_before_the_rows(
     run: Run, tmp_path: Path
 ) -> None:
     source, model = tmp_path / "in.csv", tmp_path / "m.json"
-    source.write_text('\n\n"a\nb",y\n1,p\n2,q\n')
+    source.write_text('\n\n"a\nb",y\n1,p\n2,q\n', newline="\n")
     assert run("fit", source, "--target", "y", "-o", model).code == 0
     done = run("predict", model, source)
     assert done.code == 0

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import random
 import re
 import sys
 import threading
-import tty
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -58,6 +56,9 @@ class Seen(NamedTuple):
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Seen]:
     """Run a command whose streams are a terminal, or a pipe."""
+
+    # Windows has no terminals of this kind.
+    pty, tty = pytest.importorskip("pty"), pytest.importorskip("tty")
 
     def call(words: list[str], *, terminal: bool = True) -> Seen:
         reading, writing = pty.openpty() if terminal else os.pipe()

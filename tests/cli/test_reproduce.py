@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from bayleaf.reproduction import runner, sources
+from systems import need
 
 Run = Callable[..., Any]
 
@@ -112,6 +113,7 @@ def finished_cells(output: Path) -> dict[Path, int]:
 
 def interrupt(output: Path, jobs: int) -> str:
     """Start the command, interrupt it as a terminal does, and give what it said."""
+    need("killpg")
     process = subprocess.Popen(
         command(output, jobs),
         env=environment(),

@@ -24,7 +24,11 @@ from bayleaf.cli.streams import ShownMessages, ShownText
 from cli.forked_programs import Streams, exit_code, start_fork, start_process
 
 Files = Mapping[str, str]
-IGNORED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+IGNORED = [
+    getattr(signal, name)
+    for name in ("SIGHUP", "SIGTERM", "SIGINT")
+    if hasattr(signal, name)
+]
 
 
 def commands(files: Files) -> dict[str, list[str]]:

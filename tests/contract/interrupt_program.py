@@ -8,8 +8,8 @@ and then runs to its end. Prints one line of JSON a case, see `Report`.
 
 from __future__ import annotations
 
+import _thread
 import json
-import os
 import signal
 import sys
 import threading
@@ -196,10 +196,11 @@ def grown(
 
 
 def press(delay: float, pressed: list[float]) -> None:
-    """Send this process Ctrl-C after a while, and note both clocks."""
+    """Press Ctrl-C in this process after a while, and note both clocks."""
     time.sleep(delay)
     pressed += [time.perf_counter(), time.process_time()]
-    os.kill(os.getpid(), signal.SIGINT)
+    # On Windows os.kill would end the process.
+    _thread.interrupt_main()
 
 
 def interrupt(action: Action, delay: float, expected: NDArray[Any], to: Report) -> None:
@@ -242,6 +243,8 @@ def report(name: str, least: float, n_times: int, n_jobs: int, seed: int) -> Rep
 
 def main() -> None:
     """Print what became of each case."""
+    # It is ignored in what nohup or a shell starts in the background.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     least, n_times, n_jobs, seed = sys.argv[1:5]
     for name in sys.argv[5:]:
         found = report(name, float(least), int(n_times), int(n_jobs), int(seed))

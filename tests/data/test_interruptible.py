@@ -1,5 +1,4 @@
-import os
-import signal
+import _thread
 import threading
 import time
 
@@ -30,9 +29,10 @@ def test_few_numbers_are_not_worth_a_thread() -> None:
     assert interruptible(threading.current_thread, MANY) is not threading.main_thread()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_need_not_wait_for_the_end() -> None:
     end = threading.Event()
-    presser = threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT])
+    presser = threading.Timer(0.05, _thread.interrupt_main)
     start = time.monotonic()
     presser.start()
     try:

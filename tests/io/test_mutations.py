@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("resource", reason="memory is measured by its peak")
 PROGRAM = Path(__file__).with_name("mutation_program.py")
 
 

@@ -78,6 +78,9 @@ def postgres() -> Iterator[Postgres | str]:
     except ImportError:
         yield "psycopg is not installed"
         return
+    if not hasattr(os, "geteuid"):
+        yield "the server is started by other means on this system"
+        return
     user = "postgres" if os.geteuid() == 0 else None
     folder = Path(tempfile.mkdtemp(prefix="pg"))
     if user is not None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from systems import need
+
 # Runs the command with those cells of the short run that have some values.
 PROGRAM = """
 import sys
@@ -48,6 +50,7 @@ def finished_cells(output: Path) -> dict[str, int]:
 def test_a_short_run_goes_on_where_it_was_interrupted(
     data_folder: Path, tmp_path: Path, paper: str
 ) -> None:
+    need("killpg")
     environment = {**os.environ, "BAYLEAF_DATA": str(data_folder)}
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     process = subprocess.Popen(

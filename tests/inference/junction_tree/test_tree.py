@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import _thread
 import copy
 import os
 import pickle
-import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -31,6 +32,7 @@ from oracles.small_networks import (
     random_likelihoods,
     random_network,
 )
+from systems import need
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 8)
@@ -285,6 +287,7 @@ def test_threads_share_a_tree() -> None:
 
 @pytest.mark.slow
 def test_a_tree_goes_on_answering_in_a_forked_process() -> None:
+    need("fork")
     code = (
         "import os\n"
         "import numpy as np\n"
@@ -307,17 +310,15 @@ def test_a_tree_goes_on_answering_in_a_forked_process() -> None:
 
 def seconds_of_interrupted(call) -> float:
     """How long a call lasts that is interrupted after a moment."""
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    presser = threading.Timer(0.02, _thread.interrupt_main)
     start = time.perf_counter()
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            call()
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        call()
     return time.perf_counter() - start
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_rows_can_be_interrupted() -> None:
     rng = np.random.default_rng(0)
     network = wide_network(rng)
@@ -330,6 +331,7 @@ def test_rows_can_be_interrupted() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_large_clique_can_be_interrupted() -> None:
     n, card = 8, 7
     table = np.full([card] * n, 1 / card)

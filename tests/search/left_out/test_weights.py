@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import itertools
 import os
-import signal
 import threading
 import time
 from dataclasses import replace
@@ -23,6 +23,7 @@ from bayleaf.search.left_out.weights import (
     learn_weights,
 )
 from offenders import check_each
+from systems import need
 
 
 def _log_probabilities(
@@ -170,6 +171,7 @@ def test_helping_threads_change_no_bit() -> None:
 
 
 def test_a_forked_process_descends_with_threads_of_its_own() -> None:
+    need("fork")
     expected = _descended(2)
     child = os.fork()
     if child == 0:
@@ -202,7 +204,7 @@ def _interrupt_descents(n_times: int, n_rows: int = 30_000) -> None:
         def press(delay: float = delay, sent: list[float] = sent) -> None:
             time.sleep(delay)
             sent.append(time.perf_counter())
-            os.kill(os.getpid(), signal.SIGINT)
+            _thread.interrupt_main()
 
         presser = threading.Thread(target=press)
 
@@ -219,11 +221,13 @@ def _interrupt_descents(n_times: int, n_rows: int = 30_000) -> None:
         assert waited < 0.5
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_descent_ends_at_once_when_interrupted() -> None:
     _interrupt_descents(2, 10_000)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c")
 def test_fifty_interruptions_end_in_time_and_do_no_harm() -> None:
     _interrupt_descents(50)
     np.testing.assert_array_equal(_descended(2), _descended(1))
