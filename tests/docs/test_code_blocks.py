@@ -77,6 +77,19 @@ def test_console_blocks_call_known_programs() -> None:
     check_each(MARKDOWN, check, named)
 
 
+def test_commands_are_quoted_for_every_shell() -> None:
+    # cmd.exe passes single quotes on.
+    def check(path: Path) -> None:
+        text = path.read_text("utf-8")
+        assert (
+            re.findall(r"^\$ .*'.*|pip install(?: [\w.-]+)* '.*", text, re.MULTILINE)
+            == []
+        )
+
+    sources = (DOCS.parent / "src").rglob("*.py")
+    check_each([*MARKDOWN, DOCS.parent / "README.md", *sources], check, str)
+
+
 def test_pages_of_restructured_text_hold_no_code() -> None:
     def check(path: Path) -> None:
         text = path.read_text("utf-8")

@@ -61,7 +61,7 @@ def test_without_matplotlib_a_sentence_names_the_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    with pytest.raises(ImportError, match=r"pip install 'bayleaf\[plot\]'$"):
+    with pytest.raises(ImportError, match=r'pip install "bayleaf\[plot\]"$'):
         rank_bars(SCORES)
 
 

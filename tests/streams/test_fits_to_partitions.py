@@ -434,7 +434,7 @@ def test_without_dask_a_sentence_says_what_to_install(
 ) -> None:
     pa_parquet.write_table(the_table(), tmp_path / "t.parquet")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"pip install 'bayleaf\[dask\]'"):
+    with pytest.raises(ImportError, match=r'pip install "bayleaf\[dask\]"'):
         TANClassifier().fit(
             tmp_path / "t.parquet", target="label", client="tcp://127.0.0.1:1"
         )

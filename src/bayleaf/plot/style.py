@@ -63,7 +63,7 @@ def axes_for(
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
-            "plots need matplotlib; install it with pip install 'bayleaf[plot]'"
+            'plots need matplotlib; install it with pip install "bayleaf[plot]"'
         ) from error
     if ax is None and bare:
         bare_figure = Figure(figsize=(width, height))

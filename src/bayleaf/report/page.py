@@ -153,8 +153,8 @@ def _environment() -> Any:
         from markupsafe import Markup
     except ImportError as error:
         raise ImportError(
-            "a report needs Jinja2; install bayleaf[report], or take the summary as "
-            "JSON"
+            'a report needs Jinja2; install it with pip install "bayleaf[report]", or '
+            "take the summary as JSON"
         ) from error
 
     def finalize(value: Any) -> Any:

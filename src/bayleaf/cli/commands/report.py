@@ -216,8 +216,8 @@ def _check_files(output: Path | None, card: Path | None) -> None:
         check_writable(path)
     if output is not None and find_spec("jinja2") is None:
         raise ValueError(
-            "a report needs Jinja2: install bayleaf[report], or print the summary "
-            "with --json"
+            'a report needs Jinja2; install it with pip install "bayleaf[report]", or '
+            "print the summary with --json"
         )
 
 

@@ -98,7 +98,7 @@ def _opened(client: Any) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise ImportError(
-            "fits on workers need Dask; install it with pip install 'bayleaf[dask]'"
+            'fits on workers need Dask; install it with pip install "bayleaf[dask]"'
         ) from error
     if not isinstance(client, str):
         if client is not None and not isinstance(client, Client):
