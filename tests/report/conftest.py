@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,14 +16,18 @@ from bayleaf.evaluation.groups import estimates
 from bayleaf.report import page, summarize
 from oracles.small_tables import classifier
 
+_ENVIRONMENT = functools.cache(page._environment)
 
-@pytest.fixture(scope="session", autouse=True)
-def quick_pages() -> Iterator[None]:
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Compile templates once, and compare groups on a coarse grid: both take long."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(estimates, "_QUANTILES", 50)
-        patch.setattr(page, "_environment", functools.cache(page._environment))
-        yield
+        # Other folders' tests need the fine grid, also in the same process.
+        if Path(__file__).parent in item.path.parents:
+            patch.setattr(estimates, "_QUANTILES", 50)
+            patch.setattr(page, "_environment", _ENVIRONMENT)
+        return (yield)
 
 
 @pytest.fixture(scope="session")
