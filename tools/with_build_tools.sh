@@ -7,9 +7,12 @@ set -eu
 bin=$(cd "$1" && pwd)
 shift
 
+# Compiles a trial program: macOS has a c++ that only offers to install one.
 has_compiler() {
   for compiler in "${CXX:-}" c++ g++ clang++; do
-    [ -n "$compiler" ] && command -v "$compiler" >/dev/null 2>&1 && return
+    [ -n "$compiler" ] \
+      && echo '#include <span>' | $compiler -std=c++20 -fsyntax-only -x c++ - \
+        >/dev/null 2>&1 && return
   done
   return 1
 }
@@ -26,7 +29,9 @@ if ! [ -x "$bin/zig-c++" ] && ! has_compiler; then
   }
   zig=$("$bin/python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).with_name("zig"))')
   for language in cc c++; do
-    printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$zig" "$language" >"$bin/zig-$language"
+    # It would otherwise use every instruction of this processor, at every level.
+    printf '#!/bin/sh\nexec "%s" %s -mcpu=baseline "$@"\n' "$zig" "$language" \
+      >"$bin/zig-$language"
     chmod +x "$bin/zig-$language"
   done
 fi

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +101,30 @@ def test_all_levels_are_built_where_all_are_wanted() -> None:
     if os.environ.get("BAYLEAF_LEVELS") != "all":
         pytest.skip("only this processor's level is built; `make levels` builds all")
     assert library.usable_levels() == library.supported_levels()
+
+
+def test_the_baseline_level_needs_no_later_instruction() -> None:
+    """A compiler that builds for its own processor would put some there."""
+    path, disassembler = library._path("baseline"), shutil.which("objdump")
+    if path is None or platform.machine().lower() not in ("x86_64", "amd64"):
+        pytest.skip("the baseline of x86-64 is not built; `make levels` builds all")
+    if disassembler is None:
+        pytest.skip("needs objdump, of binutils")
+    text = subprocess.run(
+        [disassembler, "-d", "--no-show-raw-insn", str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    names = set(re.findall(r"\t([a-z]\w+)", text))
+    assert {"mulsd", "call"} & names
+    # All of AVX and later begin with v; the others are of SSE3 to SSE4.2 and BMI.
+    later = re.compile(
+        "v(?!err|erw).*|(popcnt|lzcnt|andn|bextr|blsr|mulx|rorx|[sr]arx|sh[lr]x|crc32|"
+        "pshufb|palignr|h?addsub..|ph(add|sub).*|round..|blend.*|pblend.*|dpp.|p(min|max)(sb|"
+        "ud|uw|sd)|pcmp(eqq|gtq|.str.)|pmov[sz].*|p(ext|ins)r[bdq]|ptest|pmulld)[lqw]?"
+    )
+    assert [name for name in sorted(names) if later.fullmatch(name)] == []
 
 
 @pytest.mark.slow

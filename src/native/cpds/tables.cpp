@@ -143,7 +143,7 @@ private:
 // Weights of the depths that a family has, those beyond its last parent counted for the
 // deepest, without zeros at the end.
 std::vector<double> used_scales(std::span<const double> scales, int64_t n_variables) {
-    const auto n_used = std::min(n_variables, std::ssize(scales));
+    const auto n_used = std::min<int64_t>(n_variables, std::ssize(scales));
     std::vector<double> used(scales.begin(), scales.begin() + n_used);
     for (const double deeper : scales.subspan(n_used)) used.back() += deeper;
     while (!used.empty() && used.back() == 0.0) used.pop_back();

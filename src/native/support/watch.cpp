@@ -46,8 +46,13 @@ void* content_of(void* capsule) noexcept {
 }
 
 bool must_stop() noexcept {
-    return stop_flag != nullptr &&
-           std::atomic_ref<int32_t>(*stop_flag).load(std::memory_order_relaxed) != 0;
+    if (stop_flag == nullptr) return false;
+#if defined(__cpp_lib_atomic_ref)
+    return std::atomic_ref<int32_t>(*stop_flag).load(std::memory_order_relaxed) != 0;
+#else
+    // libc++ before version 19, that of Xcode before 16.3.
+    return __atomic_load_n(stop_flag, __ATOMIC_RELAXED) != 0;
+#endif
 }
 
 void Watch::look() {
