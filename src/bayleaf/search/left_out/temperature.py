@@ -53,10 +53,12 @@ def best_temperature(
         slope, curvature = _slope(beta, offsets, finite, weights)
         low, high = (beta, high) if slope < 0 else (low, beta)
         step = beta - slope / curvature if curvature > 0 else low
-        following = step if low < step < high else (low + high) / 2.0
-        if abs(following - beta) <= _TOLERANCE * beta:
-            break
+        following = step if low <= step <= high else (low + high) / 2.0
+        # The last step is taken, too: its own error is about its square.
+        is_near = abs(following - beta) <= _TOLERANCE * beta
         beta = following
+        if is_near:
+            break
     return float(1.0 / beta)
 
 
