@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "support/exp_log.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -27,7 +28,7 @@ struct Terms {
     uint64_t of_large(double count) const {
         if (!(count > 0.0)) return 0;
         return static_cast<uint64_t>(
-            static_cast<int64_t>(std::rint(count * std::log(count) * scale)));
+            static_cast<int64_t>(std::rint(count * log_of(count) * scale)));
     }
     bool cover(double count) const { return count < static_cast<double>(table.size()); }
     // Of a whole n >= 0, looked up where it is small.

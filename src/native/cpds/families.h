@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/states.h"
+#include "support/exp_log.h"
 #include "support/views.h"
 
 namespace bayleaf {
@@ -145,11 +146,11 @@ struct Prior {
     double scaled_log_probability(int64_t state, double count, double all,
                                   double scale) const {
         const double weight = weights[state];
-        return scale * std::log((count + weight) / (all + strength) * (strength / weight));
+        return scale * log_of((count + weight) / (all + strength) * (strength / weight));
     }
     // The same for states without counts, whichever they are.
     double scaled_absence(double all, double scale) const {
-        return scale * std::log(strength / (all + strength));
+        return scale * log_of(strength / (all + strength));
     }
 
 private:

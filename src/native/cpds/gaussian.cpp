@@ -35,8 +35,8 @@ double log_constant(double freedom) {
     const double inverse = 1.0 / v, square = inverse * inverse;
     const double series =
         -inverse * (0.25 - square * (1.0 / 24.0 - square * (0.05 - square * 17.0 / 112.0)));
-    return std::log(product) + 0.5 * std::log(0.5 * v) + series -
-           0.5 * (std::log(freedom) + kLogOfPi);
+    return log_of(product) + 0.5 * log_of(0.5 * v) + series -
+           0.5 * (log_of(freedom) + kLogOfPi);
 }
 
 // The families of all pieces, class by class; see bayleaf/native/gaussian.py.
@@ -200,7 +200,7 @@ private:
         for (int64_t row = 0; row < size_; ++row) {
             const double spread = scale[row] * (1.0 + leverage[row]) + more[row];
             const double e = residual[row];
-            const double far = log_of_one_or_more(1.0 + e * e / (spread * freedom[row]));
+            const double far = log_of_normal(1.0 + e * e / (spread * freedom[row]));
             // A spread is at least the prior's share, above the square root of nothing.
             const double found = constants[row] - 0.5 * log_of_positive(spread) -
                                  0.5 * (freedom[row] + 1.0) * far;
@@ -248,7 +248,7 @@ private:
     static double log_of_positive(double x) {
         // Scaled up by a power of two, so that the logarithm is of one or more.
         constexpr double kScale = 0x1p100, kLogOfScale = 100.0 * 0x1.62e42fefa39efp-1;
-        return log_of_one_or_more(std::max(x * kScale, 1.0)) - kLogOfScale;
+        return log_of_normal(std::max(x * kScale, 1.0)) - kLogOfScale;
     }
 
     const Families& families_;
@@ -293,8 +293,9 @@ BAYLEAF_API int32_t bl_gaussian_families(
             throw std::invalid_argument("the pieces do not fit into the values");
         const Rows rows{{positions, n_columns, n_rows}, view(own, n_rows),
                         view(row_shares, n_rows)};
-        const auto write = [&](auto* out) {
-            Writer(families, rows, Stack{out, n_rows, n_classes, n_all}, first).write();
+        const auto write = [&]<class Value>(Value* out) {
+            const Stack<Value> values{out, n_rows, n_classes, n_all};
+            Writer(families, rows, values, first).write();
         };
         if (is_single)
             write(static_cast<float*>(values));

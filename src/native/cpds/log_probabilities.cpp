@@ -11,6 +11,7 @@
 
 #include "counts/distinct_keys.h"
 #include "cpds/families.h"
+#include "support/exp_log.h"
 #include "support/interface.h"
 #include "support/watch.h"
 
@@ -54,14 +55,14 @@ public:
     }
 
     double log(int64_t place) const {
-        const double value = std::log(values_[place]);
+        const double value = log_of(values_[place]);
         return logs_.empty() ? value : value + logs_[place];
     }
 
 private:
     void move_to_logs() {
         logs_.resize(values_.size());
-        for (std::size_t i = 0; i < values_.size(); ++i) logs_[i] += std::log(values_[i]);
+        for (std::size_t i = 0; i < values_.size(); ++i) logs_[i] += log_of(values_[i]);
         std::ranges::fill(values_, 1.0);
         least_ = 1.0;
     }
@@ -322,9 +323,10 @@ BAYLEAF_API int32_t bl_write_log_probabilities(const void* networks, int64_t fea
         const LeftOut left_out{view(own, n_rows), view(shares, n_rows)};
         check_rows(all, codes, left_out);
         const PseudoWeights rule{each, together, shared};
-        const auto write = [&](auto* pieces) {
-            write_log_probabilities(all, feature, codes, rule, left_out,
-                           Stack{pieces, n_rows, all.n_classes, n_pieces}, first, n_depths);
+        const auto write = [&]<class Value>(Value* out) {
+            const Stack<Value> pieces{out, n_rows, all.n_classes, n_pieces};
+            write_log_probabilities(all, feature, codes, rule, left_out, pieces, first,
+                                    n_depths);
         };
         if (is_single)
             write(static_cast<float*>(values));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/checks.h"
+#include "support/exp_log.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -73,7 +74,7 @@ public:
         weigh_gates();
         find_paths(weight);
         update(cells_of_row);
-        return -weight * std::log(std::max(true_shares_[0], kLeast));
+        return -weight * log_of(std::max(true_shares_[0], kLeast));
     }
 
 private:
@@ -90,7 +91,7 @@ private:
             if (cells_of_row[k] < 0) continue;
             if (n_factors == counters_.most_factors) {
                 for (int64_t j = 0; j < n_columns; ++j) {
-                    logs_[j] = (took_logs ? logs_[j] : 0.0) + std::log(shares[j]);
+                    logs_[j] = (took_logs ? logs_[j] : 0.0) + log_of(shares[j]);
                     shares[j] = 1.0;
                 }
                 n_factors = 0;
@@ -110,9 +111,9 @@ private:
     // Turns exp(logs) * shares of a node into numbers whose largest is 1.
     void exponentiate(int64_t node) {
         const int64_t first = tree_.columns[node], last = tree_.columns[node + 1];
-        for (int64_t j = first; j < last; ++j) logs_[j] += std::log(shares_[j]);
+        for (int64_t j = first; j < last; ++j) logs_[j] += log_of(shares_[j]);
         const double most = *std::max_element(logs_.begin() + first, logs_.begin() + last);
-        for (int64_t j = first; j < last; ++j) shares_[j] = std::exp(logs_[j] - most);
+        for (int64_t j = first; j < last; ++j) shares_[j] = exp_of_negative(logs_[j] - most);
     }
 
     void normalize(int64_t node) {
@@ -129,7 +130,7 @@ private:
                 throw std::invalid_argument("a row has a class that an expert lacks");
             learned_[node] = tree_.columns[node] + own;
             true_shares_[node] = shares_[learned_[node]];
-            values_[node] = std::exp(-sigma_ * (1.0 - true_shares_[node]));
+            values_[node] = exp_of_negative(-sigma_ * (1.0 - true_shares_[node]));
         }
     }
 

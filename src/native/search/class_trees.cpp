@@ -154,7 +154,7 @@ private:
             double sum = 0.0;
             for (const double score : scores) sum += exp_of_negative(score - most);
             const double own = scores[rows_.own[row]] - most;
-            loss += rows_.weights[row] * (log_of_one_or_more(sum) - own);
+            loss += rows_.weights[row] * (log_of_normal(sum) - own);
         }
         watch_.add((scores_.rows - rows_.n_fitted) * scores_.columns * 6);
         return loss;

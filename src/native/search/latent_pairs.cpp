@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "support/exp_log.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -70,7 +71,7 @@ double likelihood_ratio(const PairTable& table) {
             for (int64_t y = 0; y < table.n_right; ++y) {
                 const double count = table.count(c, x, y);
                 if (count > 0.0)
-                    amount += count * std::log(count / table.expected(c, x, y));
+                    amount += count * log_of(count / table.expected(c, x, y));
             }
     return std::max(2.0 * amount, 0.0);
 }
@@ -90,7 +91,7 @@ double divergence(const PairTable& table) {
                 const double count = table.count(c, x, y);
                 if (count <= 0.0) continue;
                 const double apart = total * table.expected(c, x, y);
-                amount += count * std::log(count * expected_total / apart);
+                amount += count * log_of(count * expected_total / apart);
             }
         }
     }

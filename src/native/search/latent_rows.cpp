@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/checks.h"
+#include "support/exp_log.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -93,9 +94,9 @@ Score predict(const Gains& gains, const Weights& weights,
                       if constexpr (wants_likelihood) {
                           double total = 0.0;
                           for (int64_t c = 0; c < n_classes; ++c)
-                              total += std::exp(values[c] - largest);
+                              total += exp_of_negative(values[c] - largest);
                           const double log_share =
-                              values[true_class] - largest - std::log(total);
+                              values[true_class] - largest - log_of(total);
                           score.likelihood += weights[row] * log_share;
                       }
                   }

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "support/exp_log.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -32,7 +33,7 @@ double sum_of_logs(int64_t n_classes, Count count) {
     double amount = 0.0;
     for (int64_t c = 0; c < n_classes; ++c) {
         const double n = count(c);
-        if (n > 0.0) amount += n * std::log(n / total);
+        if (n > 0.0) amount += n * log_of(n / total);
     }
     return amount;
 }
@@ -212,7 +213,7 @@ void place_empty_cells(const Cells& cells, const Matrix<double>& merged,
         const double total = std::accumulate(own.begin(), own.end(), 0.0);
         for (std::size_t c = 0; c < own.size(); ++c) {
             const double share = prediction.share(static_cast<int64_t>(c));
-            own[c] = std::log((own[c] + share) / (total + 1.0));
+            own[c] = log_of((own[c] + share) / (total + 1.0));
         }
     }
     std::vector<double> q(prediction.n_classes());

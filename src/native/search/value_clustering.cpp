@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "support/exp_log.h"
 #include "support/interface.h"
 #include "support/views.h"
 #include "support/watch.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr double kRounding = 1e-13;
 
 double x_log_x(double x) {
-    return x > 0.0 ? x * std::log(x) : 0.0;
+    return x > 0.0 ? x * log_of(x) : 0.0;
 }
 
 // A cluster in the list: its number, and the slot where its shares and losses stand.

@@ -105,7 +105,7 @@ void turn_to_errors(const Tile& tile, Lanes& loss, double* slope) {
         for (int64_t lane = 0; lane < kLanes; ++lane) {
             const int64_t i = j + lane;
             loss[lane] +=
-                weight[i] * (log_of_one_or_more(total[i]) + (highest[i] - truth[i]));
+                weight[i] * (log_of_normal(total[i]) + (highest[i] - truth[i]));
         }
     for (int64_t j = 0; j < filled; ++j) total[j] = weight[j] / total[j];
     for (int64_t c = 0; c < n_classes; ++c)

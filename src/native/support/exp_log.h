@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace bayleaf {
@@ -38,9 +39,9 @@ inline double exp_of_negative(double x) {
     return std::bit_cast<double>(std::bit_cast<uint64_t>(p) + power);
 }
 
-// log(x) for normal x >= 1, by the series of log((1 + s) / (1 - s)) with the coefficients
+// log(x) for normal x > 0, by the series of log((1 + s) / (1 - s)) with the coefficients
 // of fdlibm (Sun Microsystems 1993).
-inline double log_of_one_or_more(double x) {
+inline double log_of_normal(double x) {
     // x = 2^k (1 + f) with 1 + f between the square roots of one half and of two.
     constexpr uint64_t kRootOfHalf = 0x3fe6a09e00000000, kOne = 0x3ff0000000000000;
     constexpr uint64_t kMantissa = 0x000fffffffffffff, kTwoTo52 = 0x4330000000000000;
@@ -59,6 +60,15 @@ inline double log_of_one_or_more(double x) {
     const double half_square = 0.5 * f * f;
     return k * kLn2High -
            ((half_square - (s * (half_square + even + odd) + k * kLn2Low)) - f);
+}
+
+// log(x) for every x.
+inline double log_of(double x) {
+    constexpr double kLeast = 0x1p-1022, kMost = 0x1.fffffffffffffp+1023;
+    if (x >= kLeast && x <= kMost) return log_of_normal(x);
+    if (x > 0.0 && x < kLeast)
+        return log_of_normal(x * 0x1p54) - 54.0 * kLn2Low - 54.0 * kLn2High;
+    return std::log(x);  // infinite or no number, exact in every library
 }
 
 }  // namespace bayleaf

@@ -7,7 +7,6 @@
 #include <limits>
 #include <new>
 #include <numeric>
-#include <ranges>
 
 #include "support/checks.h"
 
@@ -89,10 +88,10 @@ private:
             throw std::invalid_argument("the distributions have too few cells");
         table.given_steps.resize(family.size());
         int64_t step = 1;
-        for (const int64_t v : std::views::reverse(family)) {
-            const auto place = std::ranges::find(table.members, static_cast<int32_t>(v));
+        for (auto v = family.rbegin(); v != family.rend(); ++v) {
+            const auto place = std::ranges::find(table.members, static_cast<int32_t>(*v));
             table.given_steps[place - table.members.begin()] = step;
-            step *= tree_.variables[v].card;
+            step *= tree_.variables[*v].card;
         }
         table.cells.reserve(step);
         append_cells(table, 0, &parts_.cells[tree_.n_cells]);

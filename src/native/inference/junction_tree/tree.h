@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "support/exp_log.h"
 #include "support/views.h"
 
 namespace bayleaf::junction_tree {
@@ -36,7 +37,7 @@ struct Scale {
     }
     double log() const {
         constexpr double kLogOfTwo = 0.693147180559945309417;
-        return std::log(mantissa) + static_cast<double>(exponent) * kLogOfTwo;
+        return log_of(mantissa) + static_cast<double>(exponent) * kLogOfTwo;
     }
 };
 
