@@ -238,5 +238,5 @@ def test_a_missing_jinja_is_told(
 ) -> None:
     monkeypatch.setattr(pages, "_environment", pages._environment.__wrapped__)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r"install bayleaf\[report\]"):
+    with pytest.raises(ImportError, match=r"install .bayleaf\[report\]"):
         report_html(summary)
