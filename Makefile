@@ -19,7 +19,7 @@ WITH_TOOLS := tools/with_build_tools.sh $(BIN)
 # keeps that of the modules that are imported.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow long lint docs man levels floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines requirements
+.PHONY: demo test slow long lint docs man levels cross platforms floors pandas2 bench accuracy accuracy-peers papers wheel sanitize clean ready lines requirements
 
 demo: ready
 	@$(STEP) "Fit, compare and explain classifiers" "5 s" $(BIN)/bayleaf demo
@@ -60,6 +60,35 @@ levels: $(VENV)/group-test
 	@$(MAKE) --no-print-directory BAYLEAF_LEVELS=all $(CORE)/built-all
 	@BAYLEAF_LEVELS=all $(STEP) "Compare the bits of all instruction sets" "30 s" \
 	  $(BIN)/python -m pytest -n 2 tests/native/test_levels.py
+
+# Whether every source compiles for ARM and with macOS's integers and library.
+cross: $(VENV)/group-platforms
+	@$(STEP) -q "Compile the native core for aarch64 and macOS" "30 s" \
+	  $(WITH_TOOLS) $(BIN)/python tools/platforms/cross_compile.py --quick \
+	  aarch64-linux-gnu aarch64-macos
+
+# Other platforms on Linux and x86-64: their compilers, and emulators to run what they
+# build. macOS cannot be emulated; nothing is run there.
+PLATFORMS := build/platforms
+platforms: $(VENV)/group-test $(VENV)/group-platforms
+	@$(STEP) -q "Install compilers and emulators" "1 minute" tools/platforms/emulators.sh
+	@$(STEP) -q "Build the native core for other platforms" "5 minutes" \
+	  $(WITH_TOOLS) $(BIN)/python tools/platforms/cross_compile.py
+	@$(STEP) "Record calls of the native core" "5 s" \
+	  $(BIN)/python tools/platforms/record_calls.py $(PLATFORMS)/calls
+	@$(STEP) -q "Install a Python for aarch64" "1 minute" \
+	  tools/platforms/aarch64_python.sh $(BIN)/python -c "import bayleaf"
+	@$(STEP) "Repeat the calls on other platforms" "1 minute" \
+	  tools/platforms/repeat_calls.sh $(BIN)/python
+	@$(STEP) "Run the native tests on aarch64" "5 minutes" \
+	  tools/platforms/aarch64_python.sh $(BIN)/python -m pytest -q -m "not slow" tests/native
+	@$(STEP) "Fit every classifier here" "10 s" \
+	  $(BIN)/python tools/platforms/fitted_models.py fit $(PLATFORMS)/x86_64.npz
+	@$(STEP) "Fit every classifier on aarch64" "5 minutes" \
+	  tools/platforms/aarch64_python.sh $(BIN)/python \
+	  tools/platforms/fitted_models.py fit $(PLATFORMS)/aarch64.npz
+	@$(STEP) "Compare the models" "1 s" $(BIN)/python tools/platforms/fitted_models.py \
+	  compare $(PLATFORMS)/x86_64.npz $(PLATFORMS)/aarch64.npz
 
 # The least version of every requirement: classifiers must work with all of them. The core
 # has no Python in it and is not built again.
