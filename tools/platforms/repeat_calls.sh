@@ -20,6 +20,8 @@ for target in x86_64-linux-gnu x86_64-linux-musl aarch64-linux-gnu; do
   program "$target" "$calls/$target"
 done
 program x86_64-windows-gnu "$calls/windows.exe"
+# Its first start makes a folder, and says so.
+wineboot --init >/dev/null 2>&1 || true
 
 failed=
 # repeat NAME LIBRARY COMMAND ...

@@ -30,13 +30,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
         If the folder does not exist or cannot be written.
     """
     check_writable(path)
-    # A link stays a link: what it points to is replaced.
-    target = Path(path).resolve()
-    check_writable(target)
+    target = Path(path)
     if target.exists() and not target.is_file():
         # A device or pipe, such as /dev/null, has no older content to keep.
         yield target
         return
+    # A link stays a link: what it points to is replaced.
+    target = target.resolve()
+    check_writable(target)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     temporary = target.with_name(
         f".{target.name[:_MOST_OF_A_NAME]}.{secrets.token_hex(4)}.part"

@@ -20,7 +20,8 @@ def onnx_library() -> Any:
         import onnx
     except ImportError:
         raise ImportError(
-            "graphs of operators need the library onnx; install bayleaf[onnx]"
+            "graphs of operators need the library onnx; install it with "
+            'pip install "bayleaf[onnx]"'
         ) from None
     return onnx
 

@@ -14,7 +14,8 @@ try:
     from sqlglot import exp
 except ImportError as error:  # pragma: no cover - told where the extra is absent
     raise ImportError(
-        "SQL is written by sqlglot, which is not installed; install bayleaf[sql]"
+        "SQL is written by sqlglot, which is not installed; install it with "
+        'pip install "bayleaf[sql]"'
     ) from error
 
 Expression = Any
