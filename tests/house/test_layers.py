@@ -23,6 +23,7 @@ ORDER = [
     ("scores",),
     ("search",),
     ("inference",),
+    ("scoring",),
     ("models",),
     ("describe",),
     ("latent",),

@@ -22,6 +22,7 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import RowFacts, UsedCells
 from bayleaf.models.support.class_trees import ClassTrees
 from bayleaf.models.support.nested_levels import AverageLevels
+from bayleaf.models.support.network_terms import nested_terms
 from bayleaf.models.support.number_terms import (
     Curves,
     WeightedLinearFamilies,
@@ -35,6 +36,7 @@ from bayleaf.models.texts.average_remarks import average_remarks
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
 from bayleaf.models.texts.weighted_edge import WeightedEdge
 from bayleaf.native.cpds import LogProbabilityTables
+from bayleaf.scoring.terms import Look, Term
 from bayleaf.wording import counted
 
 # Log-probabilities held at a time while rows are explained.
@@ -208,6 +210,15 @@ class AveragedKDBModel(ModelKind):
         for more in self._beside_tables:
             alone += more.alone(feature, self._every_state(feature))
         return np.asarray(alone)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The base, the families of all networks, densities, curves and trees."""
+        return (
+            Look.constant(self.base),
+            *nested_terms(self.networks, self.weights, self.smoothing, self.n_classes),
+            *(t for part in self._beside_tables for t in part.terms(self.domain.cards)),
+        )
 
     @property
     def shipped(self) -> ShippedAverage:

@@ -22,10 +22,12 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.network_model import NetworkModel
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.drawn_networks import DrawnRow, drawn_cpds, touched
+from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.shared_information import averaged_arcs, turned
 from bayleaf.models.support.shipped import ShippedNetworks
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, WeightedArc, class_over_features
+from bayleaf.scoring.terms import LogSum, Term
 
 Floats = NDArray[np.float64]
 
@@ -177,6 +179,13 @@ class AveragedNetworksModel(ModelKind):
             f"an average of {len(members)} networks, each with arcs of its own",
             arcs,
         )
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The log of the mean over the networks."""
+        networks = (model.network for model in self.networks)
+        members = tuple(sum_out(network, network.dag.order) for network in networks)
+        return (LogSum(networks=members),)
 
     @property
     def shipped(self) -> ShippedNetworks:

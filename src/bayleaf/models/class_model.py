@@ -22,6 +22,7 @@ from bayleaf.models.support.shipped import (
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.feature_shape import FeatureShape
 from bayleaf.models.texts.picture import PicturedGraph
+from bayleaf.scoring.terms import Term
 
 LogScores = NDArray[np.float64]
 
@@ -105,6 +106,11 @@ class ClassModel(Protocol):
     @property
     def shipped(self) -> ShippedNetwork | ShippedNetworks | ShippedAverage:
         """What a page holds that computes with the model without Python."""
+        ...
+
+    @property
+    def terms(self) -> Sequence[Term]:
+        """What class scores are sums of, constants first."""
         ...
 
     def table(self, variable: int) -> tuple[Sequence[int], NDArray[np.float64]]:

@@ -20,7 +20,9 @@ from bayleaf.models.latents.network import latent_network
 from bayleaf.models.latents.reports import features_given_class, latent_reports
 from bayleaf.models.latents.tables import HierarchicalTables
 from bayleaf.models.rules.latent_rules import LatentReport, latent_names
+from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.scoring.terms import Term
 from bayleaf.wording import brief_fields, name_list
 
 # A class child whose features have more joint codes than this has no look-up table.
@@ -137,6 +139,11 @@ class HierarchicalNaiveBayesModel(HierarchicalTables):
         if variable == class_index:
             return (), self.prior
         return (class_index,), features_given_class(self)[variable]
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The network; features are revealed in their own order."""
+        return (sum_out(self.network, range(self.tree.n_features)),)
 
     @property
     def shipped(self) -> ShippedNetwork:

@@ -26,8 +26,10 @@ from bayleaf.models.mixtures.latent_class_explanation import explain_components
 from bayleaf.models.mixtures.latent_class_text import component_remarks
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
+from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.shipped import ShippedNetwork
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
+from bayleaf.scoring.terms import Term
 from bayleaf.wording import counted, quoted
 
 # Log joints of components and classes that are computed together.
@@ -260,6 +262,11 @@ class LatentClassModel(ModelKind):
         if variable == class_index:
             return (), self.prior
         return (class_index,), self.class_table(variable)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The network; features are revealed in their own order."""
+        return (sum_out(self.network, range(len(self.domain) - 1)),)
 
     @property
     def shipped(self) -> ShippedNetwork:

@@ -16,6 +16,7 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.rules.latent_rules import LatentReport
 from bayleaf.models.support.cells import UsedCells
+from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.shipped import (
     ShippedAverage,
     ShippedNetwork,
@@ -29,6 +30,7 @@ from bayleaf.models.texts.feature_shape import (
 )
 from bayleaf.models.texts.html_summary import NotebookModel
 from bayleaf.models.texts.picture import CLASS, FEATURE, LATENT, USED, PicturedGraph
+from bayleaf.scoring.terms import Term
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
@@ -119,6 +121,16 @@ class ModelKind(NotebookModel):
             )
         order = [node for node in network.dag.order if node != len(network.domain) - 1]
         return ShippedNetwork(network, self.picture.kinds, tuple(order))
+
+    @property
+    def terms(self: ClassModel) -> tuple[Term, ...]:
+        """Those of the network."""
+        network = _network(self)
+        if network is None:
+            raise TypeError(
+                f"a {type(self).__name__} has no network and defines no terms"
+            )
+        return (sum_out(network, network.dag.order),)
 
     def table(self: ClassModel, variable: int) -> tuple[Sequence[int], Floats]:
         """That of the network; the class prior for the class."""

@@ -22,6 +22,7 @@ from bayleaf.models.support.shared_information import one_dependence_arcs, turne
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
 from bayleaf.models.texts.picture import PicturedGraph, class_over_features
+from bayleaf.scoring.terms import PRIOR, Bank, LogSum, Look, Term
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
@@ -152,6 +153,48 @@ class OneDependenceTables(ModelKind):
         """Positions of a feature's states, without that of missing cells."""
         start = int(self.offsets[feature])
         return slice(start, start + self.domain.cards[feature])
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Each state of each super-parent is a member of a bank of naive Bayes.
+
+        A missing super-parent is summed out: then all of its states are members.
+        """
+        *cards, n_classes = self.domain.cards
+        spans = [self._states(feature) for feature in range(len(cards))]
+        known = np.concatenate([np.arange(span.start, span.stop) for span in spans])
+        with np.errstate(divide="ignore"):
+            prior = np.log(self.prior)
+            parent = np.log(self.parent_probabilities[:, known])
+            child = np.log(self.child_probabilities[:, known[:, None], known])
+        usable, shape = self.usable[known], (len(known), n_classes)
+        looks, mask, fallback = [], [], [Look.constant(prior)]
+        starts = np.cumsum([0, *cards])
+        for feature, card in enumerate(cards):
+            states = slice(int(starts[feature]), int(starts[feature + 1]))
+            table = np.moveaxis(child[:, :, states], (2, 1), (0, 1)).copy()
+            # The super-parent adds ln P(state | class), to the prior if it is missing.
+            table[:, states] = 0.0
+            table[np.arange(card), np.arange(card) + states.start] = parent[:, states].T
+            looks.append(Look.of_states(feature, card, table.reshape(card, -1)))
+            absent = np.zeros(shape)
+            absent[states] = parent[:, states].T
+            looks.append(
+                Look(
+                    PRIOR,
+                    (feature,),
+                    (np.arange(card + 1),),
+                    np.array([[card]]),
+                    absent.reshape(1, -1),
+                )
+            )
+            allowed = np.zeros((card, len(known)))
+            counted = np.eye(card, dtype=bool) & usable[states]
+            allowed[:, states] = np.where(counted, 0.0, -np.inf)
+            mask.append(Look.of_states(feature, card, allowed))
+            fallback.append(Look.of_states(feature, card, parent[:, states].T))
+        bank = Bank(np.tile(prior, (len(known), 1)), tuple(looks))
+        return (LogSum(paths=((bank,),), mask=tuple(mask), fallback=tuple(fallback)),)
 
     @property
     def shipped(self) -> ShippedAverage:

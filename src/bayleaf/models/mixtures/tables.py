@@ -24,6 +24,7 @@ from bayleaf.models.support.cells import Fact, RowFacts, UsedCells
 from bayleaf.models.support.gate_rows import drawn_bank, expert_shares, output_rows
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts, TableSize
+from bayleaf.scoring.terms import Bank, LogSum, Look, Term
 from bayleaf.wording import counted
 
 Floats = NDArray[np.float64]
@@ -161,6 +162,12 @@ class MixtureTables(ModelKind):
         return found
 
     @property
+    def terms(self) -> tuple[Term, ...]:
+        """The shift of the prior, and the log of the mean over the mixtures."""
+        paths = tuple(tuple(_bank_of(bank) for bank in banks) for banks in self.starts)
+        return Look.constant(self._shift), LogSum(paths=paths, is_posterior=True)
+
+    @property
     def shipped(self) -> ShippedAverage:
         """Tables of all gates and experts, in nats, and the shift of the prior."""
         starts = [
@@ -257,6 +264,17 @@ class MixtureTables(ModelKind):
     def with_class_prior(self, class_prior: Floats) -> Self:
         """Return the same model under another class prior, shape (n_classes,)."""
         return replace(self, prior=np.asarray(class_prior, dtype=np.float64))
+
+
+def _bank_of(bank: NaiveBayesBank) -> Bank:
+    """A bank as terms hold it."""
+    spans = itertools.pairwise(bank.offsets.tolist())
+    tables = [bank.log_table[start:end] for start, end in spans]
+    looks = [
+        Look.of_states(feature, len(table), table.reshape(len(table), -1))
+        for feature, table in enumerate(tables)
+    ]
+    return Bank(bank.log_prior, tuple(looks))
 
 
 def log_gate_weights(banks: Banks, codes: Codes) -> Floats:

@@ -19,10 +19,12 @@ from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.class_model import LogScores
 from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.network_model import NetworkModel
+from bayleaf.models.support.network_terms import sum_out
 from bayleaf.models.support.number_terms import WeightedLinearFamilies, odds_between
 from bayleaf.models.support.shipped import ShippedAverage
 from bayleaf.models.support.support_counts import SupportCounts
 from bayleaf.models.texts.feature_shape import FeatureShape, feature_shape
+from bayleaf.scoring.terms import Look, Term
 from bayleaf.wording import counted, shown_name
 
 Floats = NDArray[np.float64]
@@ -203,6 +205,15 @@ class HybridNetworkModel(ModelKind):
         codes = Codes.from_columns(columns, self.domain.cards[:-1])
         alone = self.linear.alone(feature, codes)
         return feature_shape(variable, alone, self.state_counts[feature], classes)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The base, the tables under a uniform class prior, and the numbers."""
+        terms: list[Term] = [Look.constant(self.base)]
+        if self.table_weight:
+            network = self._evidence.network
+            terms.append(sum_out(network, network.dag.order, self.table_weight))
+        return (*terms, *self.linear.terms(self.domain.cards))
 
     @property
     def shipped(self) -> ShippedAverage:

@@ -18,6 +18,7 @@ from bayleaf.models.model_kind import ModelKind
 from bayleaf.models.networks.class_network import ClassNetwork
 from bayleaf.models.support.shipped import ShippedNetwork
 from bayleaf.models.support.support_counts import SupportCounts
+from bayleaf.scoring.terms import Look, Term
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,6 +132,16 @@ class NetworkPosteriorModel(ClassNetwork):
         if variable == len(self.domain) - 1 and self.given_prior is not None:
             return (), self.given_prior
         return super().table(variable)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The network, and what the given prior adds."""
+        terms = super().terms
+        if self.given_prior is None:
+            return terms
+        with np.errstate(divide="ignore"):
+            shift = np.log(self.given_prior) - np.log(self._own_prior)
+        return (Look.constant(np.where(self._own_prior > 0, shift, -np.inf)), *terms)
 
     @property
     def shipped(self) -> ShippedNetwork:

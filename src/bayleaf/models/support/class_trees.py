@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.data.codes import Codes
 from bayleaf.native.class_trees import Nodes, add_class_trees
+from bayleaf.scoring.terms import Tree
 from bayleaf.wording import brief_fields
 
 Floats = NDArray[np.float64]
@@ -131,6 +132,22 @@ class ClassTrees:
     def alone(self, feature: int, codes: Codes) -> Floats:
         """What first splits on a feature add, by row and class."""
         return np.ascontiguousarray(self._changes(codes)[:, :, feature, 0])
+
+    def terms(self, cards: Sequence[int]) -> Iterator[Tree]:
+        """A term each."""
+        ends = [*self.roots[1:].tolist(), len(self.features)]
+        for label, root, end in zip(self.classes, self.roots, ends, strict=True):
+            nodes = slice(int(root), end)
+            features = self.features[nodes]
+            yield Tree(
+                int(label),
+                np.asarray(cards[:-1]),
+                features,
+                self.states[nodes],
+                self.children[nodes] - root,
+                self.is_ordered[features],
+                self.values[nodes],
+            )
 
     def shipped(self) -> Iterator[tuple[str, Any]]:
         """What a page needs to compute the same, by name."""

@@ -13,6 +13,7 @@ from bayleaf.counts.occupied import MOST_WEIGHT
 from bayleaf.cpds.linear_gaussian import LinearGaussianFamilies
 from bayleaf.cpds.random_network import RandomNetwork
 from bayleaf.data.codes import Codes
+from bayleaf.scoring.terms import Density, Look
 from bayleaf.wording import brief_fields
 
 # Log densities held at a time.
@@ -121,6 +122,34 @@ class WeightedLinearFamilies:
                 found[parent] = found.get(parent, 0.0) + weight
         return found
 
+    def terms(self, cards: Sequence[int]) -> Iterator[Density]:
+        """The families that have weight."""
+        families, weights, corner = self.families, self.weights.ravel(), 0
+        n_rows, squares, prior = np.moveaxis(families.facts, 2, 0)
+        freedom = n_rows + 2.0
+        scale, constants = (squares + prior) / freedom, _log_constants(freedom)
+        for number, child in enumerate(families.children.tolist()):
+            first, last = families.starts[number : number + 2].tolist()
+            members = [child, *families.parents[first:last].tolist()]
+            corners = slice(corner, corner + len(members) * (len(members) + 1) // 2)
+            corner = corners.stop
+            weight = families.shares[number] * weights[families.pieces[number]]
+            if weight:
+                # Before those of its parents each family has an intercept.
+                slopes = slice(first + number, last + number + 1)
+                yield Density(
+                    float(weight),
+                    tuple(families.features[members].tolist()),
+                    tuple(families.positions[member] for member in members),
+                    families.means[:, members].T,
+                    families.variances[:, members].T,
+                    families.coefficients[:, slopes].T,
+                    families.triangles[:, corners].T,
+                    scale[number],
+                    freedom[number],
+                    constants[number],
+                )
+
     def shipped(self) -> Iterator[tuple[str, Any]]:
         """What a page needs to compute the same, by name."""
         families = self.families
@@ -203,6 +232,11 @@ class Curves:
         """Add all curves to what features say alone; see `WeightedLinearFamilies`."""
         for feature in self.features.tolist():
             found[:, feature, 0] += odds_of(self.alone(feature, codes))
+
+    def terms(self, cards: Sequence[int]) -> Iterator[Look]:
+        """A table each."""
+        for feature, curve in zip(self.features.tolist(), self.curves, strict=True):
+            yield Look.of_states(feature, cards[feature], curve)
 
     def shipped(self) -> Iterator[tuple[str, Any]]:
         """What a page needs to compute the same, by name."""

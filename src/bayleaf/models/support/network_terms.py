@@ -1,0 +1,76 @@
+"""Distributions of networks as terms of class scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.cpds.nested import pseudo_weights
+from bayleaf.cpds.random_network import RandomNetwork
+from bayleaf.cpds.smoothing import Smoothing
+from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.scoring.terms import Counts, Factor, SumOut
+
+# Cells above which a table is not expanded.
+_MAX_CELLS = 50_000_000
+
+
+def sum_out(
+    network: BayesianNetwork, order: Sequence[int], weight: float = 1.0
+) -> SumOut:
+    """The sum over all variables but the class, the last variable of the network.
+
+    ValueError if a table is too large to be expanded.
+    """
+    cards = network.domain.cards
+    factors = []
+    for cpd in network.cpds:
+        if (cells := np.prod(cpd.cards, dtype=float)) > _MAX_CELLS:
+            raise ValueError(
+                f"the table of variable {network.domain[cpd.child].name!r} would have "
+                f"{cells:,.0f} cells with its {len(cpd.parents)} parents; give it "
+                "fewer parents"
+            )
+        with np.errstate(divide="ignore"):
+            logs = np.log(cpd.probabilities)
+        factors.append(Factor(cpd.child, (*cpd.parents, cpd.child), logs))
+    revealed = tuple(v for v in order if v != len(cards) - 1)
+    return SumOut(tuple(cards), revealed, tuple(factors), weight)
+
+
+def nested_terms(
+    networks: Sequence[RandomNetwork],
+    weights: NDArray[np.float64],
+    smoothing: Smoothing,
+    n_classes: int,
+) -> Iterator[Counts]:
+    """The mean over networks of their families at all depths, by weight.
+
+    `weights` (n_features, n_depths) are those of each feature at each depth; a family
+    of fewer parents repeats its deepest evidence.
+    """
+    rule = pseudo_weights(smoothing)
+    for network in networks:
+        maps = [states.astype(np.int64) for states in network.maps]
+        for feature, by_depth in enumerate(weights / len(networks)):
+            family = network.counts.variables(feature)
+            depths = by_depth[: len(family)].copy()
+            depths[-1] += by_depth[len(family) :].sum()
+            used = np.flatnonzero(depths)
+            if not len(used):
+                continue
+            # Parents without weight are summed out.
+            family = family[: int(used[-1]) + 1]
+            counts = network.counts[feature]
+            yield Counts(
+                tuple(family),
+                tuple(maps[member] for member in family),
+                counts.states[: len(family)].T.astype(np.int64),
+                counts.classes.astype(np.int64),
+                counts.weights,
+                depths[: len(family)],
+                rule,
+                n_classes,
+            )

@@ -1,0 +1,1 @@
+"""Class scores as a base and a sum of terms, which every export reads."""

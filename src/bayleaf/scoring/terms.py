@@ -1,0 +1,343 @@
+"""The terms whose sum is the score of a class.
+
+A term adds nats to each class for a row of codes. The code of a missing cell is the
+number of states of the feature. Scores are defined up to a constant that all classes of
+a row share. The owner of a term is the feature whose evidence it is, -1 for the prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+PRIOR = -1
+# Bound of a log density, in nats, above and below.
+MAX_LOG_DENSITY = 50.0
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A table by the joint state of a few features; states not listed add zero.
+
+    Parameters
+    ----------
+    owner : int
+        The feature that it is evidence of, -1 for the prior.
+    features : tuple of int
+        Whose states are looked up.
+    maps : tuple of ndarray of shape (n_codes,), dtype int64
+        State of each code of each feature, the missing cell's last.
+    states : ndarray of shape (n_entries, n_features), dtype int64
+        Joint states, each once.
+    rows : ndarray of shape (n_entries, n_outputs)
+        Nats.
+    gate : ndarray of shape (n_codes,), dtype bool, optional
+        Codes of the owner under which the term counts, if not under all.
+    """
+
+    owner: int
+    features: tuple[int, ...]
+    maps: tuple[Whole, ...]
+    states: Whole
+    rows: Floats
+    gate: Flags | None = None
+
+    @classmethod
+    def constant(cls, values: Floats) -> Look:
+        """The same nats for all rows, shape (n_outputs,), owned by the prior."""
+        return cls(PRIOR, (), (), np.zeros((1, 0), np.int64), np.asarray(values)[None])
+
+    @classmethod
+    def of_states(cls, feature: int, card: int, rows: Floats) -> Look:
+        """A table of one feature, (n_states, n_outputs); row `card`: missing cells."""
+        return cls(
+            feature,
+            (feature,),
+            (np.arange(card + 1),),
+            np.arange(len(rows))[:, None],
+            np.asarray(rows),
+        )
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """Numbers of states of the features, those of missing cells included."""
+        return tuple(int(states.max(initial=0)) + 1 for states in self.maps)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """A feature's nested family stored as counts, with the rule that smooths them.
+
+    Depth j adds weight * ln P(child | class, first j parents), relative to a joint
+    state without rows, which is the same for all classes.
+
+    Parameters
+    ----------
+    features : tuple of int
+        The child, then its parents.
+    maps : tuple of ndarray of shape (n_codes,), dtype int64
+        State of each code of each feature; the last state of the child is the missing
+        cell, which adds nothing.
+    states : ndarray of shape (n_cells, n_features), dtype int64
+        Occupied joint states.
+    classes : ndarray of shape (n_cells,), dtype int64
+        Class of each cell.
+    totals : ndarray of shape (n_cells,)
+        Weight of the training rows in each cell.
+    weights : ndarray of shape (n_features,)
+        Weight of each depth.
+    pseudo : tuple of float
+        Prior weight of each state, of all together, and by the states' shares.
+    n_classes : int
+        Number of classes.
+    """
+
+    features: tuple[int, ...]
+    maps: tuple[Whole, ...]
+    states: Whole
+    classes: Whole
+    totals: Floats
+    weights: Floats
+    pseudo: tuple[float, float, float]
+    n_classes: int
+
+    @cached_property
+    def looks(self) -> tuple[Look, ...]:
+        """The same as tables, two a depth that has weight."""
+        return tuple(self._looks())
+
+    def _looks(self) -> Iterator[Look]:
+        child, maps = self.features[0], self.maps
+        n_states = int(maps[0].max(initial=0))
+        marginal = np.bincount(self.states[:, 0], self.totals, n_states + 1)
+        each, together, shared = self.pseudo
+        least = each + together / n_states + shared * marginal / marginal.sum()
+        # A state without prior weight adds nothing.
+        least[n_states] = 0.0
+        strength = each * n_states + together + shared
+        counts_for = least > 0
+        for depth in np.flatnonzero(self.weights).tolist():
+            family = slice(0, depth + 1)
+            states, counts = self._sums(family)
+            selected = counts_for[states[:, 0]]
+            states, counts = states[selected], counts[selected]
+            rows = np.log1p(counts / least[states[:, 0], None])
+            yield self._look(family, states, self.weights[depth] * rows)
+            # Counts of the parents alone; of the class alone without a parent.
+            parents = slice(1, depth + 1)
+            states, counts = self._sums(parents)
+            rows = -self.weights[depth] * np.log1p(counts / strength)
+            if depth:
+                yield self._look(parents, states, rows, counts_for[maps[0]])
+            else:
+                states = np.flatnonzero(counts_for)[:, None]
+                rows = np.repeat(rows, len(states), axis=0)
+                yield Look(child, (child,), (maps[0],), states, rows)
+
+    def _look(
+        self, members: slice, states: Whole, rows: Floats, gate: Flags | None = None
+    ) -> Look:
+        features, maps = self.features[members], self.maps[members]
+        return Look(self.features[0], features, maps, states, rows, gate)
+
+    def _sums(self, members: slice) -> tuple[Whole, Floats]:
+        """Occupied joint states of some features, and their counts by class."""
+        states = np.zeros((1, 0), np.int64)
+        indices = np.zeros(len(self.states), np.int64)
+        if self.features[members]:
+            states, indices = np.unique(
+                self.states[:, members], axis=0, return_inverse=True
+            )
+        cells = indices.reshape(-1) * self.n_classes + self.classes
+        sums = np.bincount(cells, self.totals, len(states) * self.n_classes)
+        return states, sums.astype(np.float64).reshape(-1, self.n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """A number's Student t density given others, linear in each class.
+
+    Parameters
+    ----------
+    weight : float
+        What the log density is multiplied by.
+    features : tuple of int
+        The child, then its parents.
+    positions : tuple of ndarray of shape (n_states,)
+        Number of each state of each feature; a missing child adds nothing.
+    means, variances : ndarray of shape (n_features, n_classes)
+        Of the features; a missing parent counts as its mean, and adds its variance.
+    slopes : ndarray of shape (n_features, n_classes)
+        The intercept, then the parents' coefficients, of centred positions.
+    triangle : ndarray of shape (n_corners, n_classes)
+        Upper triangle, row by row, whose product with the row gives its leverage.
+    scale, freedom, constants : ndarray of shape (n_classes,)
+        Squared scale and degrees of freedom, and the constant of the log density.
+    """
+
+    weight: float
+    features: tuple[int, ...]
+    positions: tuple[Floats, ...]
+    means: Floats
+    variances: Floats
+    slopes: Floats
+    triangle: Floats
+    scale: Floats
+    freedom: Floats
+    constants: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree that adds nats to a class; the owner of a step is the feature it tests.
+
+    Parameters
+    ----------
+    label : int
+        The class.
+    cards : ndarray of shape (n_features,), dtype int64
+        Numbers of states of all features.
+    features : ndarray of shape (n_nodes,), dtype int64
+        Feature that each node tests, -1 for a leaf; the root is the first.
+    states : ndarray of shape (n_nodes,), dtype int64
+        The state that leads left.
+    children : ndarray of shape (n_nodes,), dtype int64
+        The left child; the right child follows it.
+    is_ordered : ndarray of shape (n_nodes,), dtype bool
+        Whether lower states lead left as well.
+    values : ndarray of shape (n_nodes,)
+        Nats of a row that ends there, in a leaf or because its cell is missing.
+    """
+
+    label: int
+    cards: Whole
+    features: Whole
+    states: Whole
+    children: Whole
+    is_ordered: Flags
+    values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """One distribution: logarithms over its parents and its child.
+
+    Parameters
+    ----------
+    child : int
+        The variable that it is a distribution of.
+    variables : tuple of int
+        The axes of the table.
+    logs : ndarray of shape (card, ...)
+        Nats.
+    """
+
+    child: int
+    variables: tuple[int, ...]
+    logs: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SumOut:
+    """A product of distributions, summed over latent variables and missing features.
+
+    Parameters
+    ----------
+    cards : tuple of int
+        Of the features, any latent variables, and the class.
+    order : tuple of int
+        Features in the order in which their evidence is added.
+    factors : tuple of Factor
+        The distributions.
+    weight : float
+        What the log is multiplied by.
+    """
+
+    cards: tuple[int, ...]
+    order: tuple[int, ...]
+    factors: tuple[Factor, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """Naive Bayes models over the same features.
+
+    Parameters
+    ----------
+    base : ndarray of shape (n_nodes, n_outputs)
+        Log priors.
+    looks : tuple of Look
+        Tables of rows of shape (n_nodes * n_outputs,).
+    """
+
+    base: Floats
+    looks: tuple[Look, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LogSum:
+    """The log of a sum over members.
+
+    Parameters
+    ----------
+    paths : tuple of tuple of Bank
+        Each a tree of gates, level by level, and the experts below it. The posterior of
+        a gate is the weight of its branches.
+    networks : tuple of SumOut
+        Members that are networks.
+    is_posterior : bool
+        Whether experts return posteriors instead of joint probabilities.
+    mask : tuple of Look
+        Added to the members' logs by node, minus infinity where one does not count.
+    fallback : tuple of Look
+        What scores a row where no member counts.
+    """
+
+    paths: tuple[tuple[Bank, ...], ...] = ()
+    networks: tuple[SumOut, ...] = ()
+    is_posterior: bool = False
+    mask: tuple[Look, ...] = field(default=())
+    fallback: tuple[Look, ...] = field(default=())
+
+
+Term = Look | Counts | Density | Tree | SumOut | LogSum
+
+
+@dataclass(frozen=True, eq=False)
+class ScoringProgram:
+    """Scores of the classes: a base and terms.
+
+    Parameters
+    ----------
+    cards : tuple of int
+        Numbers of states of the features.
+    base : ndarray of shape (n_classes,)
+        Nats of all rows.
+    terms : tuple of Term
+        What a row adds.
+    """
+
+    cards: tuple[int, ...]
+    base: Floats
+    terms: tuple[Term, ...]
+
+    @classmethod
+    def of(cls, cards: Sequence[int], terms: Sequence[Term]) -> ScoringProgram:
+        """A program of terms over features and, last, a class with these cards."""
+        *feature_cards, n_classes = cards
+        base, rest = np.zeros(n_classes), []
+        for term in terms:
+            if isinstance(term, Look) and not term.features:
+                base = base + term.rows[0]
+            else:
+                rest.append(term)
+        return cls(tuple(feature_cards), base, tuple(rest))
