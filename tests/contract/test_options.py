@@ -12,6 +12,7 @@ import pytest
 from bayleaf import HNBClassifier, NaiveBayesClassifier
 from contract.kinds import (
     COSTLY,
+    KINDS,
     draws_nothing,
     each_kind,
     fitted,
@@ -19,6 +20,9 @@ from contract.kinds import (
     is_joint,
 )
 from contract.tables import mixed_columns, mixed_frame, nominal_frame, object_array
+
+# Those that take long to fit; four networks stand for the average of many.
+THREADED = [KINDS[name] for name in COSTLY]
 
 
 def _bits(model: Any, frame: Any) -> bytes:
@@ -209,10 +213,16 @@ def _check_threads(kind: Any, weighted: bool, n_rows: int) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@each_kind(costly=(*COSTLY, "four_networks", "latent_class"))
+@each_kind(lambda kind: kind not in THREADED, costly=("four_networks", "latent_class"))
 def test_threads_change_no_bit_of_a_large_model(kind: Any, weighted: bool) -> None:
     # Fewer cells are not worth a second thread of prediction.
     _check_threads(kind, weighted, 23_000)
+
+
+@pytest.mark.slow
+@each_kind(lambda kind: kind in THREADED, costly=(), weighted=[False, True])
+def test_threads_change_no_bit_of_a_large_search(kind: Any, weighted: bool) -> None:
+    _check_threads(kind, weighted, 9_000)
 
 
 @pytest.mark.slow

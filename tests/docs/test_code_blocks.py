@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow.csv
 import pytest
@@ -100,8 +101,14 @@ def test_pages_of_restructured_text_hold_no_code() -> None:
     check_each([path for path in PAGES if path.suffix == ".rst"], check, named)
 
 
+def _marked(path: Path) -> Any:
+    """A page whose blocks train dozens of models takes as long as all others."""
+    marks = [pytest.mark.long] if path.name == "credit-analyst.md" else []
+    return pytest.param(path, marks=marks)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", WITH_CODE, ids=named)
+@pytest.mark.parametrize("path", [*map(_marked, WITH_CODE)], ids=map(named, WITH_CODE))
 def test_every_block_runs(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

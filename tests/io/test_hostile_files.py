@@ -182,7 +182,7 @@ def _mostly_long(kinds: Iterable[str], *slow: str) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", _mostly_long(KINDS, "nb", "auto"))
+@pytest.mark.parametrize("kind", _mostly_long(KINDS, "nb"))
 def test_every_value_of_another_type_in_a_model_is_refused_or_harmless(
     texts: dict[str, str], path: Path, table: Any, kind: str
 ) -> None:
