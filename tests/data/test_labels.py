@@ -139,3 +139,9 @@ def test_values_are_sorted() -> None:
         ],
         check,
     )
+
+
+def test_zero_bytes_at_the_end_of_labels_are_kept() -> None:
+    classes, codes = encode_labels(["p\0", "p", "p\0"])
+    assert classes.tolist() == ["p", "p\0"]
+    assert codes.tolist() == [1, 0, 1]

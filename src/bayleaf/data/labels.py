@@ -148,7 +148,10 @@ def _label_array(labels: list[Hashable], target: Any) -> NDArray[Any]:
         return np.array(labels, dtype=dtype)
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {str, bool, int, float} and dtype is None:
-        return np.array(labels)
+        typed = np.array(labels)
+        # Arrays of text drop zero bytes at the end.
+        if typed.tolist() == labels:
+            return typed
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
     return array
