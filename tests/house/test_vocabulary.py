@@ -33,7 +33,7 @@ class Expression(NamedTuple):
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 420),
-    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 287),
+    Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 286),
     Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 644),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 331),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
@@ -44,7 +44,7 @@ EXPRESSIONS = [
         "is not a",
         408,
     ),
-    Expression(r"\bwhole numbers?\b", "integer", 127),
+    Expression(r"\bwhole numbers?\b", "integer", 126),
     Expression(r"\btruth values?\b", "boolean", 47),
     Expression(r"\bbeside\b", "and, next to, in addition to", 186),
     Expression(r"\banew\b", "again, re-", 59),
@@ -72,13 +72,13 @@ NAMES = {
     "asked": ("requested, request", 30),
     "gone": ("eliminated, removed", 9),
     "torn": ("parent_missing", 5),
-    "one": ("the noun of what it is", 166),
+    "one": ("the noun of what it is", 163),
     "every": ("all_rows, all_features", 31),
     "more": ("extra_terms, further_columns", 57),
     "still": ("fixed", 3),
     "here": ("state, position", 17),
     "beside": ("extra_terms", 6),
-    "place": ("index, position or offset", 357),
+    "place": ("index, position or offset", 356),
     "places": ("indices, positions or offsets", 178),
 }
 

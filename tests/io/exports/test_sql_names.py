@@ -11,7 +11,9 @@ import pytest
 
 import bayleaf
 from bayleaf import to_sql
+from bayleaf.io.exports.sql.naming import probability_names
 from bayleaf.io.exports.sql.words import DIALECTS
+from offenders import check_each
 from oracles.databases import Postgres, postgres, quoted, run_duckdb, run_sqlite
 
 pytest.importorskip("sqlglot")
@@ -111,6 +113,112 @@ def test_columns_that_differ_in_case_alone_are_told_apart_or_refused() -> None:
     assert to_sql(model, dialect="postgres").count(quoted("A")) > 0
     with pytest.raises(ValueError, match="'A' and 'a' are one column in sqlite"):
         to_sql(model, dialect="sqlite")
+
+
+# Names of columns, and how databases could answer without them: by functions of a row,
+# by other columns of the same stage, by the alias of the table.
+READ = ("age", "count", "num_nulls", "c0", "x1", "i0", "source")
+
+
+@pytest.mark.parametrize(
+    "dialect", ["duckdb", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("column", [*READ, "id"])
+def test_a_table_without_a_column_has_no_answer(
+    column: str, dialect: str, request: pytest.FixtureRequest
+) -> None:
+    answer = answering(dialect, request)
+    frame = pd.DataFrame(dict.fromkeys(READ, [0, 1, 2, 3] * 5))
+    model = bayleaf.NaiveBayesClassifier(categorical_features=READ[1:])
+    model.fit(frame, ["p", "q"] * 10)
+    rows = frame.assign(id=range(20)).drop(columns=column)
+    query = to_sql(model, dialect=dialect, id_columns=["id"], explain=1)
+    with pytest.raises(Exception, match=column):
+        answer(query, rows)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("table", ["s1", "S2", "main.s3"])
+def test_only_the_first_stage_reads_the_table_and_names_it(
+    table: str, dialect: str
+) -> None:
+    import sqlglot
+    from sqlglot import exp
+
+    frame = pd.DataFrame({"source": ["x", "y"] * 9, "b": np.arange(18.0)})
+    model = bayleaf.TANClassifier().fit(frame, ["p", "q", "r"] * 6)
+    for form in ("case", "values"):
+        query = to_sql(
+            model, table=table, dialect=dialect, id_columns=["n"], explain=1, form=form
+        )
+        (read,) = sqlglot.parse(query, dialect=dialect)
+        stages = {cte.alias.lower(): cte.this for cte in read.find_all(exp.CTE)}
+        name = table.split(".")[-1]
+        assert name.lower() not in stages
+        (first,) = [
+            stage
+            for stage in stages.values()
+            if name in [source.name for source in stage.find_all(exp.Table)]
+        ]
+        assert {column.name for column in first.find_all(exp.Column)} == {
+            *frame.columns,
+            "n",
+        }
+        assert {column.table for column in first.find_all(exp.Column)} == {"source_2"}
+
+
+ODD_ARGUMENTS: list[Any] = [
+    (TypeError, {"table": 5}, "table must be a name or a list of names, got 5"),
+    (TypeError, {"table": ["a", 5]}, "table must be a name or a list of names"),
+    (TypeError, {"id_columns": "id"}, "id_columns must be a list of names, got 'id'"),
+    (TypeError, {"id_columns": [5]}, "id_columns must be a list of names"),
+    (ValueError, {"table": "t\0"}, "the table's name holds a zero byte"),
+    (ValueError, {"table": "t\udc80"}, r"lone surrogate, .*: 't\\udc80'; replace"),
+    (ValueError, {"id_columns": ["x\0y"]}, r"a name in id_columns holds.*'x\\x00y'"),
+    (ValueError, {"id_columns": ["PREDICTION"]}, "already has a column 'prediction'"),
+    (ValueError, {"id_columns": ["Probability_P"]}, "a column 'probability_p'"),
+    (ValueError, {"id_columns": ["n", "N"]}, "a column 'n'; .* got 'N'"),
+    (ValueError, {"id_columns": ["PRIOR"], "explain": 1}, "a column 'prior'"),
+]
+
+
+def test_odd_arguments_are_refused_in_a_sentence() -> None:
+    def check(case: tuple[type[Exception], dict[str, Any], str]) -> None:
+        kind, options, sentence = case
+        model = bayleaf.NaiveBayesClassifier().fit([["a"], ["b"]], ["p", "q"])
+        with pytest.raises(kind, match=sentence):
+            to_sql(model, **options)
+
+    check_each(ODD_ARGUMENTS, check)
+
+
+def test_ids_are_compared_as_the_database_compares_them() -> None:
+    model = bayleaf.NaiveBayesClassifier().fit([["a"], ["b"]], ["p", "q"])
+    ids = ["Prediction", "n", "N"]
+    assert '"Prediction"' in to_sql(model, id_columns=ids, dialect="postgres")
+    with pytest.raises(ValueError, match=r"already has a column 'é'; .* got 'e'"):
+        to_sql(model, id_columns=["é", "e"], dialect="mysql")
+
+
+@pytest.mark.parametrize(
+    ("classes", "names"),
+    [
+        (["p", "q"], ["p", "q"]),
+        (["2", "A", "a"], ["2", "2_2", "3"]),
+        (["2", "2_2", "x" * 90], ["2", "2_2", "3"]),
+        (
+            ["2_2", "3", "3_2", "A", "B", "a", "b"],
+            ["2_2", "3", "3_2", "4", "5", "6", "7"],
+        ),
+        (["x" * 90, "1", "1_2"], ["1_3", "1", "1_2"]),
+        ([True, "true"], ["1", "2"]),
+    ],
+)
+def test_names_of_probabilities_are_labels_or_free_numbers(
+    classes: list[Any], names: list[str]
+) -> None:
+    found = probability_names(classes, "duckdb")
+    assert found == [f"probability_{name}" for name in names]
 
 
 def test_a_zero_byte_is_refused() -> None:

@@ -83,6 +83,9 @@ def _document(predictor: Predictor) -> Iterator[str]:
     found = score_sum(predictor)
     domain = predictor.model.domain
     _check_names(domain, found)
+    for cells in every:
+        where = f"column {quoted(cells.column)} has values"
+        pmml.check_texts([state_text(value) for value in cells.codes], where)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
 
     def content() -> Iterator[str]:
@@ -114,12 +117,11 @@ def _check_names(domain: Domain, found: ScoreSum) -> None:
         for name_of in (_coding_name, _known_name)
     ]
     made += [f"term {number}" for number in range(len(found.terms))]
-    names = [*map(str, domain.names), *made]
-    pmml.check_texts(names, "the table has columns")
     for variable in domain:
         if variable.categories is None:
             where = f"variable {quoted(variable.name)} has states"
             pmml.check_texts(pmml.state_texts(variable), where)
+    pmml.check_fields(domain, made)
 
 
 def _code_name(name: object) -> str:

@@ -101,10 +101,16 @@ def _check_names(domain: Domain) -> None:
         )
     numeric = [variable for variable in domain if variable.kind == "numeric"]
     made = {_interval_name(v) for v in numeric} | {_input_name(v) for v in numeric}
-    check_texts([*map(str, domain.names), *sorted(made)], "the table has columns")
     for variable in domain:
         where = f"variable {variable.name!r} has states"
         check_texts(state_texts(variable), where)
+    check_fields(domain, sorted(made))
+
+
+def check_fields(domain: Domain, made: Sequence[str]) -> None:
+    """Raise unless names of columns, results and other fields differ."""
+    names = [*map(str, domain.names), *_output_names(domain[-1]), *made]
+    check_texts(names, "the table has columns")
 
 
 def check_texts(texts: list[str], where: str) -> None:
@@ -248,14 +254,23 @@ def _mining_fields(domain: Domain, rules: EncoderRules) -> Iterator[str]:
     )
 
 
+def _output_names(target: Variable) -> list[str]:
+    """Names of the fields that hold the class and the probability of each."""
+    return [
+        f"predicted_{target.name}",
+        *(f"probability_{label}" for label in state_texts(target)),
+    ]
+
+
 def output_fields(target: Variable) -> Iterator[str]:
     """Lines that name the results."""
+    predicted_name, *names = _output_names(target)
     common = {"optype": "categorical", "dataType": data_type(target)}
-    predicted = {"name": f"predicted_{target.name}", **common}
+    predicted = {"name": predicted_name, **common}
     yield from xml_lines("OutputField", {**predicted, "feature": "predictedValue"})
-    for label in state_texts(target):
+    for name, label in zip(names, state_texts(target), strict=True):
         attributes = {
-            "name": f"probability_{label}",
+            "name": name,
             "optype": "continuous",
             "dataType": "double",
             "feature": "probability",

@@ -11,6 +11,11 @@ import numpy as np
 
 from bayleaf.io.atomic import replacing
 from bayleaf.io.exports.cells import feature_cells
+from bayleaf.io.exports.characters import (
+    check_characters,
+    check_integers,
+    equal_pair,
+)
 from bayleaf.io.exports.operators.averages import mixture_scores, one_dependence_scores
 from bayleaf.io.exports.operators.graph import (
     ML_DOMAIN,
@@ -30,6 +35,7 @@ from bayleaf.models.support.shipped import (
     ShippedNetworks,
 )
 from bayleaf.version import __version__
+from bayleaf.wording import quoted
 
 # Results of the graph; columns with these names put the model's name before them.
 LABEL, PROBABILITIES = "label", "probabilities"
@@ -199,16 +205,24 @@ def _write_results(
     # Where there is no probability, there is no class either.
     is_none = graph.add("Squeeze", graph.add("IsNaN", total), [1])
     place = graph.add("Where", is_none, np.array(len(classes)), chosen)
-    labels = np.array([*classes.tolist(), none])
+    labels = np.array([*classes.tolist(), none], dtype=classes.dtype)
     graph.add("Gather", labels, place, axis=0, to=outputs[0])
 
 
 def _classes(predictor: Predictor) -> Any:
     """Labels as whole numbers where they are, or else as text."""
     classes = predictor.classes.tolist()
+    check_characters(classes, "a class label holds", "ONNX")
     if all(isinstance(label, int) for label in classes):
+        check_integers(classes, "the class labels hold", "ONNX")
         return np.array([int(label) for label in classes], dtype=np.int64)
-    return np.array([str(label) for label in classes])
+    pair = equal_pair(classes, str)
+    if pair is not None:
+        raise ValueError(
+            f"the class labels {quoted(pair[0])} and {quoted(pair[1])} are one text in "
+            "ONNX, where labels of several types are text; rename one and fit again"
+        )
+    return np.array([str(label) for label in classes], dtype=object)
 
 
 def _assembled(

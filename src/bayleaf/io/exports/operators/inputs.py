@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayleaf.io.exports.cells import FeatureCells
+from bayleaf.io.exports.characters import check_characters
 from bayleaf.io.exports.operators.graph import ML_DOMAIN, Graph
 from bayleaf.wording import name_list, quoted
 
@@ -42,6 +43,7 @@ def graph_inputs(every: Sequence[FeatureCells]) -> tuple[GraphInput, ...]:
     """
     found = tuple(_input(cells) for cells in every)
     names = [one.name for one in found]
+    check_characters(names, "a column's name holds", "ONNX")
     if "" in names:
         raise ValueError("a column without a name can be no input; rename it")
     if twice := sorted({quoted(name) for name in names if names.count(name) > 1}):
@@ -60,6 +62,7 @@ def _input(cells: FeatureCells) -> GraphInput:
     if cells.kind == "intervals":
         return GraphInput(name, False, cells)
     texts = [value for value in cells.codes if isinstance(value, str)]
+    check_characters(texts, f"column {quoted(name)} holds a text with", "ONNX")
     if len(texts) == len(cells.codes):
         return GraphInput(name, bool(texts) or cells.part is None, cells)
     try:

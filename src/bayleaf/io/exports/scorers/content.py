@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import json
+import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from bayleaf.inference.junction_tree.small_product import small_product
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
+from bayleaf.io.exports.characters import equal_pair
 from bayleaf.io.exports.shipped.networks import compiled_network, product_content
 from bayleaf.io.exports.shipped.packing import digits_of, packed, packed_values
 from bayleaf.models.bayesian_network import BayesianNetwork
 from bayleaf.models.predictor import Predictor
 from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
-from bayleaf.wording import counted, quoted, stated
+from bayleaf.wording import quoted, stated
 
 Content = dict[str, Any]
 
@@ -197,20 +199,43 @@ def _plain(value: Any, where: str) -> Any:
 
 def check_texts_differ(content: Mapping[str, Any]) -> None:
     """Raise ValueError where JavaScript could not tell labels or states apart."""
-    _check_differ(list(map(str, content["classes"])), "the classes have labels")
+    where = "the classes have labels"
+    _check_exact(content["classes"], where)
+    pair = equal_pair(content["classes"], _script_text)
+    if pair is not None:
+        raise _inseparable(where, f"{quoted(pair[0])} and {quoted(pair[1])}")
     for own in content["cells"]:
-        numbers = [v for v in own.get("values", ()) if not isinstance(v, str)]
         where = f"column {quoted(own['column'])} has states"
-        _check_differ([float(number) for number in numbers], where)
+        _check_exact(own.get("values", ()), where)
 
 
-def _check_differ(values: Sequence[Any], where: str) -> None:
-    """Raise ValueError unless values differ."""
-    ordered = sorted(values)
-    twice = [a for a, b in itertools.pairwise(ordered) if a == b]
-    if twice:
-        raise ValueError(
-            f"{where} that JavaScript cannot tell apart: "
-            f"{counted(len(twice), 'pair')} such as {quoted(twice[0])}; rename them, "
-            "or write the scorer in Python (.py)"
-        )
+def _check_exact(values: Sequence[Any], where: str) -> None:
+    """Raise ValueError where a double does not hold an integer."""
+    for value in values:
+        if isinstance(value, int) and _as_double(value) != value:
+            raise _inseparable(where, f"{value} and integers next to it")
+
+
+def _as_double(value: float) -> float:
+    """A number in JavaScript, infinite where it is too large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _script_text(label: Any) -> str:
+    """The text of a label in JavaScript, where it is a key of the probabilities."""
+    if isinstance(label, str | bool):
+        return label if isinstance(label, str) else str(label).lower()
+    # Both languages write the fewest digits, with an exponent from 1e21 on there.
+    digits = repr(float(label))
+    return digits if abs(label) >= 1e21 else f"{Decimal(digits).to_integral_value():f}"
+
+
+def _inseparable(where: str, which: str) -> ValueError:
+    """The error for values that are one in JavaScript."""
+    return ValueError(
+        f"{where} that JavaScript cannot tell apart: {which}; rename them, or write "
+        "the scorer in Python (.py)"
+    )

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from bayleaf.data.reading.dates import UNITS
 from bayleaf.io.exports.cells import FeatureCells
+from bayleaf.io.exports.characters import check_characters, check_integers
 from bayleaf.io.exports.sql.words import (
-    CASELESS,
     Expression,
     at_most,
     case,
@@ -35,22 +35,6 @@ _DATED = ("duckdb", "postgres", "sqlite")
 _DAY_SECONDS = 86_400
 
 
-def check_columns(cells: Sequence[FeatureCells], dialect: str) -> None:
-    """Raise ValueError unless a table of the dialect can have all the columns."""
-    names = {str(own.column) for own in cells}
-    if any("\0" in one for one in names):
-        raise ValueError("a column's name holds a zero byte, which SQL cannot write")
-    if dialect in CASELESS:
-        folded: dict[str, str] = {}
-        for one in sorted(names):
-            other = folded.setdefault(one.casefold(), one)
-            if other != one:
-                raise ValueError(
-                    f"columns {quoted(other)} and {quoted(one)} are one column in "
-                    f"{dialect}, which does not tell cases apart; rename one"
-                )
-
-
 def code_of(cells: FeatureCells, dialect: str) -> Expression:
     """The code of a cell of the source table; missing where the model refuses it."""
     missing, unknown = (
@@ -67,7 +51,7 @@ def code_of(cells: FeatureCells, dialect: str) -> Expression:
     groups: dict[int, list[Hashable]] = {}
     for state, code in cells.codes.items():
         groups.setdefault(code, []).append(state)
-    _check_states(cells)
+    _check_states(cells, dialect)
     found = [
         (_is_one_of(value, states, dialect), num(code))
         for code, states in groups.items()
@@ -75,18 +59,31 @@ def code_of(cells: FeatureCells, dialect: str) -> Expression:
     return case([(either(*absent), missing), *found], unknown)
 
 
-def _check_states(cells: FeatureCells) -> None:
+def check_labels(labels: Sequence[Any], dialect: str) -> None:
+    """Raise ValueError unless a column of a database can hold all class labels."""
+    check_characters(labels, "a class label holds", "SQL")
+    check_integers(labels, "the class labels hold", "SQL")
+    # Columns of SQLite have no type, so that 1 and '1' differ there.
+    if dialect != "sqlite":
+        _check_sorts(labels, f"the class labels ({name_list(labels)}) are")
+
+
+def _check_states(cells: FeatureCells, dialect: str) -> None:
     """Raise ValueError unless the values have one type that SQL has."""
-    sorts = {_sort(state) for state in cells.codes}
+    where = f"column {quoted(cells.column)} holds"
+    _check_sorts(list(cells.codes), where)
+    check_characters(cells.codes, f"{where} a text with", "SQL")
+    if dialect == "sqlite":
+        check_integers(cells.codes, where, "SQLite")
+
+
+def _check_sorts(values: Sequence[Any], where: str) -> None:
+    """Raise ValueError where values are of several types."""
+    sorts = {_sort(value) for value in values}
     if len(sorts) > 1:
         raise ValueError(
-            f"column {quoted(cells.column)} holds {name_list(sorted(sorts))}, but a "
-            "column of a database has one type; convert it to text and fit again"
-        )
-    if any(isinstance(state, str) and "\0" in state for state in cells.codes):
-        raise ValueError(
-            f"column {quoted(cells.column)} holds a text with a zero byte, which SQL "
-            "cannot write"
+            f"{where} {name_list(sorted(sorts))}, but a column of a database has one "
+            "type; convert all to text and fit again"
         )
 
 

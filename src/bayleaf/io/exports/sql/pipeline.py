@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from bayleaf.io.exports.sql.naming import folded, free_name
 from bayleaf.io.exports.sql.words import Expression, col, name, named, nats, text
 
 # Databases that otherwise write the expressions of one stage into the next, where each
@@ -33,10 +34,13 @@ class Pipeline:
     ----------
     dialect : str
         What sqlglot calls the database's language.
+    table : str, default=""
+        The table of the user, whose name no stage has.
     """
 
-    def __init__(self, dialect: str) -> None:
+    def __init__(self, dialect: str, table: str = "") -> None:
         self.dialect = dialect
+        self._taken = {folded(table.casefold(), dialect)}
         self._stages: list[tuple[str, Expression, bool]] = []
         self._constants: dict[Any, str] = {}
         self._columns: dict[str, set[str]] = {}
@@ -146,7 +150,7 @@ class Pipeline:
 
     def _add(self, query: Expression, *, materialized: bool) -> str:
         """Keep a stage under a new name."""
-        stage = f"s{len(self._stages) + 1}"
+        stage = free_name(f"s{len(self._stages) + 1}", self._taken)
         self._stages.append((stage, query, materialized))
         return stage
 

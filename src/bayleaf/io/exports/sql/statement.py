@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.cells import FeatureCells, feature_cells
 from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.sql.naming import (
+    check_columns,
+    check_ids,
+    id_names,
+    probability_names,
+    table_parts,
+)
 from bayleaf.models.predictor import Predictor
 from bayleaf.wording import quoted
 
@@ -17,8 +24,6 @@ if TYPE_CHECKING:
 
 Form = Literal["auto", "case", "values"]
 
-# Bytes of a column's name; PostgreSQL cuts what is longer.
-_LONGEST_NAME = 63
 # Rows that one row may become while its missing cells are summed out.
 _MOST_STATES = 100_000
 
@@ -54,7 +59,8 @@ def to_sql(
         What these, the other features together and the class prior contribute adds up
         to the log-odds of the class chosen against the runner-up, as in `explain`.
     id_columns : sequence of str, default=()
-        Columns of the table that the query hands on. Rows come in no given order.
+        Columns of the table that the query hands on, with names that no other column
+        of the result has in the database's comparison. Rows come in no given order.
     form : {"auto", "case", "values"}, default="auto"
         Whether the model's tables are conditions, or tables that are joined; by
         default small ones are the former and large ones the latter.
@@ -66,19 +72,20 @@ def to_sql(
     -------
     str
         The query, with columns "prediction", "probability_<class>" for every class
-        (its number, from 1, where a name would be too long or occur twice) and,
-        with `explain`, "against", "log_odds", "prior", "feature_1", "value_1",
-        "state_1", "contribution_1" and so on, and "other_features".
+        (its number, from 1, where a name would be too long or occur twice in any case;
+        with _2, _3, ... behind it where a class has that name) and, with `explain`,
+        "against", "log_odds", "prior", "feature_1", "value_1", "state_1",
+        "contribution_1" and so on, and "other_features".
 
     Raises
     ------
     ImportError
         If sqlglot, which the extra ``sql`` installs, is not there.
     TypeError
-        If `model` is no classifier.
+        If `model` is no classifier, or names are not texts.
     ValueError
         If an argument is none of those above, the dialect or any database cannot hold
-        a column or the model, or the query would be too large.
+        a name, a label, a value or the model, or the query would be too large.
 
     Notes
     -----
@@ -90,8 +97,9 @@ def to_sql(
     from bayleaf.io.exports.sql.words import check_dialect, written
 
     check_dialect(dialect)
-    query = _Query(predictor_of(model), dialect, explain, tuple(id_columns))
-    built = query.build(_parts(table), form, max_states)
+    parts, ids = table_parts(table), id_names(id_columns)
+    query = _Query(predictor_of(model), dialect, explain, ids)
+    built = query.build(parts, form, max_states)
     comments = ["-- Written by bayleaf: a classifier as a query.", *query.remarks]
     return "\n".join([*comments, f"{written(built, dialect)};", ""])
 
@@ -134,17 +142,6 @@ def _check_arguments(explain: int, form: str, max_states: int) -> None:
         raise ValueError(f"max_states must be at least 1, got {max_states}")
 
 
-def _parts(table: str | Sequence[str]) -> list[str]:
-    """Catalogue, schema and name of a table, as many as there are."""
-    parts = table.split(".") if isinstance(table, str) else list(table)
-    if not 1 <= len(parts) <= 3 or not all(parts) or any("\0" in p for p in parts):
-        raise ValueError(
-            f"table must be a name, with at most schema and catalogue before it, got "
-            f"{quoted(str(table))}"
-        )
-    return parts
-
-
 class _Query:
     """A query in the making."""
 
@@ -161,7 +158,7 @@ class _Query:
 
     def build(self, table: list[str], form: str, max_states: int) -> Any:
         """The query as an expression tree."""
-        from bayleaf.io.exports.sql.coding import check_columns
+        from bayleaf.io.exports.sql.coding import check_labels
         from bayleaf.io.exports.sql.deciding import (
             add_choice,
             add_contributions,
@@ -169,7 +166,8 @@ class _Query:
         )
         from bayleaf.io.exports.sql.models import add_scores
 
-        check_columns(self.cells, self.dialect)
+        check_columns((str(own.column) for own in self.cells), self.dialect)
+        check_labels(self.predictor.classes.tolist(), self.dialect)
         rows = self._codes(table, form)
         remark = add_scores(rows, self.predictor, told=self.told, limit=max_states)
         if remark:
@@ -195,8 +193,8 @@ class _Query:
             case,
             col,
             is_null,
-            name,
             num,
+            table_of,
         )
 
         columns: Columns = {f"i{n}": col(one) for n, one in enumerate(self.ids)}
@@ -204,9 +202,8 @@ class _Query:
             columns[f"c{v}"] = code_of(own, self.dialect)
             if self.told:
                 columns[f"x{v}"] = as_text(col(str(own.column)))
-        parts = [name(part) for part in reversed(table)]
-        source = exp.Table(**dict(zip(("this", "db", "catalog"), parts, strict=False)))
-        pipeline = Pipeline(self.dialect)
+        source = table_of(table, columns.values(), self.dialect)
+        pipeline = Pipeline(self.dialect, table[-1])
         rows = Rows(pipeline, pipeline.stage(source, columns), list(columns), form)
         refusing = [v for v, own in enumerate(self.cells) if _refuses(own)]
         checked: Columns = {}
@@ -236,7 +233,7 @@ class _Query:
         classes = self.predictor.classes.tolist()
         labels = {c: literal(label) for c, label in enumerate(classes)}
         columns: Columns = {"prediction": chosen(col("t"), labels, null())}
-        for c, key in enumerate(_probability_names(classes)):
+        for c, key in enumerate(probability_names(classes, self.dialect)):
             columns[key] = col(f"p_{c}")
         if self.told:
             texts, told = ranked(self.cells, self.n_ranks)
@@ -252,12 +249,7 @@ class _Query:
                 key: case([(fine.copy(), value)], null())
                 for key, value in columns.items()
             }
-        twice = [one for one in self.ids if one in columns]
-        if twice or len(set(self.ids)) < len(self.ids):
-            raise ValueError(
-                f"the query already has a column {quoted((twice or self.ids)[0])}; "
-                "give id_columns of other names, each once"
-            )
+        check_ids(self.ids, columns, self.dialect)
         ids = {one: col(f"i{n}") for n, one in enumerate(self.ids)}
         return rows.pipeline.finish(rows.stage, {**ids, **columns})
 
@@ -265,17 +257,3 @@ class _Query:
 def _refuses(cells: FeatureCells) -> bool:
     """Whether the model has no answer for some values."""
     return cells.missing is None or cells.unknown is None
-
-
-def _probability_names(classes: list[Any]) -> list[str]:
-    """Names of the columns of the classes' probabilities, which differ."""
-    names = [f"probability_{label}" for label in classes]
-    folded = [name.casefold() for name in names]
-    return [
-        f"probability_{place}"
-        if len(name.encode()) > _LONGEST_NAME
-        or folded.count(folded[place - 1]) > 1
-        or "\0" in name
-        else name
-        for place, name in enumerate(names, 1)
-    ]

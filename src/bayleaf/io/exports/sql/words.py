@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from bayleaf.io.exports.sql.naming import free_name
 from bayleaf.wording import name_list, quoted
 
 try:
@@ -22,14 +23,26 @@ Expression = Any
 
 # What sqlglot calls the dialects that are written.
 DIALECTS = ("duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake", "mysql")
-# Those in which names that differ in case alone are one name.
-CASELESS = ("duckdb", "sqlite", "spark", "bigquery", "mysql")
 # Those whose numbers may be NaN, which equals itself there.
 _EQUAL_NAN = ("duckdb", "postgres", "spark", "snowflake")
 # Stands for the logarithm of zero: sums of many stay finite.
 NEVER = -1e300
 # Exponentials of less are zero; some databases call that an error.
 _LEAST_EXPONENT = -700
+# Functions of a row, which PostgreSQL calls where such a column of a table is missing.
+_ROW_FUNCTIONS = {
+    "concat",
+    "count",
+    "hash_record",
+    "num_nonnulls",
+    "num_nulls",
+    "pg_column_compression",
+    "pg_column_size",
+    "pg_typeof",
+    "quote_literal",
+    "quote_nullable",
+    "record_send",
+}
 # Arguments of one call of the function for the largest.
 _MOST_ARGUMENTS = 30
 
@@ -84,6 +97,29 @@ def name(text: str) -> Expression:
 def col(text: str, table: str | None = None) -> Expression:
     """A column, of a table that is named or the only one."""
     return exp.Column(this=name(text), table=None if table is None else name(table))
+
+
+def table_of(
+    parts: Sequence[str], values: Iterable[Expression], dialect: str
+) -> Expression:
+    """The table of the user under an alias, which all columns of some values get.
+
+    A column that the table lacks is then an error: SQLite would read its quoted name as
+    a text, and others as an alias of the same select.
+    """
+    columns = [column for value in values for column in value.find_all(exp.Column)]
+    names = {column.name for column in columns}
+    alias = free_name("source", {each.casefold() for each in names})
+    for column in columns:
+        column.set("table", name(alias))
+    keys = ("this", "db", "catalog")
+    given = [name(part) for part in reversed(parts)]
+    table = exp.Table(**dict(zip(keys, given, strict=False)))
+    if dialect == "postgres" and names & _ROW_FUNCTIONS:
+        inner = exp.Select().select(*map(col, sorted(names)), copy=False)
+        table = exp.Subquery(this=inner.from_(table, copy=False))
+    table.set("alias", exp.TableAlias(this=name(alias)))
+    return table
 
 
 def text(value: str) -> Expression:
