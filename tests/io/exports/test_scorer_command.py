@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,8 @@ import pytest
 
 from bayleaf import AveragedKDBClassifier, NaiveBayesClassifier, write_scorer
 from bayleaf.datasets import load_heart
+from bayleaf.io.exports.registry import predictor_of
+from bayleaf.io.exports.scorers.python_file import python_scorer
 from explorer.cases import table
 
 
@@ -102,6 +106,8 @@ def test_explanations_are_texts(heart: tuple[Path, Any, pa.Table]) -> None:
     [
         ("", "standard input has no column names"),
         ("age\n60\n", "row 1: the row lacks column"),
+        ("a,a\n1,2\n", "standard input has several columns called 'a'"),
+        ("a,prediction\n1,2\n", "standard input already has a column 'prediction'"),
         ("a,b\n1\n", "row 1 has 1 cells, but there are 2 columns"),
         (b"\xff\xfe\xfa", "can't decode"),
     ],
@@ -142,3 +148,70 @@ def test_no_spreadsheet_takes_a_label_for_a_formula(tmp_path: Path) -> None:
     done = run(tmp_path / "scorer.py", csv_of(X.slice(0, 20)))
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
     assert {row["prediction"] for row in rows} == {"'=1+1", "-5"}
+
+
+def test_labels_that_are_one_in_csv_are_refused(tmp_path: Path) -> None:
+    X, y = table()
+    labels = np.array([1 if label == "class 0" else "1" for label in y], dtype=object)
+    write_scorer(NaiveBayesClassifier().fit(X, labels), tmp_path / "scorer.py")
+    done = run(tmp_path / "scorer.py", csv_of(X))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"as CSV several classes are '1'" in done.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["--explain"]])
+def test_a_reader_that_leaves_ends_the_command_quietly(
+    words: list[str], heart: tuple[Path, Any, pa.Table], tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_bytes(csv_of(heart[2]))
+    with (tmp_path / "rows.csv").open("rb") as rows:
+        started = subprocess.Popen(
+            [sys.executable, "-I", "-S", heart[0], *words],
+            stdin=rows,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert started.stdout is not None
+        started.stdout.close()
+        _, errors = started.communicate(timeout=60)
+    assert (started.returncode, errors) == (141, b"")
+
+
+class BrokenOutput(io.RawIOBase):
+    """An output whose writes fail, with a descriptor that may be replaced."""
+
+    def __init__(self, number: int, descriptor: int) -> None:
+        self._number, self._descriptor = number, descriptor
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _: Any) -> int:
+        raise OSError(self._number, os.strerror(self._number))
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "message"),
+    [(errno.EINVAL, 141, ""), (errno.ENOSPC, 2, "No space left on device")],
+)
+def test_outputs_that_fail_have_a_status(
+    number: int,
+    status: int,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    X, y = table()
+    scorer: dict[str, Any] = {"__name__": "scorer"}
+    text = python_scorer(predictor_of(NaiveBayesClassifier().fit(X, y)))
+    exec(compile(text, "scorer.py", "exec"), scorer)
+    with (tmp_path / "out").open("wb") as file:
+        buffer = io.BufferedWriter(BrokenOutput(number, file.fileno()))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(csv_of(X))))
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer))
+        assert scorer["main"](scorer["_SCORER"], ["scorer.py"]) == status
+    assert message in capsys.readouterr().err

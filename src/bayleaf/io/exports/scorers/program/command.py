@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import math
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bayleaf.io.exports.scorers.program.cells import NUMBER
@@ -22,6 +24,8 @@ _MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "None", "#N/A", "n/a", "?")
 # A spreadsheet takes a cell that begins so for a formula.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _TERMS_SHOWN = 10
+# The status of a program that SIGPIPE ends, as shells report it.
+_READER_LEFT = 141
 
 
 def main(scorer: Scorer, arguments: list[str]) -> int:
@@ -32,14 +36,24 @@ def main(scorer: Scorer, arguments: list[str]) -> int:
         print(_USAGE.format(arguments[0]), file=sys.stdout if asked else sys.stderr)
         return 0 if asked else 2
     source = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
-    target = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
+    target = io.TextIOWrapper(
+        sys.stdout.buffer, encoding="utf-8", errors="backslashreplace", newline=""
+    )
     try:
-        _score(scorer, source, target, "--explain" in options)
+        try:
+            _score(scorer, source, target, "--explain" in options)
+        finally:
+            target.flush()
     except (ValueError, csv.Error) as error:
-        target.flush()
         print(f"{arguments[0]}: {error}", file=sys.stderr)
         return 2
-    target.flush()
+    except OSError as error:
+        # What is left to write, also when Python ends, must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno in (errno.EPIPE, errno.EINVAL):
+            return _READER_LEFT
+        print(f"{arguments[0]}: {error}", file=sys.stderr)
+        return 2
     return 0
 
 
@@ -49,10 +63,14 @@ def _score(scorer: Scorer, source: Any, target: Any, explains: bool) -> None:
     header = next(rows, None)
     if not header:
         raise ValueError("standard input has no column names; give CSV with a header")
-    writer = csv.writer(target, lineterminator="\n")
-    added = [f"probability_{label}" for label in scorer.classes]
+    added = ["prediction", *(f"probability_{label}" for label in scorer.classes)]
+    _check_distinct(header, "standard input has several columns called")
+    _check_distinct(map(_without_formula, scorer.classes), "as CSV several classes are")
     if not explains:
-        writer.writerow([*header, "prediction", *added])
+        _check_distinct([*header, *added], "standard input already has a column")
+    writer = csv.writer(target, lineterminator="\n")
+    if not explains:
+        writer.writerow([*header, *added])
     for number, cells, codes in _coded(scorer, header, rows):
         if explains:
             target.write(_explained(number, scorer.explanation(codes)))
@@ -61,6 +79,15 @@ def _score(scorer: Scorer, source: Any, target: Any, explains: bool) -> None:
         proba = [repr(math.exp(own)) for own in logs]
         label = _without_formula(scorer.classes[scorer.chosen(logs)])
         writer.writerow([*cells, label, *proba])
+
+
+def _check_distinct(names: Iterable[str], where: str) -> None:
+    """Raise ValueError if names occur twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{where} {name!r}; give each another name")
+        seen.add(name)
 
 
 def _coded(
