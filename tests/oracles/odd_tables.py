@@ -150,6 +150,10 @@ CASES = {
         refused=dict.fromkeys(("duckdb", "sqlite"), "adds to tables by itself"),
     ),
     "names of the query's columns": OddCase(names=("c0", "s_0", "i0", "source", "k")),
+    "names of results": OddCase(
+        names=("prediction", "probability_p", "label"),
+        refused={"pmml": "are the same once written as text"},
+    ),
     "names of functions of a row": OddCase(names=("count", "concat", "num_nulls")),
     "names of a module": OddCase(names=("constructor", "__proto__", "label", "1")),
     "punctuation": OddCase(
