@@ -168,14 +168,16 @@ class OneDependenceTables(ModelKind):
             parent = np.log(self.parent_probabilities[:, known])
             child = np.log(self.child_probabilities[:, known[:, None], known])
         usable, shape = self.usable[known], (len(known), n_classes)
-        looks, mask, fallback = [], [], [Look.constant(prior)]
+        looks, fallback = [], [Look.constant(prior)]
         starts = np.cumsum([0, *cards])
         for feature, card in enumerate(cards):
             states = slice(int(starts[feature]), int(starts[feature + 1]))
             table = np.moveaxis(child[:, :, states], (2, 1), (0, 1)).copy()
             # The super-parent adds ln P(state | class), to the prior if it is missing.
-            table[:, states] = 0.0
+            # The other states of it are impossible, as one that is not usable.
+            table[:, states] = -np.inf
             table[np.arange(card), np.arange(card) + states.start] = parent[:, states].T
+            table[:, states.start + np.flatnonzero(~usable[states])] = -np.inf
             looks.append(Look.of_states(feature, card, table.reshape(card, -1)))
             absent = np.zeros(shape)
             absent[states] = parent[:, states].T
@@ -188,13 +190,9 @@ class OneDependenceTables(ModelKind):
                     absent.reshape(1, -1),
                 )
             )
-            allowed = np.zeros((card, len(known)))
-            counted = np.eye(card, dtype=bool) & usable[states]
-            allowed[:, states] = np.where(counted, 0.0, -np.inf)
-            mask.append(Look.of_states(feature, card, allowed))
             fallback.append(Look.of_states(feature, card, parent[:, states].T))
         bank = Bank(np.tile(prior, (len(known), 1)), tuple(looks))
-        return (LogSum(paths=((bank,),), mask=tuple(mask), fallback=tuple(fallback)),)
+        return (LogSum(paths=((bank,),), fallback=tuple(fallback)),)
 
     @property
     def shipped(self) -> ShippedAverage:

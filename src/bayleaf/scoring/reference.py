@@ -274,8 +274,6 @@ class _LogSumRows:
             weights = np.zeros((shape[0], 1))
             for gate in gates:
                 weights = (weights[:, :, None] + self._bank(gate)).reshape(shape[0], -1)
-            for look in term.mask:
-                weights = weights + _looked_up(look, columns, shape)
             self._members.append(weights[:, :, None] + self._bank(experts))
 
     def _bank(self, bank: Bank) -> Floats:
@@ -329,8 +327,11 @@ class _LogSumRows:
             for look in experts.looks:
                 entries = _looked_up(look, self._columns, self._shape)
                 nodes = entries.reshape(len(rows), n_nodes, -1)
-                odds = nodes[rows, :, target] - nodes[rows, :, against]
-                yield look.owner, np.where(weights > 0, weights * odds, 0.0).sum(axis=1)
+                # Impossible members have no weight.
+                with np.errstate(invalid="ignore"):
+                    odds = nodes[rows, :, target] - nodes[rows, :, against]
+                    odds = np.where(weights > 0, weights * odds, 0.0)
+                yield look.owner, odds.sum(axis=1)
         for look in self._term.fallback if empty.any() else ():
             entries = _looked_up(look, self._columns, self._shape)
             yield (

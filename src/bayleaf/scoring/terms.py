@@ -8,7 +8,7 @@ a row share. The owner of a term is the feature whose evidence it is, -1 for the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +71,13 @@ class Look:
         """Numbers of states of the features, those of missing cells included."""
         return tuple(int(states.max(initial=0)) + 1 for states in self.maps)
 
+    @property
+    def keys(self) -> Whole:
+        """Joint states as integers, the last feature varying fastest."""
+        if not self.features:
+            return np.zeros(len(self.states), dtype=np.int64)
+        return np.asarray(np.ravel_multi_index(tuple(self.states.T), self.radices))
+
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -115,8 +122,7 @@ class Counts:
         return tuple(self._looks())
 
     def _looks(self) -> Iterator[Look]:
-        child, maps = self.features[0], self.maps
-        n_states = int(maps[0].max(initial=0))
+        n_states = int(self.maps[0].max(initial=0))
         marginal = np.bincount(self.states[:, 0], self.totals, n_states + 1)
         each, together, shared = self.pseudo
         least = each + together / n_states + shared * marginal / marginal.sum()
@@ -136,29 +142,32 @@ class Counts:
             states, counts = self._sums(parents)
             rows = -self.weights[depth] * np.log1p(counts / strength)
             if depth:
-                yield self._look(parents, states, rows, counts_for[maps[0]])
+                yield self._look(parents, states, rows, counts_for[self.maps[0]])
             else:
                 states = np.flatnonzero(counts_for)[:, None]
                 rows = np.repeat(rows, len(states), axis=0)
-                yield Look(child, (child,), (maps[0],), states, rows)
+                yield self._look(slice(0, 1), states, rows)
 
     def _look(
         self, members: slice, states: Whole, rows: Floats, gate: Flags | None = None
     ) -> Look:
         features, maps = self.features[members], self.maps[members]
-        return Look(self.features[0], features, maps, states, rows, gate)
+        # Relative to the first class, which takes one column less.
+        return Look(self.features[0], features, maps, states, rows - rows[:, :1], gate)
 
     def _sums(self, members: slice) -> tuple[Whole, Floats]:
         """Occupied joint states of some features, and their counts by class."""
-        states = np.zeros((1, 0), np.int64)
-        indices = np.zeros(len(self.states), np.int64)
-        if self.features[members]:
-            states, indices = np.unique(
-                self.states[:, members], axis=0, return_inverse=True
-            )
-        cells = indices.reshape(-1) * self.n_classes + self.classes
-        sums = np.bincount(cells, self.totals, len(states) * self.n_classes)
-        return states, sums.astype(np.float64).reshape(-1, self.n_classes)
+        radices = [int(states.max(initial=0)) + 1 for states in self.maps[members]]
+        keys = np.zeros(len(self.states), np.int64)
+        for states, radix in zip(self.states[:, members].T, radices, strict=True):
+            keys = keys * radix + states
+        distinct, indices = np.unique(keys, return_inverse=True)
+        cells = indices * self.n_classes + self.classes
+        sums = np.bincount(cells, self.totals, len(distinct) * self.n_classes)
+        joint = np.zeros((len(distinct), 0), np.int64)
+        if radices:
+            joint = np.stack(np.unravel_index(distinct, radices), axis=1)
+        return joint, sums.astype(np.float64).reshape(-1, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,17 +305,14 @@ class LogSum:
         Members that are networks.
     is_posterior : bool
         Whether experts return posteriors instead of joint probabilities.
-    mask : tuple of Look
-        Added to the members' logs by node, minus infinity where one does not count.
     fallback : tuple of Look
-        What scores a row where no member counts.
+        What scores a row for which all members are impossible in all classes.
     """
 
     paths: tuple[tuple[Bank, ...], ...] = ()
     networks: tuple[SumOut, ...] = ()
     is_posterior: bool = False
-    mask: tuple[Look, ...] = field(default=())
-    fallback: tuple[Look, ...] = field(default=())
+    fallback: tuple[Look, ...] = ()
 
 
 Term = Look | Counts | Density | Tree | SumOut | LogSum

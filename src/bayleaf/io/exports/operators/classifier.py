@@ -16,7 +16,6 @@ from bayleaf.io.exports.characters import (
     check_integers,
     equal_pair,
 )
-from bayleaf.io.exports.operators.averages import mixture_scores, one_dependence_scores
 from bayleaf.io.exports.operators.graph import (
     ML_DOMAIN,
     ML_OPSET,
@@ -25,15 +24,10 @@ from bayleaf.io.exports.operators.graph import (
     onnx_library,
 )
 from bayleaf.io.exports.operators.inputs import GraphInput, graph_inputs, write_codes
-from bayleaf.io.exports.operators.networks import NetworkOperators
-from bayleaf.io.exports.operators.sums import averaged_scores, beside_tables
+from bayleaf.io.exports.operators.terms import TermOperators
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.shipped import (
-    ShippedAverage,
-    ShippedNetwork,
-    ShippedNetworks,
-)
+from bayleaf.scoring.terms import ScoringProgram
 from bayleaf.version import __version__
 from bayleaf.wording import quoted
 
@@ -126,53 +120,16 @@ def _scores(
     codes: Sequence[str],
 ) -> str:
     """Log scores of the classes, (n_rows, n_classes)."""
-    cards = predictor.model.domain.cards[: len(codes)]
     may_miss = [
         one.cells.variable.n_states in (one.cells.missing, one.cells.unknown)
         or None in (one.cells.missing, one.cells.unknown)
         for one in inputs
     ]
-    shipped = predictor.model.shipped
-    if isinstance(shipped, ShippedNetwork):
-        found = NetworkOperators(graph, shipped.network, may_miss).scores(codes)
-        if shipped.class_weight is None:
-            return found
-        with np.errstate(divide="ignore"):
-            return graph.add("Add", found, np.log(shipped.class_weight))
-    if isinstance(shipped, ShippedNetworks):
-        every = [
-            NetworkOperators(graph, network, may_miss).scores(codes)
-            for network in shipped.networks
-        ]
-        columns = [graph.add("Unsqueeze", scores, [2]) for scores in every]
-        return graph.log_sum_exp(graph.add("Concat", *columns, axis=2), 2)
-    return _average_scores(graph, shipped, codes, cards, may_miss)
-
-
-def _average_scores(
-    graph: Graph,
-    shipped: ShippedAverage,
-    codes: Sequence[str],
-    cards: Sequence[int],
-    may_miss: Sequence[bool],
-) -> str:
-    """Log scores of a model that is no single network."""
-    values = shipped.values
-    if shipped.engine == "one_dependence":
-        return one_dependence_scores(graph, values, codes, cards)
-    if shipped.engine == "mixture":
-        return mixture_scores(graph, values, codes, cards)
-    if shipped.engine == "averaged":
-        return averaged_scores(graph, values, codes, cards)
-    if shipped.engine != "hybrid" or shipped.network is None:
-        raise ValueError(f"models of kind {shipped.engine} cannot be written as ONNX")
-    tables = NetworkOperators(graph, shipped.network, may_miss).scores(codes)
-    base = np.asarray(values["base"])
-    weighted = graph.add("Mul", tables, np.array(float(values["table_weight"])))
-    if not values["table_weight"]:
-        weighted = graph.row_zeros
-    numbers = beside_tables(graph, values, codes, cards, len(base))
-    return graph.sum([graph.add("Add", weighted, base), *numbers])
+    domain = predictor.model.domain
+    program = ScoringProgram.of(domain.cards, predictor.model.terms)
+    return TermOperators(
+        graph, codes, list(map(str, domain.names[:-1])), may_miss
+    ).scores(program)
 
 
 def _write_results(

@@ -35,7 +35,7 @@ def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> s
     if isinstance(shipped, ShippedAverage):
         if shipped.engine == "averaged":
             cards = model.domain.cards[:-1]
-            return add_averaged(rows, shipped.values, cards, told=told)
+            return add_averaged(rows, model.terms, shipped.values, cards, told=told)
         if shipped.engine == "hybrid" and shipped.network is not None:
             network = shipped.network
             return add_hybrid(rows, shipped.values, network, told=told, limit=limit)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.io.exports.fused_terms import FusedTerm, fused_terms
 from bayleaf.io.exports.sql.averages.long_tables import LongTables
 from bayleaf.io.exports.sql.looking_up import Addend, Look, Rows, check_size
 from bayleaf.io.exports.sql.networks import add_terms
 from bayleaf.io.exports.sql.numbers import add_curves, add_linear, tree_terms
 from bayleaf.io.exports.sql.pipeline import Columns
 from bayleaf.io.exports.sql.words import Expression, at_most, case, col, num
+from bayleaf.scoring import terms as scoring
+from bayleaf.scoring.fusing import fused, tables_of
 
 # Entries of all tables up to which each table is conditions or joined by itself.
 _FEW_ENTRIES = 5_000
@@ -26,7 +27,12 @@ _NO_COMPILER = (
 
 
 def add_averaged(
-    rows: Rows, values: Mapping[str, Any], cards: Sequence[int], *, told: bool
+    rows: Rows,
+    terms: Sequence[scoring.Term],
+    values: Mapping[str, Any],
+    cards: Sequence[int],
+    *,
+    told: bool,
 ) -> str:
     """Score rows by an average of networks; columns as for `add_families`.
 
@@ -39,8 +45,9 @@ def add_averaged(
         return f"f{feature}" if told else "u"
 
     coded = _Coded()
-    terms = fused_terms(values, by_child=told)
-    looks = [(slot(term.child), coded.look(term)) for term in terms]
+    counts = [term for term in terms if isinstance(term, scoring.Counts)]
+    tables = fused(tables_of(counts), by_owner=told)
+    looks = [(slot(table.owner), coded.look(table)) for table in tables]
     remark = ""
     n_entries = sum(look.n_entries for _, look in looks)
     if rows.form == "case" or (rows.form == "auto" and n_entries <= _FEW_ENTRIES):
@@ -71,18 +78,18 @@ class _Coded:
         self._known: dict[tuple[int, bytes], str] = {}
         self.new: Columns = {}
 
-    def look(self, term: FusedTerm) -> Look:
-        """A term as a table; where it does not always count, a 1 is looked up too."""
+    def look(self, table: scoring.Look) -> Look:
+        """A table by columns; with a gate, a 1 is looked up in addition."""
         columns = [
-            self._column(own, v)
-            for own, v in zip(term.maps, term.features, strict=True)
+            self._column(states, feature)
+            for states, feature in zip(table.maps, table.features, strict=True)
         ]
-        radices, states = list(term.radices), term.states
-        if term.counts_for is not None:
-            columns.append(self._column(term.counts_for.astype(np.int64), term.child))
+        radices, states = list(table.radices), table.states
+        if table.gate is not None:
+            columns.append(self._column(table.gate.astype(np.int64), table.owner))
             radices.append(2)
             states = np.pad(states, ((0, 0), (0, 1)), constant_values=1)
-        return Look(tuple(columns), tuple(radices), states, term.rows)
+        return Look(tuple(columns), tuple(radices), states, table.rows)
 
     def _column(self, states: NDArray[np.int64], variable: int) -> str:
         """The column of one variable; its codes where these are the states."""

@@ -1,4 +1,4 @@
-"""Scores of networks as operators: look-ups, and sums over what is not known."""
+"""Sums over latent variables and missing features as operators."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from math import prod
 import numpy as np
 
 from bayleaf.io.exports.operators.graph import Graph
-from bayleaf.io.formats.full_tables import FullTable, full_tables
-from bayleaf.models.bayesian_network import BayesianNetwork
+from bayleaf.scoring.terms import Factor, SumOut
 from bayleaf.wording import quoted
 
 # Cells of the largest table that a row may need while missing cells are summed out.
@@ -25,30 +24,30 @@ class _Factor:
     variables: tuple[int, ...]
 
 
-class NetworkOperators:
-    """Operators that score the classes of one network.
+class SumOutOperators:
+    """Operators of the joint probability of the classes and the known features.
 
     Parameters
     ----------
     graph : Graph
         Takes the nodes.
-    network : BayesianNetwork
-        Features, then any latent variables, then the class.
+    term : SumOut
+        The distributions.
+    names : sequence of str
+        Names of the features, for messages.
     may_miss : sequence of bool
         For each feature whether its cells may be missing.
     """
 
     def __init__(
-        self, graph: Graph, network: BayesianNetwork, may_miss: Sequence[bool]
+        self, graph: Graph, term: SumOut, names: Sequence[str], may_miss: Sequence[bool]
     ) -> None:
-        self._graph = graph
-        self._network = network
-        self._cards = network.domain.cards
-        self._tables = list(full_tables(network))
-        n_features, last = len(may_miss), len(self._cards) - 1
+        self._graph, self._term, self._names = graph, term, names
+        self._cards = term.cards
+        n_features, last = len(may_miss), len(term.cards) - 1
         self._latent = set(range(n_features, last))
-        parents = {parent for table in self._tables for parent in table.parents}
-        # Of a feature without children nothing is left once it is summed out.
+        parents = {v for factor in term.factors for v in factor.variables[:-1]}
+        # A feature without children leaves nothing when it is summed out.
         self._leaves = set(range(n_features)) - parents
         self._open = {v for v in parents if v < n_features and may_miss[v]}
 
@@ -81,7 +80,7 @@ class NetworkOperators:
     def _summed_out(self, codes: Sequence[str], not_known: set[int]) -> str:
         """Scores where some features may be missing, whichever row it is."""
         dense = self._latent | not_known
-        factors = [self._look_up(table, codes, dense) for table in self._tables]
+        factors = [self._look_up(factor, codes, dense) for factor in self._term.factors]
         for v in sorted(not_known):
             with np.errstate(divide="ignore"):
                 one = np.log(np.eye(self._cards[v]))
@@ -104,13 +103,19 @@ class NetworkOperators:
         together = _union(factors, variable)
         if self._size(factors, variable) > MAX_ROW_CELLS:
             raise ValueError(
-                f"summing out {quoted(self._network.domain[variable].name)} needs a "
+                f"summing out {self._name(variable)} needs a "
                 f"table of {self._size(factors, variable):,} cells for each row, more "
                 f"than {MAX_ROW_CELLS:,}; fit with fewer parents or missing='state'"
             )
         axis = together.index(variable) + 1
         found = self._graph.log_sum_exp(self._product(factors, together), axis)
         return _Factor(found, tuple(v for v in together if v != variable))
+
+    def _name(self, variable: int) -> str:
+        """A feature by its name, or a latent variable by its number."""
+        if variable < len(self._names):
+            return quoted(self._names[variable])
+        return f"latent variable {variable - len(self._names) + 1}"
 
     def _product(self, factors: Sequence[_Factor], variables: Sequence[int]) -> str:
         """The sum of logarithms over variables that hold those of all factors."""
@@ -121,14 +126,11 @@ class NetworkOperators:
         return self._graph.sum(terms)
 
     def _look_up(
-        self, table: FullTable, codes: Sequence[str], dense: set[int]
+        self, factor: Factor, codes: Sequence[str], dense: set[int]
     ) -> _Factor:
-        """One family, the states of known features picked."""
-        family = (*table.parents, table.child)
-        with np.errstate(divide="ignore"):
-            logs = np.log(table.rows)
-        values = logs.reshape([self._cards[v] for v in family])
-        if table.child in self._leaves:
+        """One distribution, the states of known features selected."""
+        family, values = factor.variables, factor.logs
+        if factor.child in self._leaves:
             nothing = np.zeros((*values.shape[:-1], 1))
             values = np.concatenate([values, nothing], axis=-1)
         last = len(self._cards) - 1
@@ -140,11 +142,11 @@ class NetworkOperators:
         cells = values.reshape(-1, *values.shape[len(picked) :])
         if not picked:
             return _Factor(self._graph.constant(cells), kept)
-        places = joint_places(self._graph, [codes[v] for v in picked], widths)
+        places = joint_indices(self._graph, [codes[v] for v in picked], widths)
         return _Factor(self._graph.look_up(cells, places), kept)
 
 
-def joint_places(graph: Graph, digits: Sequence[str], radices: Sequence[int]) -> str:
+def joint_indices(graph: Graph, digits: Sequence[str], radices: Sequence[int]) -> str:
     """Numbers of joint states, the first digit varying slowest, (n_rows,)."""
     found = digits[0]
     for digit, radix in zip(digits[1:], radices[1:], strict=True):
