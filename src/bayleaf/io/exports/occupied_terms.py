@@ -14,36 +14,6 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class SumTerm:
-    """What joint states of some features add to the classes, zero for other states.
-
-    Parameters
-    ----------
-    features : tuple of int
-        The features.
-    coding : int or None
-        The coding that their states are given in; None for the model's own.
-    states : ndarray of shape (n_rows, n_features), dtype int64
-        Joint states.
-    rows : ndarray of shape (n_rows, n_classes)
-        Nats.
-    known : int, optional
-        A feature that has to be known for the term to count.
-    """
-
-    features: tuple[int, ...]
-    coding: int | None
-    states: Whole
-    rows: Floats
-    known: int | None = None
-
-    def texts(self) -> list[str]:
-        """Joint states as text, with a 1 at the end for what has to be known."""
-        end = [] if self.known is None else [1]
-        return [",".join(map(str, [*own, *end])) for own in self.states.tolist()]
-
-
-@dataclass(frozen=True, eq=False)
 class OccupiedTerm:
     """What the occupied joint states of a family add at one depth.
 
@@ -137,37 +107,3 @@ def _sums(
     cells = np.bincount(places * n_classes + labels, totals, size)
     table = cells.astype(np.float64).reshape(-1, n_classes)
     return distinct, table
-
-
-def averaged_terms(values: Mapping[str, Any]) -> Iterator[SumTerm]:
-    """All occupied joint states of an average.
-
-    Raises
-    ------
-    ValueError
-        If a state of training has no prior weight.
-    """
-    networks = values["networks"]
-    every = np.asarray(values["weights"]) / len(networks)
-    for network in networks:
-        for family, weights in zip(network["families"], every, strict=True):
-            if family is not None:
-                terms = occupied_terms(family, weights, values["pseudo"])
-                coding = int(network["coding"])
-                yield from (
-                    _of_variables(t, family["variables"], coding) for t in terms
-                )
-
-
-def _of_variables(term: OccupiedTerm, variables: Sequence[int], coding: int) -> SumTerm:
-    """A term of a family's members as one of features."""
-    if not term.says[:-1].all():
-        raise ValueError(
-            "states without prior weight cannot be written as terms; fit with smoothing"
-        )
-    states = np.zeros((1, 0), dtype=np.int64)
-    if term.members:
-        states = np.stack(np.unravel_index(term.keys, term.widths), 1)
-    own = tuple(variables[k] for k in term.members)
-    known = None if 0 in term.members else variables[0]
-    return SumTerm(own, coding, states, term.rows, known)

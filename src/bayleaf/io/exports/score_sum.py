@@ -1,137 +1,126 @@
-"""Class scores as sums of terms over joint states, for formats that hold sums."""
+"""Class scores as sums of tables, for formats that hold only these."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayleaf.io.exports.occupied_terms import SumTerm, averaged_terms
-from bayleaf.io.formats.full_tables import full_tables
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.scoring.fusing import fused, tables_of
+from bayleaf.scoring.terms import (
+    Counts,
+    Density,
+    Floats,
+    Look,
+    ScoringProgram,
+    SumOut,
+    Tree,
+)
 from bayleaf.wording import name_list
 
-# Coefficients beyond which no document is written.
+# Coefficients above which a document is not written.
 MAX_COEFFICIENTS = 1_000_000
-_WHAT_SUMS = (
+_SCOPE = (
     "PMML holds models whose score is a sum of table look-ups: naive Bayes, TAN, KDB, "
     "networks without latent variables, and averaged KDB of tables alone"
 )
+_WORDS = {Density: "numbers as regressions", Tree: "class trees"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoreSum:
     """Scores of classes as a sum.
 
     Parameters
     ----------
     intercept : ndarray of shape (n_classes,)
-        Scores before any feature is seen, nats.
-    terms : sequence of SumTerm
+        Nats of all rows.
+    tables : tuple of Look
         What joint states add.
     inner : frozenset of int
         Features whose missing cells would have to be summed out.
-    codings : sequence of sequence of ndarray
-        Of each coding the state of each feature's states.
     """
 
-    intercept: NDArray[np.float64]
-    terms: Sequence[SumTerm]
+    intercept: Floats
+    tables: tuple[Look, ...]
     inner: frozenset[int]
-    codings: Sequence[Sequence[NDArray[Any]]] = ()
 
 
 def score_sum(predictor: Predictor) -> ScoreSum:
-    """Return the sum that a model's scores are.
+    """Return the sum of tables that scores of classes are.
 
-    Raises
-    ------
-    ValueError
-        If they are none, or the model predicts under a loss matrix.
+    ValueError if they contain other terms, or the model predicts under a loss matrix.
     """
     if predictor.loss is not None:
         raise ValueError(
             "PMML's regression predicts the most probable class, but this model has a "
             "loss matrix; fit without loss"
         )
-    shipped = predictor.model.shipped
-    if isinstance(shipped, ShippedNetwork):
-        found = _network_sum(shipped)
-    elif getattr(shipped, "engine", None) == "averaged":
-        beside = {"linear", "trees"} & set(shipped.values)  # type: ignore[union-attr]
-        if beside:
-            words = {"linear": "numbers as regressions", "trees": "class trees"}
-            raise ValueError(
-                f"{_WHAT_SUMS}; this average holds "
-                f"{name_list(sorted(words[b] for b in beside))} too; fit with "
-                "linear_families=False and class_trees=False"
-            )
-        found = _average_sum(shipped.values)  # type: ignore[union-attr]
-    else:
-        raise ValueError(f"{_WHAT_SUMS}; write this model to .onnx instead")
-    size = sum(len(term.rows) * len(found.intercept) for term in found.terms)
+    program = ScoringProgram.of(predictor.model.domain.cards, predictor.model.terms)
+    intercept, tables = program.base, list(tables_of(program.terms))
+    inner: set[int] = set()
+    for term in program.terms:
+        if isinstance(term, SumOut) and _is_sum(term, program):
+            constant, tables, inner = _tables_of_network(term)
+            intercept = intercept + constant
+        elif not isinstance(term, Look | Counts):
+            raise _refusal(program)
+    if not all(
+        np.isfinite(rows).all() for rows in (intercept, *(t.rows for t in tables))
+    ):
+        raise ValueError(
+            "PMML's regression has no term for a probability of zero, which this model "
+            "holds; fit with smoothing, or write it to .onnx"
+        )
+    tables = fused(tables, by_owner=False)
+    size = sum(table.rows.size for table in tables)
     if size > MAX_COEFFICIENTS:
         raise ValueError(
             f"as PMML this model has {size:,} coefficients, more than "
             f"{MAX_COEFFICIENTS:,}; fit with fewer parents or networks"
         )
-    return found
+    return ScoreSum(intercept, tuple(tables), frozenset(inner))
 
 
-def _network_sum(shipped: ShippedNetwork) -> ScoreSum:
-    """Families that the class is in, as terms."""
-    if set(shipped.roles) - {"feature", "class"}:
-        raise ValueError(
-            f"{_WHAT_SUMS}; this one has latent variables; write it to .onnx instead"
-        )
-    network = shipped.network
-    last = len(network.domain) - 1
-    cards = network.domain.cards
-    intercept = np.zeros(cards[last])
-    if shipped.class_weight is not None:
-        intercept += _logs(shipped.class_weight)
-    terms, inner = [], set()
-    for table in full_tables(network):
-        family = (*table.parents, table.child)
-        inner |= set(table.parents) - {last}
-        if last not in family:
+def _is_sum(term: SumOut, program: ScoringProgram) -> bool:
+    """Whether a network is the only term and has no latent variables."""
+    return len(program.terms) == 1 and len(term.cards) == len(program.cards) + 1
+
+
+def _tables_of_network(
+    term: SumOut,
+) -> tuple[Floats, list[Look], set[int]]:
+    """The prior, tables of the factors that contain the class, and inner features."""
+    label = len(term.cards) - 1
+    prior, tables, inner = np.zeros(term.cards[label]), [], set()
+    for factor in term.factors:
+        inner |= set(factor.variables[:-1]) - {label}
+        if label not in factor.variables:
             continue
-        logs = _logs(table.rows).reshape([cards[v] for v in family])
-        features = [v for v in family if v != last]
-        by_class = np.moveaxis(logs, family.index(last), -1)
+        logs = np.moveaxis(factor.logs, factor.variables.index(label), -1)
+        features = tuple(v for v in factor.variables if v != label)
         if not features:
-            intercept += by_class
+            prior = prior + logs
             continue
-        states = np.stack(
-            np.unravel_index(np.arange(by_class[..., 0].size), by_class.shape[:-1]), 1
+        shape = logs.shape[:-1]
+        states = np.stack(np.unravel_index(np.arange(logs[..., 0].size), shape), 1)
+        maps = tuple(np.arange(term.cards[v] + 1) for v in features)
+        rows = logs.reshape(-1, len(prior))
+        tables.append(Look(factor.child, features, maps, states, rows))
+    return prior, tables, inner
+
+
+def _refusal(program: ScoringProgram) -> ValueError:
+    """Name the terms that are not tables, and the remedy."""
+    if len(program.terms) == 1 and isinstance(program.terms[0], SumOut):
+        return ValueError(
+            f"{_SCOPE}; this one has latent variables; write it to .onnx instead"
         )
-        rows = by_class.reshape(-1, cards[last])
-        terms.append(SumTerm(tuple(features), None, states, rows))
-    return ScoreSum(intercept, terms, frozenset(inner))
-
-
-def _average_sum(values: Mapping[str, Any]) -> ScoreSum:
-    """Occupied joint states of all families of an average, as terms."""
-    terms = list(averaged_terms(values))
-    if "curves" in values:
-        curves = values["curves"]
-        for feature, curve in zip(curves["features"], curves["curves"], strict=True):
-            states = np.arange(len(curve))[:, None]
-            terms.append(SumTerm((feature,), None, states, curve))
-    # What is unknown says nothing, so no cell has to be summed out.
-    intercept = np.array(values["base"], dtype=np.float64)
-    return ScoreSum(intercept, terms, frozenset(), values["codings"])
-
-
-def _logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithms, all of them numbers."""
-    if not (probabilities > 0).all():
-        raise ValueError(
-            "PMML's regression has no term for a probability of zero, which this model "
-            "holds; fit with smoothing, or write it to .onnx"
+    words = {_WORDS[type(t)] for t in program.terms if type(t) in _WORDS}
+    if words and any(isinstance(term, Counts) for term in program.terms):
+        return ValueError(
+            f"{_SCOPE}; this average holds {name_list(sorted(words))} too; fit with "
+            "linear_families=False and class_trees=False"
         )
-    return np.log(probabilities)
+    return ValueError(f"{_SCOPE}; write this model to .onnx instead")

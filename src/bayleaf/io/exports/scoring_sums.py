@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayleaf.data.domain import Domain
 from bayleaf.io.atomic import write_text
@@ -17,7 +18,7 @@ from bayleaf.io.formats import pmml
 from bayleaf.io.formats.pmml import state_text, xml_lines
 from bayleaf.io.formats.xml.writing import xml_text
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.scoring.terms import Look
 from bayleaf.wording import quoted
 
 
@@ -57,13 +58,12 @@ def write_pmml(model: Any, path: str | Path) -> None:
 
 
 def _is_naive_bayes(predictor: Predictor) -> bool:
-    """Whether PMML's naive Bayes says all that the model does."""
+    """Whether PMML's naive Bayes can express the model."""
     model, domain = predictor.model, predictor.model.domain
     return (
         bool(model.cpds)
+        and len(model.cpds) == len(domain)
         and not any(model.feature_parents(i) for i in range(len(domain) - 1))
-        and isinstance(model.shipped, ShippedNetwork)
-        and "latent" not in model.shipped.roles
         and not model.cpds[-1].parents
         and predictor.temperature == 1.0
         and predictor.loss is None
@@ -82,7 +82,8 @@ def _document(predictor: Predictor) -> Iterator[str]:
         )
     found = score_sum(predictor)
     domain = predictor.model.domain
-    _check_names(domain, found)
+    fields = _Fields(every, found.tables)
+    _check_names(domain, found, fields)
     for cells in every:
         where = f"column {quoted(cells.column)} has values"
         pmml.check_texts([state_text(value) for value in cells.codes], where)
@@ -91,32 +92,79 @@ def _document(predictor: Predictor) -> Iterator[str]:
     def content() -> Iterator[str]:
         application = xml_lines("Application", {"name": "bayleaf"})
         yield from xml_lines("Header", {"description": "sum of terms"}, application)
-        fields = {"numberOfFields": str(len(domain))}
-        yield from xml_lines("DataDictionary", fields, _data_fields(every, domain))
+        size = {"numberOfFields": str(len(domain))}
+        yield from xml_lines("DataDictionary", size, _data_fields(every, domain))
         attributes = {
             "modelName": "sum of terms",
             "functionName": "classification",
             "normalizationMethod": "softmax",
         }
-        inside = _model(predictor, every, found)
+        inside = _model(predictor, every, found, fields)
         yield from xml_lines("RegressionModel", attributes, inside)
 
     root = {"xmlns": pmml.NAMESPACE, "version": "4.4"}
     yield from xml_lines("PMML", root, content())
 
 
-def _check_names(domain: Domain, found: ScoreSum) -> None:
+class _Fields:
+    """Fields with the states of features in the codings of tables.
+
+    Parameters
+    ----------
+    every : sequence of FeatureCells
+        The columns.
+    tables : sequence of Look
+        The tables.
+    """
+
+    def __init__(self, every: Sequence[FeatureCells], tables: Sequence[Look]) -> None:
+        self._every = every
+        # Name, and state of each code that has one.
+        self.made: dict[tuple[int, bytes], tuple[str, list[tuple[str, int]]]] = {}
+        self.of_tables = [self._of_table(table) for table in tables]
+
+    def _of_table(self, table: Look) -> list[str]:
+        """Fields whose values, joined, are the keys of a table."""
+        names = [
+            self._field(feature, states, states[-1])
+            for feature, states in zip(table.features, table.maps, strict=True)
+        ]
+        if table.gate is not None:
+            names.append(self._field(table.owner, table.gate.astype(np.int64), 0))
+        return names
+
+    def _field(self, feature: int, states: NDArray[np.int64], absent: int) -> str:
+        """The field of a feature's states; that of its codes where they are equal."""
+        name = _code_name(self._every[feature].column)
+        if np.array_equal(states, np.arange(len(states))):
+            return name
+        key = feature, states.tobytes()
+        if key not in self.made:
+            rows = [(str(c), s) for c, s in enumerate(states.tolist()) if s != absent]
+            self.made[key] = f"{name} in coding {len(self.made)}", rows
+        return self.made[key][0]
+
+    def lines(self) -> Iterator[str]:
+        """Lines of the fields."""
+        for (feature, _), (name, rows) in self.made.items():
+            source = _code_name(self._every[feature].column)
+            yield from xml_lines(
+                "DerivedField", _derived(name), _mapped(source, rows, {})
+            )
+
+
+def _texts(table: Look) -> list[str]:
+    """Joint states as text, with a 1 at the end where a table has a gate."""
+    end = [] if table.gate is None else [1]
+    return [",".join(map(str, [*states, *end])) for states in table.states.tolist()]
+
+
+def _check_names(domain: Domain, found: ScoreSum, fields: _Fields) -> None:
     """Raise unless PMML can hold and tell apart all names and values."""
     made = [_code_name(domain[v].name) for v in range(len(domain) - 1)]
     made += [f"{_code_name(domain[v].name)} if known" for v in range(len(domain) - 1)]
-    codings = {term.coding for term in found.terms} - {None}
-    made += [
-        name_of(domain[v].name, coding)
-        for v in range(len(domain) - 1)
-        for coding in codings
-        for name_of in (_coding_name, _known_name)
-    ]
-    made += [f"term {number}" for number in range(len(found.terms))]
+    made += [name for name, _ in fields.made.values()]
+    made += [f"term {number}" for number in range(len(found.tables))]
     for variable in domain:
         if variable.categories is None:
             where = f"variable {quoted(variable.name)} has states"
@@ -177,13 +225,16 @@ def _known_values(cells: FeatureCells) -> Iterator[str]:
 
 
 def _model(
-    predictor: Predictor, every: Sequence[FeatureCells], found: ScoreSum
+    predictor: Predictor,
+    every: Sequence[FeatureCells],
+    found: ScoreSum,
+    fields: _Fields,
 ) -> Iterator[str]:
     """Lines inside the model."""
     target = predictor.model.domain[-1]
     yield from xml_lines("MiningSchema", {}, _mining_fields(every, target.name, found))
     yield from xml_lines("Output", {}, pmml.output_fields(target))
-    made = _derived_fields(every, found)
+    made = _derived_fields(every, fields)
     yield from xml_lines("LocalTransformations", {}, made)
     shift = predictor.prior_shift
     for place, text in enumerate(pmml.state_texts(target)):
@@ -211,7 +262,7 @@ def _mining_fields(
     yield from xml_lines("MiningField", {"name": str(target), "usageType": "target"})
 
 
-def _derived_fields(every: Sequence[FeatureCells], found: ScoreSum) -> Iterator[str]:
+def _derived_fields(every: Sequence[FeatureCells], fields: _Fields) -> Iterator[str]:
     """Lines that make codes of cells, and joint states of codes."""
     for cells in every:
         name = _code_name(cells.column)
@@ -222,44 +273,10 @@ def _derived_fields(every: Sequence[FeatureCells], found: ScoreSum) -> Iterator[
             reference["mapMissingTo"] = str(cells.missing)
         inside = xml_lines("FieldRef", reference)
         yield from xml_lines("DerivedField", _derived(name), inside)
-    yield from _recoded(every, found)
-    for number, term in enumerate(found.terms):
-        names = [_coding_name(every[v].column, term.coding) for v in term.features]
-        if term.known is not None:
-            names.append(_known_name(every[term.known].column, term.coding))
+    yield from fields.lines()
+    for number, names in enumerate(fields.of_tables):
         inside = _joined(names)
         yield from xml_lines("DerivedField", _derived(f"term {number}"), inside)
-
-
-def _coding_name(name: object, coding: int | None) -> str:
-    """The field that holds the code of a feature's state in a coding."""
-    own = _code_name(name)
-    return own if coding is None else f"{own} in coding {coding}"
-
-
-def _known_name(name: object, coding: int | None) -> str:
-    """The field that is 1 where a feature's state is known in a coding."""
-    return f"{_coding_name(name, coding)} is known"
-
-
-def _recoded(every: Sequence[FeatureCells], found: ScoreSum) -> Iterator[str]:
-    """Lines with the states of features in the codings of an average."""
-    used = {
-        (term.coding, v)
-        for term in found.terms
-        for v in (*term.features, *([] if term.known is None else [term.known]))
-        if term.coding is not None
-    }
-    for coding, v in sorted(used):
-        name = every[v].column
-        states = np.asarray(found.codings[coding][v]).tolist()
-        # The last is that of what is unknown, which no field holds.
-        known = [(str(c), s) for c, s in enumerate(states[:-1]) if s != states[-1]]
-        fields = {_coding_name(name, coding): known}
-        fields[_known_name(name, coding)] = [(text, 1) for text, _ in known]
-        for field, rows in fields.items():
-            inside = _mapped(_code_name(name), rows, {})
-            yield from xml_lines("DerivedField", _derived(field), inside)
 
 
 def _joined(names: Sequence[str]) -> Iterator[str]:
@@ -337,8 +354,8 @@ def _bins(cells: FeatureCells) -> Iterator[str]:
 
 def _coefficients(found: ScoreSum, place: int, temperature: float) -> Iterator[str]:
     """Lines with the terms of one class."""
-    for number, term in enumerate(found.terms):
-        for state, row in zip(term.texts(), term.rows, strict=True):
+    for number, table in enumerate(found.tables):
+        for state, row in zip(_texts(table), table.rows, strict=True):
             attributes = {
                 "name": f"term {number}",
                 "value": state,
