@@ -11,82 +11,77 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.data.codes import Codes
+from bayleaf.inference.log_sums import log_sum_exp
 from bayleaf.io.exports.sql.looking_up import Addend, Look, Rows, check_size
-from bayleaf.io.exports.sql.networks import add_terms, code_columns
-from bayleaf.models.class_model import ClassModel
-from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.io.exports.sql.networks import (
+    ScoredNetwork,
+    add_terms,
+    code_columns,
+    slot_of,
+)
+from bayleaf.scoring.reference import product, summed_out
 
 Floats = NDArray[np.float64]
 # Joint codes of a block.
 _MOST_CODES = 20_000
 
 
-def add_blocks(
-    rows: Rows, model: ClassModel, shipped: ShippedNetwork, *, told: bool
-) -> bool:
+def add_blocks(rows: Rows, scored: ScoredNetwork, *, told: bool) -> bool:
     """Score rows by blocks if all of them are small; whether that was done."""
-    if set(shipped.roles) == {"feature", "class"}:
+    if not scored.latents or not scored.class_is_root:
         return False
-    blocks = _blocks(shipped)
-    cards = model.domain.cards[:-1]
-    sizes = [prod(cards[v] + 1 for v in block) for block in blocks]
-    if shipped.network.dag.parents[-1] or max(sizes) > _MOST_CODES:
+    blocks, cards = _blocks(scored), scored.cards
+    members = [[v for v in scored.order if v in block] for block in blocks]
+    if max(prod(cards[v] + 1 for v in own) for own in members) > _MOST_CODES:
         return False
-    nothing = [np.array([card]) for card in cards]
-    base = model.class_log_scores(Codes.from_columns(nothing, cards))[0]
-    names = code_columns(len(cards))
+    names = code_columns(scored.n_features)
     terms: list[Addend] = []
-    for block in blocks:
-        whole = _block_table(model, block, base)
-        prefixes = range(1, len(block) + 1) if told else [len(block)]
+    looks = []
+    for block, features in zip(blocks, members, strict=True):
+        whole = _block_table(scored, block, features)
+        n_features = len(features)
+        prefixes = range(1 if told else max(1, n_features), n_features + 1)
         for n in prefixes:
-            known = block[:n]
+            known = features[:n]
             values = _with_missing(whole, n)
             if told:
                 values = _change(values)
             radices = [cards[v] + 1 for v in known]
-            look = Look.dense([names[v] for v in known], radices, values)
-            terms.append((f"f{known[-1]}" if told else "u", look))
-    check_size([look for _, look in terms if isinstance(look, Look)])
-    add_terms(rows, base.tolist(), terms, len(cards), told=told)
+            looks.append(Look.dense([names[v] for v in known], radices, values))
+            terms.append((slot_of(known[-1], is_reported=told), looks[-1]))
+    check_size(looks)
+    add_terms(rows, terms, scored.n_features, scored.n_classes, scored.base, told=told)
     return True
 
 
-def _blocks(shipped: ShippedNetwork) -> list[list[int]]:
-    """Features that are linked other than through the class."""
-    label = len(shipped.roles) - 1
-    group = list(range(label))
-
-    def root(v: int) -> int:
-        while group[v] != v:
-            v = group[v]
-        return v
-
-    for child, parents in enumerate(shipped.network.dag.parents[:-1]):
-        for parent in parents:
-            if parent != label:
-                group[root(parent)] = root(child)
-    features = [v for v in range(label) if shipped.roles[v] == "feature"]
-    found: dict[int, list[int]] = {}
-    for feature in features:
-        found.setdefault(root(feature), []).append(feature)
-    return list(found.values())
+def _blocks(scored: ScoredNetwork) -> list[set[int]]:
+    """Variables that are linked other than through the class, by block."""
+    blocks: list[set[int]] = []
+    for child in range(scored.label):
+        family = {child, *scored.parents[child]}
+        linked = [block for block in blocks if block & family]
+        blocks = [block for block in blocks if not block & family]
+        blocks.append(family.union(*linked))
+    return blocks
 
 
-def _block_table(model: ClassModel, block: list[int], base: Floats) -> Floats:
+def _block_table(scored: ScoredNetwork, block: set[int], features: list[int]) -> Floats:
     """Nats of each class by the codes of a block, shape (n_classes, *codes)."""
-    cards = model.domain.cards[:-1]
-    shape = [cards[v] + 1 for v in block]
-    own = np.indices(shape).reshape(len(block), -1)
-    columns = [np.full(own.shape[1], card) for card in cards]
-    for v, codes in zip(block, own, strict=True):
-        columns[v] = codes
-    scores = model.class_log_scores(Codes.from_columns(columns, cards))
-    known = np.isfinite(base)
-    with np.errstate(invalid="ignore"):
-        values = np.where(known, scores - base, 0.0)
-    return np.asarray(values.T.reshape(len(base), *shape))
+    factors = [scored.factors[v] for v in sorted(block)]
+    axes = [scored.label, *features]
+    tables = summed_out(
+        [(factor.variables, factor.logs[None]) for factor in factors],
+        scored.cards,
+        set(axes),
+    )
+    shape = [scored.cards[v] for v in axes]
+    values = np.broadcast_to(product(tables, axes)[0], shape)
+    for axis in range(1, len(axes)):
+        missing = np.expand_dims(log_sum_exp(values, axis=axis), axis)
+        values = np.concatenate([values, missing], axis=axis)
+    # Exactly zero where all features are missing.
+    corner = values[(slice(None), *[slice(-1, None)] * len(features))]
+    return np.asarray(values - corner)
 
 
 def _with_missing(whole: Floats, n: int) -> Floats:

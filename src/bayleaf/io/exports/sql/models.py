@@ -1,19 +1,21 @@
-"""Scores of the classes by what a model ships: one network, or one of the averages."""
+"""Class scores of a scoring program, by the kinds of its terms."""
 
 from __future__ import annotations
 
-from bayleaf.io.exports.sql.averages.averaged import add_averaged
+import numpy as np
+
+from bayleaf.io.exports.sql.averages.averaged import add_tables
 from bayleaf.io.exports.sql.averages.ensembles import Ensemble
 from bayleaf.io.exports.sql.averages.members import one_parent, two_parents
 from bayleaf.io.exports.sql.blocks import add_blocks
 from bayleaf.io.exports.sql.looking_up import Rows
-from bayleaf.io.exports.sql.whole_network import add_hybrid, add_network
+from bayleaf.io.exports.sql.networks import ScoredNetwork
+from bayleaf.io.exports.sql.pipeline import Columns
+from bayleaf.io.exports.sql.whole_network import add_network
+from bayleaf.io.exports.sql.words import col, nats, num, plus, times
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.shipped import (
-    ShippedAverage,
-    ShippedNetwork,
-    ShippedNetworks,
-)
+from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
+from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut
 
 
 def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> str:
@@ -27,26 +29,46 @@ def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> s
         If queries cannot hold the model.
     """
     model = predictor.model
-    shipped = model.shipped
-    if isinstance(shipped, ShippedNetwork):
-        if add_blocks(rows, model, shipped, told=told):
-            return ""
-        return add_network(rows, shipped, told=told, limit=limit)
-    if isinstance(shipped, ShippedAverage):
-        if shipped.engine == "averaged":
-            cards = model.domain.cards[:-1]
-            return add_averaged(rows, model.terms, shipped.values, cards, told=told)
-        if shipped.engine == "hybrid" and shipped.network is not None:
-            network = shipped.network
-            return add_hybrid(rows, shipped.values, network, told=told, limit=limit)
-        if shipped.engine == "one_dependence":
+    program = ScoringProgram.of(model.domain.cards, model.terms)
+    sums = [term for term in program.terms if isinstance(term, SumOut)]
+    rest = [term for term in program.terms if not isinstance(term, SumOut | LogSum)]
+    if any(isinstance(term, LogSum) for term in program.terms):
+        shipped = model.shipped
+        if isinstance(shipped, ShippedAverage) and shipped.engine == "one_dependence":
             members = one_parent(shipped.values, model.domain.cards[:-1])
-            Ensemble(members, model.domain.cards[:-1], predictor).add(rows, told=told)
-            return ""
-    if isinstance(shipped, ShippedNetworks):
-        members = two_parents(shipped)
+        elif isinstance(shipped, ShippedNetworks):
+            members = two_parents(shipped)
+        else:
+            raise ValueError(
+                f"a {type(model).__name__} is not written as SQL; fit another "
+                "classifier"
+            )
         Ensemble(members, model.domain.cards[:-1], predictor).add(rows, told=told)
         return ""
-    raise ValueError(
-        f"a {type(model).__name__} is not written as SQL; fit another classifier"
-    )
+    cards, base = program.cards, program.base.tolist()
+    if not sums:
+        return add_tables(rows, rest, cards, len(base), base, told=told)
+    (term,) = sums
+    is_plain = term.weight == 1.0
+    shift = program.base if is_plain else np.zeros_like(program.base)
+    scored = ScoredNetwork(term, model.domain.names, shift)
+    remark = ""
+    if not add_blocks(rows, scored, told=told):
+        remark = add_network(rows, scored, told=told, limit=limit)
+    if not is_plain:
+        _weigh(rows, term.weight, base)
+    if rest:
+        add_tables(rows, rest, cards, len(base), told=told)
+    return remark
+
+
+def _weigh(rows: Rows, weight: float, base: list[float]) -> None:
+    """Multiply scores, and what features add to them, and add the base."""
+    columns: Columns = {}
+    for key in rows.columns:
+        if key[-1].isdigit() and key[0] in "sbf":
+            columns[key] = times(num(weight), col(key))
+            if key[0] in "sb":
+                start = nats(base[int(key.split("_")[1])])
+                columns[key] = plus(start, columns[key])
+    rows.extend(columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from graphlib import TopologicalSorter
 from math import prod
 
 import numpy as np
@@ -19,9 +20,9 @@ from bayleaf.io.exports.sql.words import (
     equal,
     nats,
     num,
+    plus,
 )
-from bayleaf.models.bayesian_network import BayesianNetwork
-from bayleaf.models.support.shipped import ShippedNetwork
+from bayleaf.scoring.terms import SumOut
 from bayleaf.wording import quoted
 
 Floats = NDArray[np.float64]
@@ -34,22 +35,26 @@ class ScoredNetwork:
 
     Parameters
     ----------
-    shipped : ShippedNetwork
+    term : SumOut
         The network, and in which order features are revealed.
+    names : sequence of str or int
+        Names of the features and the class, for messages.
+    shift : ndarray of shape (n_classes,)
+        Nats that are added to the classes.
     """
 
-    def __init__(self, shipped: ShippedNetwork) -> None:
-        self.network: BayesianNetwork = shipped.network
-        self.cards = self.network.domain.cards
+    def __init__(self, term: SumOut, names: Sequence[str | int], shift: Floats) -> None:
+        self._names, self._shift = names, shift
+        self.cards = term.cards
         self.label = len(self.cards) - 1
         self.n_classes = self.cards[-1]
-        self.n_features = shipped.roles.count("feature")
+        self.n_features = len(names) - 1
         self.latents = range(self.n_features, self.label)
-        self.order = tuple(v for v in shipped.order if v < self.n_features)
-        self.weight = shipped.class_weight
+        self.order = tuple(v for v in term.order if v < self.n_features)
+        self.factors = {factor.child: factor for factor in term.factors}
         self.parents = [
-            tuple(p for p in parents if p != self.label)
-            for parents in self.network.dag.parents
+            tuple(p for p in self.factors[v].variables if p not in (v, self.label))
+            for v in range(len(self.cards))
         ]
 
     @cached_property
@@ -65,7 +70,8 @@ class ScoredNetwork:
     def descendants(self) -> list[set[int]]:
         """Descendants of each variable, none through the class."""
         found: list[set[int]] = [set() for _ in self.cards]
-        for variable in reversed(self.network.dag.order):
+        order = TopologicalSorter(dict(enumerate(self.parents))).static_order()
+        for variable in reversed([*order]):
             if variable == self.label:
                 continue
             for child in self.children[variable]:
@@ -89,33 +95,30 @@ class ScoredNetwork:
     @cached_property
     def base(self) -> list[float]:
         """Score of each class before any family is looked up, nats."""
-        found = np.zeros(self.n_classes)
-        with np.errstate(divide="ignore"):
-            if self.class_is_root:
-                found += np.log(self.network.cpds[-1].probabilities)
-            if self.weight is not None:
-                found += np.log(self.weight)
-        return [float(value) for value in found]
+        if not self.class_is_root:
+            return [float(value) for value in self._shift]
+        return [float(value) for value in self._shift + self.factors[self.label].logs]
 
     def look(self, variable: int, columns: Sequence[str]) -> Look:
         """The family of a variable by the columns of all variables."""
-        cpd = self.network.cpds[variable]
+        family, logs = self.factors[variable].variables, self.factors[variable].logs
         axes = [*self.parents[variable]]
         if variable != self.label:
             axes.append(variable)
         cells = prod(self.cards[v] for v in axes) * self.n_classes
         if cells > _MOST_CELLS:
+            name = quoted(self._names[min(variable, self.n_features)])
+            if variable in self.latents:
+                name = "a latent variable"
             raise ValueError(
-                f"the table of {quoted(self.network.domain[variable].name)} has "
-                f"{cells:,} cells, too many for a query; fit with fewer parents or "
-                "coarser intervals"
+                f"the table of {name} has {cells:,} cells, too many for a query; "
+                "fit with fewer parents or coarser intervals"
             )
-        logs = cpd.log_probabilities()
-        if self.label in cpd.family:
-            values = np.moveaxis(logs, cpd.family.index(self.label), 0)
+        if self.label in family:
+            values = np.moveaxis(logs, family.index(self.label), 0)
         else:
             values = np.broadcast_to(logs, (self.n_classes, *logs.shape))
-        own = [v for v in cpd.family if v != self.label]
+        own = [v for v in family if v != self.label]
         values = np.transpose(values, [0, *(1 + own.index(v) for v in axes)])
         names = [columns[v] for v in axes]
         return Look.dense(names, [self.cards[v] + 1 for v in axes], values)
@@ -159,34 +162,42 @@ def add_families(rows: Rows, scored: ScoredNetwork, *, told: bool) -> None:
     prior and f{feature}_class.
     """
     columns = code_columns(scored.n_features)
-    terms: list[Addend] = []
     looks = [scored.look(feature, columns) for feature in range(scored.n_features)]
     if not scored.class_is_root:
         looks.append(scored.look(scored.label, columns))
     check_size(looks)
-    for feature, look in enumerate(looks):
-        terms.append((f"f{feature}" if told else "u", look))
-    add_terms(rows, scored.base, terms, scored.n_features, told=told)
+    terms = [(slot_of(v, is_reported=told), look) for v, look in enumerate(looks)]
+    add_terms(rows, terms, scored.n_features, scored.n_classes, scored.base, told=told)
+
+
+def slot_of(feature: int, *, is_reported: bool) -> str:
+    """Where nats of a feature are added: to the score, or apart to be reported."""
+    return f"f{feature}" if is_reported else "s"
 
 
 def add_terms(
     rows: Rows,
-    base: Sequence[float],
     terms: Sequence[Addend],
     n_features: int,
+    n_classes: int,
+    base: Sequence[float] = (),
     *,
     told: bool,
 ) -> None:
-    """Score rows by a sum: s_class and, if told, b_class and f{feature}_class."""
-    n_classes = len(base)
-    slots = [f"f{feature}" for feature in range(n_features)] if told else ["u"]
+    """Score rows by a sum: s_class and, if told, b_class and f{feature}_class.
+
+    Without a base, terms are added to a score that rows have already.
+    """
+    if base:
+        start = "b" if told else "s", [nats(value) for value in base]
+        terms = [start, *terms]
     rows.add_up(terms, n_classes)
-    rows.zeros(slots, n_classes)
-    sums = [(slot, [col(f"{slot}_{c}") for c in range(n_classes)]) for slot in slots]
-    rows.add_up(
-        [("s", [nats(b) for b in base]), *(("s", own) for _, own in sums)], n_classes
-    )
     if told:
-        rows.extend({f"b_{c}": nats(value) for c, value in enumerate(base)})
-    else:
-        rows.extend({}, without=[f"u_{c}" for c in range(n_classes)])
+        slots = [f"f{feature}" for feature in range(n_features)]
+        rows.zeros(slots, n_classes)
+        rows.extend(
+            {
+                f"s_{c}": plus(*(col(f"{slot}_{c}") for slot in ("b", *slots)))
+                for c in range(n_classes)
+            }
+        )

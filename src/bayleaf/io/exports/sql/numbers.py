@@ -1,15 +1,10 @@
-"""What numbers, curves and trees add to scores beside tables."""
+"""Densities of numbers, and trees, that are added to scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bayleaf.io.exports.sql.looking_up import Addend, Look, Rows
+from bayleaf.io.exports.sql.looking_up import Addend, Rows
 from bayleaf.io.exports.sql.pipeline import Columns
 from bayleaf.io.exports.sql.words import (
     Expression,
@@ -27,240 +22,175 @@ from bayleaf.io.exports.sql.words import (
     plus,
     times,
 )
+from bayleaf.scoring.terms import MAX_LOG_DENSITY, Density, Tree
 
-# No piece says more than this, nats.
-_MOST_NATS = 50.0
-# Families whose columns stand in one stage.
-_FAMILIES_IN_STAGE = 40
+# Densities whose columns are in one stage.
+_DENSITIES_PER_STAGE = 40
 
 Slot = Callable[[int], str]
 
 
-def add_curves(
-    curves: Mapping[str, Any], cards: Sequence[int], slot: Slot
-) -> list[Addend]:
-    """What states of some features add."""
-    return [
-        (slot(v), Look.dense([f"c{v}"], [cards[v] + 1], np.asarray(curve).T))
-        for v, curve in zip(curves["features"], curves["curves"], strict=True)
-    ]
-
-
-def tree_terms(
-    trees: Mapping[str, Any], cards: Sequence[int], n_classes: int, slot: Slot
-) -> list[Addend]:
+def tree_terms(tree: Tree, n_classes: int, slot: Slot) -> Iterator[Addend]:
     """What every split on a row's way changes, to the slot of its feature."""
-    walked = _Trees(trees, cards)
-    found: list[Addend] = []
-    for root, label in zip(trees["roots"], trees["classes"], strict=True):
-        slots: dict[str, set[int]] = {}
-        for feature in walked.features_below(root):
-            slots.setdefault(slot(feature), set()).add(feature)
-        for name, features in slots.items():
-            value = walked.changes(root, features)
-            values = [value if c == label else num(0.0) for c in range(n_classes)]
-            found.append((name, values))
-    return found
+    slots: dict[str, set[int]] = {}
+    for feature in sorted(_features_below(tree, 0)):
+        slots.setdefault(slot(feature), set()).add(feature)
+    for name, features in slots.items():
+        value = _changes(tree, 0, features)
+        yield name, [value if c == tree.label else num(0.0) for c in range(n_classes)]
 
 
-class _Trees:
-    """Nodes of class trees as conditions."""
-
-    def __init__(self, trees: Mapping[str, Any], cards: Sequence[int]) -> None:
-        self._features: list[int] = trees["features"]
-        self._states: list[int] = trees["states"]
-        self._children: list[int] = trees["children"]
-        self._ordered = set(trees["ordered"])
-        self._values = np.asarray(trees["values"]).tolist()
-        self._cards = cards
-
-    def features_below(self, node: int) -> list[int]:
-        """Features that a node and those below look at, in order."""
-        if self._features[node] < 0:
-            return []
-        first = self._children[node]
-        below = {*self.features_below(first), *self.features_below(first + 1)}
-        return sorted(below | {self._features[node]})
-
-    def changes(self, node: int, features: set[int]) -> Expression:
-        """What splits on some features change from a node on."""
-        feature = self._features[node]
-        if feature < 0 or not features & set(self.features_below(node)):
-            return num(0.0)
-        first = self._children[node]
-        sides = []
-        for child in (first, first + 1):
-            deeper = self.changes(child, features)
-            if feature in features:
-                change = num(self._values[child] - self._values[node])
-                is_last = self._features[child] < 0
-                sides.append(change if is_last else plus(change, deeper))
-            else:
-                sides.append(deeper)
-        code, state = col(f"c{feature}"), num(self._states[node])
-        test = at_most if feature in self._ordered else equal
-        unknown = equal(code.copy(), num(self._cards[feature]))
-        return case([(unknown, num(0.0)), (test(code, state), sides[0])], sides[1])
+def _features_below(tree: Tree, node: int) -> set[int]:
+    """Features that a node and those below test."""
+    feature, first = int(tree.features[node]), int(tree.children[node])
+    if feature < 0:
+        return set()
+    below = _features_below(tree, first) | _features_below(tree, first + 1)
+    return below | {feature}
 
 
-def add_linear(
-    rows: Rows, linear: Mapping[str, Any], n_classes: int, slot: Slot
+def _changes(tree: Tree, node: int, features: set[int]) -> Expression:
+    """What splits on some features change from a node on."""
+    if not features & _features_below(tree, node):
+        return num(0.0)
+    feature, first = int(tree.features[node]), int(tree.children[node])
+    sides = []
+    for child in (first, first + 1):
+        value = _changes(tree, child, features)
+        if feature in features:
+            change = num(float(tree.values[child] - tree.values[node]))
+            value = change if tree.features[child] < 0 else plus(change, value)
+        sides.append(value)
+    code, state = col(f"c{feature}"), num(int(tree.states[node]))
+    test = at_most if tree.is_ordered[node] else equal
+    unknown = equal(code.copy(), num(int(tree.cards[feature])))
+    return case([(unknown, num(0.0)), (test(code, state), sides[0])], sides[1])
+
+
+def add_densities(
+    rows: Rows, densities: Sequence[Density], n_classes: int, slot: Slot
 ) -> None:
-    """What features say as numbers, by linear-Gaussian families, to their slots."""
-    families = _Families(linear, n_classes)
-    helpers = families.places()
-    rows.extend(helpers)
-    rows.extend(families.deviations())
-    used = families.used
-    for start in range(0, len(used), _FAMILIES_IN_STAGE):
-        part = used[start : start + _FAMILIES_IN_STAGE]
-        rows.extend(families.residuals(part))
-        rows.extend(families.densities(part))
+    """Add log densities of numbers to the slots of their features."""
+    numbers = _Numbers(densities, n_classes)
+    rows.extend(numbers.positions)
+    rows.extend(numbers.deviations)
+    for start in range(0, len(densities), _DENSITIES_PER_STAGE):
+        part = range(start, min(start + _DENSITIES_PER_STAGE, len(densities)))
+        residuals = numbers.residuals(part)
+        rows.extend(residuals)
+        logs = numbers.log_densities(part)
+        rows.extend(logs)
         terms: list[Addend] = [
-            (slot(families.feature(k)), families.values(k)) for k in part
+            (slot(densities[k].features[0]), numbers.values(k)) for k in part
         ]
         rows.add_up(terms, n_classes)
-        rows.extend({}, without=families.names(part))
-    rows.extend({}, without=[*helpers, *families.deviations()])
+        rows.extend({}, without=[*residuals, *logs])
+    rows.extend({}, without=[*numbers.positions, *numbers.deviations])
 
 
-class _Families:
-    """Linear-Gaussian families as expressions; see `LinearGaussianFamilies`."""
+class _Numbers:
+    """Student t densities as expressions; see `Density`."""
 
-    def __init__(self, linear: Mapping[str, Any], n_classes: int) -> None:
-        self._of = linear
-        self._classes = range(n_classes)
-        self._features: list[int] = linear["features"]
-        self._starts: list[int] = linear["starts"]
-        self._children: list[int] = linear["children"]
-        weights = np.asarray(linear["weights"]).ravel()
-        shares = np.asarray(linear["shares"])
-        self._weights = shares * weights[linear["pieces"]]
-        self.used = [k for k in range(len(shares)) if self._weights[k]]
-        sizes = [last - first + 1 for first, last in pairwise(self._starts)]
-        corners = np.cumsum([0, *(size * (size + 1) // 2 for size in sizes)])
-        self._corners = corners.tolist()
+    def __init__(self, densities: Sequence[Density], n_classes: int) -> None:
+        self._densities, self._classes = densities, range(n_classes)
+        # Numbers on the normal scale, NULL where missing; deviations from the means of
+        # the classes, zero where missing.
+        self.positions: Columns = {}
+        self.deviations: Columns = {}
+        known: dict[tuple[int, bytes, bytes], int] = {}
+        self._indices = []
+        for density in densities:
+            members = zip(density.features, density.positions, density.means)
+            indices = []
+            for feature, positions, means in members:
+                key = feature, positions.tobytes(), means.tobytes()
+                indices.append(known.setdefault(key, len(known)))
+                if f"w{indices[-1]}" not in self.positions:
+                    self._add(indices[-1], feature, positions.tolist(), means.tolist())
+            self._indices.append(indices)
 
-    def feature(self, family: int) -> int:
-        """The feature that a family is of."""
-        return self._features[self._children[family]]
+    def _add(
+        self, index: int, feature: int, positions: list[float], means: list[float]
+    ) -> None:
+        """Columns of a number."""
+        by_code = {code: num(value) for code, value in enumerate(positions)}
+        name = f"w{index}"
+        self.positions[name] = chosen(col(f"c{feature}"), by_code, null())
+        for c, mean in enumerate(means):
+            deviation = minus(col(name), num(mean))
+            absent = is_null(col(name)), num(0.0)
+            self.deviations[f"d{index}_{c}"] = case([absent], deviation)
 
-    def _parents(self, family: int) -> list[int]:
-        """Columns of the parents of a family."""
-        first, last = self._starts[family : family + 2]
-        return list(self._of["parents"][first:last])
-
-    def places(self) -> Columns:
-        """Where numbers lie on the normal scale; missing for missing cells."""
-        found: Columns = {}
-        for k, positions in enumerate(self._of["positions"]):
-            at = {code: num(float(x)) for code, x in enumerate(np.asarray(positions))}
-            found[f"w{k}"] = chosen(col(f"c{self._features[k]}"), at, null())
-        return found
-
-    def deviations(self) -> Columns:
-        """How far numbers are from the mean of each class; none where missing."""
-        means = np.asarray(self._of["means"])
-        return {
-            f"d{k}_{c}": case(
-                [(is_null(col(f"w{k}")), num(0.0))],
-                minus(col(f"w{k}"), num(float(means[c, k]))),
-            )
-            for k in range(len(self._features))
-            for c in self._classes
-        }
-
-    def residuals(self, families: Sequence[int]) -> Columns:
+    def residuals(self, numbers: Sequence[int]) -> Columns:
         """What parents leave unexplained, and the squared scale of that."""
-        found: Columns = {}
-        for k in families:
+        columns: Columns = {}
+        for k in numbers:
+            child, *parents = self._indices[k]
             for c in self._classes:
-                row = [f"d{parent}_{c}" for parent in self._parents(k)]
-                found[f"r{k}_{c}"] = self._residual(k, c, row)
-                found[f"q{k}_{c}x"] = self._spread(k, c, row)
-        return found
+                row = [f"d{parent}_{c}" for parent in parents]
+                intercept, *slopes = self._densities[k].slopes[:, c].tolist()
+                expected = [times(num(s), col(name)) for s, name in zip(slopes, row)]
+                mean = plus(num(intercept), *expected)
+                columns[f"r{k}_{c}"] = minus(col(f"d{child}_{c}"), mean)
+                columns[f"q{k}_{c}x"] = self._spread(k, c, row)
+        return columns
 
-    def _slopes(self, family: int, c: int) -> NDArray[np.float64]:
-        """Intercept and slopes of a family in a class."""
-        first = self._starts[family] + family
-        size = len(self._parents(family)) + 1
-        return np.asarray(self._of["coefficients"])[c, first : first + size]
-
-    def _residual(self, family: int, c: int, row: list[str]) -> Expression:
-        """The child's deviation less what its parents lead one to expect."""
-        intercept, *slopes = self._slopes(family, c).tolist()
-        expected = [times(num(s), col(name)) for s, name in zip(slopes, row)]
-        child = col(f"d{self._children[family]}_{c}")
-        return minus(child, plus(num(intercept), *expected))
-
-    def _spread(self, family: int, c: int, row: list[str]) -> Expression:
-        """The squared scale of the density, wider for missing parents."""
-        scale = float(np.asarray(self._of["scale"])[family, c])
-        parts = [num(scale), times(num(scale), self._leverage(family, c, row))]
-        variances = np.asarray(self._of["variances"])[c]
-        slopes = self._slopes(family, c)[1:]
-        for parent, slope in zip(self._parents(family), slopes, strict=True):
-            added = num(float(slope**2 * variances[parent]))
-            parts.append(case([(is_null(col(f"w{parent}")), added)], num(0.0)))
+    def _spread(self, k: int, c: int, row: list[str]) -> Expression:
+        """The squared scale of a density, wider for missing parents."""
+        density = self._densities[k]
+        scale = float(density.scale[c])
+        parts = [num(scale), times(num(scale), _leverage(density, c, row))]
+        added = density.slopes[1:, c] ** 2 * density.variances[1:, c]
+        for parent, variance in zip(self._indices[k][1:], added.tolist(), strict=True):
+            parts.append(case([(is_null(col(f"w{parent}")), num(variance))], num(0.0)))
         return plus(*parts)
 
-    def _leverage(self, family: int, c: int, row: list[str]) -> Expression:
-        """The squared length of the triangle's product with the parents."""
-        corner = self._corners[family]
-        triangle = np.asarray(self._of["triangles"])[c]
-        squares = []
-        for k in range(len(row) + 1):
-            parts = []
-            for place in range(k, len(row) + 1):
-                number = num(float(triangle[corner]))
-                corner += 1
-                parts.append(times(number, col(row[place - 1])) if place else number)
-            product = plus(*parts)
-            squares.append(times(product, product.copy()))
-        return plus(*squares)
-
-    def densities(self, families: Sequence[int]) -> Columns:
+    def log_densities(self, numbers: Sequence[int]) -> Columns:
         """Log densities of Student's t."""
-        freedoms = np.asarray(self._of["freedom"])
-        constants = np.asarray(self._of["constants"])
-        found: Columns = {}
-        for k in families:
+        columns: Columns = {}
+        for k in numbers:
             for c in self._classes:
-                freedom = float(freedoms[k, c])
+                freedom = float(self._densities[k].freedom[c])
                 residual, spread = col(f"r{k}_{c}"), col(f"q{k}_{c}x")
                 far = over(
                     times(residual, residual.copy()), times(spread, num(freedom))
                 )
                 tail = times(num((freedom + 1) / 2), logarithm(plus(num(1.0), far)))
                 width = times(num(0.5), logarithm(spread.copy()))
-                found[f"y{k}_{c}x"] = minus(
-                    num(float(constants[k, c])), plus(width, tail)
-                )
-        return found
+                constant = num(float(self._densities[k].constants[c]))
+                columns[f"y{k}_{c}x"] = minus(constant, plus(width, tail))
+        return columns
 
-    def values(self, family: int) -> list[Expression]:
-        """What a family says of each class, nothing if its number is missing."""
-        absent = is_null(col(f"w{self._children[family]}"))
-        weight = num(float(self._weights[family]))
+    def values(self, k: int) -> list[Expression]:
+        """Weighted log densities of each class, zero for a missing number."""
+        absent = is_null(col(f"w{self._indices[k][0]}"))
+        weight = num(self._densities[k].weight)
         return [
             case(
                 [(absent.copy(), num(0.0))],
-                times(weight.copy(), _bounded(col(f"y{family}_{c}x"))),
+                times(weight.copy(), _bounded(col(f"y{k}_{c}x"))),
             )
             for c in self._classes
         ]
 
-    def names(self, families: Sequence[int]) -> list[str]:
-        """Columns that are not needed any longer."""
-        kinds = ("r{}_{}", "q{}_{}x", "y{}_{}x")
-        return [
-            kind.format(k, c) for kind in kinds for k in families for c in self._classes
-        ]
+
+def _leverage(density: Density, c: int, row: list[str]) -> Expression:
+    """The squared length of the triangle's product with the parents."""
+    corners = iter(density.triangle[:, c].tolist())
+    squares = []
+    for k in range(len(row) + 1):
+        parts = []
+        for index in range(k, len(row) + 1):
+            number = num(next(corners))
+            parts.append(times(number, col(row[index - 1])) if index else number)
+        product = plus(*parts)
+        squares.append(times(product, product.copy()))
+    return plus(*squares)
 
 
 def _bounded(value: Expression) -> Expression:
-    """A number within the most that a piece says."""
-    most, least = num(_MOST_NATS), num(-_MOST_NATS)
+    """A log density within its bounds."""
+    most, least = num(MAX_LOG_DENSITY), num(-MAX_LOG_DENSITY)
     return case(
         [
             (at_most(most, value.copy()), most.copy()),

@@ -1,17 +1,17 @@
-"""Class scores of averaged KDB: tables of all networks, and what stands beside them."""
+"""Scores that are sums of tables, densities and trees."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.io.exports.sql.averages.long_tables import LongTables
 from bayleaf.io.exports.sql.looking_up import Addend, Look, Rows, check_size
-from bayleaf.io.exports.sql.networks import add_terms
-from bayleaf.io.exports.sql.numbers import add_curves, add_linear, tree_terms
+from bayleaf.io.exports.sql.networks import add_terms, slot_of
+from bayleaf.io.exports.sql.numbers import add_densities, tree_terms
 from bayleaf.io.exports.sql.pipeline import Columns
 from bayleaf.io.exports.sql.words import Expression, at_most, case, col, num
 from bayleaf.scoring import terms as scoring
@@ -26,27 +26,21 @@ _NO_COMPILER = (
 )
 
 
-def add_averaged(
+def add_tables(
     rows: Rows,
     terms: Sequence[scoring.Term],
-    values: Mapping[str, Any],
     cards: Sequence[int],
+    n_classes: int,
+    base: Sequence[float] = (),
     *,
     told: bool,
 ) -> str:
-    """Score rows by an average of networks; columns as for `add_families`.
+    """Score rows by tables, densities and trees; columns as for `add_terms`.
 
     Returns a remark for the reader of the query, empty if there is nothing to say.
     """
-    base = np.asarray(values["base"])
-    n_features, n_classes = len(cards), len(base)
-
-    def slot(feature: int) -> str:
-        return f"f{feature}" if told else "u"
-
-    coded = _Coded()
-    counts = [term for term in terms if isinstance(term, scoring.Counts)]
-    tables = fused(tables_of(counts), by_owner=told)
+    slot, coded = partial(slot_of, is_reported=told), _Coded()
+    tables = fused(tables_of(terms), by_owner=told)
     looks = [(slot(table.owner), coded.look(table)) for table in tables]
     remark = ""
     n_entries = sum(look.n_entries for _, look in looks)
@@ -55,24 +49,25 @@ def add_averaged(
         if coded.new:
             rows.extend(coded.new)
         rows.add_up(looks, n_classes)
-        rows.extend({}, without=list(coded.new))
-    else:
+        if coded.new:
+            rows.extend({}, without=list(coded.new))
+    elif looks:
         if rows.pipeline.dialect == "postgres":
             remark = _NO_COMPILER
         LongTables(cards, coded.new, n_classes).add(rows, looks)
-    if "linear" in values:
-        add_linear(rows, values["linear"], n_classes, slot)
-    more: list[Addend] = []
-    if "curves" in values:
-        more += add_curves(values["curves"], cards, slot)
-    if "trees" in values:
-        more += tree_terms(values["trees"], cards, n_classes, slot)
-    add_terms(rows, base.tolist(), more, n_features, told=told)
+    densities = [term for term in terms if isinstance(term, scoring.Density)]
+    if densities:
+        add_densities(rows, densities, n_classes, slot)
+    trees: list[Addend] = []
+    for term in terms:
+        if isinstance(term, scoring.Tree):
+            trees += tree_terms(term, n_classes, slot)
+    add_terms(rows, trees, len(cards), n_classes, base, told=told)
     return remark
 
 
 class _Coded:
-    """Columns of the states that codings make of codes, of which `new` are told."""
+    """Columns of the states of codings; `new` has those to be added."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, bytes], str] = {}
