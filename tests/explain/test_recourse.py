@@ -11,7 +11,6 @@ import pytest
 
 from bayleaf.data.codes import Codes
 from bayleaf.explain import counterfactuals
-from bayleaf.explain.certificates import pair_search
 from bayleaf.models.predictor import Predictor
 from covering import pairwise
 from offenders import check_each
@@ -98,9 +97,8 @@ def test_the_cheapest_changes_of_many_rows_are_those_of_all_rows(kind: str) -> N
     ("n_networks", "n_rows"), [(16, 7), pytest.param(64, 20, marks=pytest.mark.slow)]
 )
 def test_the_cheapest_changes_of_an_average_are_those_of_all_rows(
-    monkeypatch: pytest.MonkeyPatch, n_networks: int, n_rows: int
+    n_networks: int, n_rows: int
 ) -> None:
-    monkeypatch.setattr(pair_search, "_LEAST_SETS", 0)
     model, X = average_of_many(n_networks)
     predictor = heavy(model._predictor())
     rng = np.random.default_rng(0)

@@ -223,13 +223,14 @@ def counterfactuals(
     cost: Mapping[str | int, float] | None = None,
     per_step: Iterable[str | int] = (),
     target: Any = None,
-    budget: int = 20_000_000,
+    budget: int = 200_000,
 ) -> Counterfactuals:
     """Find the smallest or cheapest changes of a row that change its class.
 
     All sets of one change are tried, then all of two and so on, but for those that
-    cost too much and those that bounds rule out, so that nothing is missed. A set that
-    holds a smaller one which does already is left out. Missing values stay missing.
+    cost too much and those that bounds rule out, so that nothing is missed within the
+    budget. A set that holds a smaller one which does already is left out. Missing
+    values stay missing.
 
     Parameters
     ----------
@@ -255,7 +256,7 @@ def counterfactuals(
         state, an interval of numbers for instance, that they move by.
     target : label, optional
         The class to reach; by default any other than the one predicted.
-    budget : int, default=20_000_000
+    budget : int, default=200_000
         Sets of changes that are looked at; beyond them the best of those is returned,
         and `Counterfactuals.exact` is False.
 

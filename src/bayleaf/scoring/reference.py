@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ def scores(program: ScoringProgram, codes: Codes) -> Floats:
     columns = _columns(codes, program)
     total = np.tile(program.base, (codes.n_rows, 1))
     for term in program.terms:
-        total += _values(term, columns, total.shape)
+        total += term_scores(term, columns, total.shape)
     return total
 
 
@@ -74,7 +75,7 @@ def _columns(codes: Codes, program: ScoringProgram) -> Columns:
     return [codes.column(f).astype(np.intp) for f in range(len(program.cards))]
 
 
-def _values(term: Term, columns: Columns, shape: tuple[int, ...]) -> Floats:
+def term_scores(term: Term, columns: Columns, shape: tuple[int, ...]) -> Floats:
     """Nats that a term adds to the classes, shape (n_rows, n_classes)."""
     if isinstance(term, SumOut):
         return _sum_out(term, columns)
@@ -203,28 +204,42 @@ def _sum_out(term: SumOut, columns: Columns) -> Floats:
 def _log_joint(term: SumOut, known: dict[int, Classes], n_rows: int) -> Floats:
     """Log joint probabilities of rows with the same known features."""
     label = len(term.cards) - 1
-    tables = [_sliced(factor.variables, factor.logs, known) for factor in term.factors]
+    tables = [sliced(factor.variables, factor.logs, known) for factor in term.factors]
+    tables = summed_out(tables, term.cards, {label})
+    return np.broadcast_to(product(tables, [label]), (n_rows, term.cards[label]))
+
+
+def summed_out(
+    tables: Sequence[Table],
+    cards: Sequence[int],
+    kept: set[int],
+    max_cells: float = np.inf,
+) -> list[Table]:
+    """Sum all variables but some out of a product of tables.
+
+    ValueError if a table would have more cells.
+    """
+    tables = list(tables)
     while True:
         scopes: dict[int, set[int]] = {}
         for variables, _ in tables:
             for variable in variables:
                 scopes.setdefault(variable, set()).update(variables)
-        scopes.pop(label, None)
-        if not scopes:
-            break
         # The variable whose sum makes the smallest table goes first.
-        variable = min(
-            scopes, key=lambda v: (np.prod([term.cards[u] for u in scopes[v]]), v)
-        )
+        sizes = {v: prod(cards[u] for u in s) for v, s in scopes.items()}
+        if not scopes.keys() - kept:
+            return tables
+        variable = min(scopes.keys() - kept, key=lambda v: (sizes[v], v))
+        if sizes[variable] > max_cells:
+            raise ValueError(f"a table would have {sizes[variable]:,.0f} cells")
         touching = [table for table in tables if variable in table[0]]
         scope = [*sorted(scopes[variable] - {variable}), variable]
-        product = _product(touching, scope)
+        total = log_sum_exp(product(touching, scope), axis=-1)
         rest = [table for table in tables if variable not in table[0]]
-        tables = [*rest, (tuple(scope[:-1]), log_sum_exp(product, axis=-1))]
-    return np.broadcast_to(_product(tables, [label]), (n_rows, term.cards[label]))
+        tables = [*rest, (tuple(scope[:-1]), total)]
 
 
-def _sliced(
+def sliced(
     variables: tuple[int, ...], logs: Floats, known: dict[int, Classes]
 ) -> Table:
     """Select the known states of a table; rows are along the first axis."""
@@ -234,7 +249,7 @@ def _sliced(
     return tuple(left), table[tuple(known[v] for v in given)] if given else table[None]
 
 
-def _product(tables: Sequence[Table], scope: Sequence[int]) -> Floats:
+def product(tables: Sequence[Table], scope: Sequence[int]) -> Floats:
     """Sum of logarithms, with an axis for each variable of a scope."""
     total = np.zeros(1)
     for variables, logs in tables:

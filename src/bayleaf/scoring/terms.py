@@ -275,6 +275,17 @@ class SumOut:
     factors: tuple[Factor, ...]
     weight: float = 1.0
 
+    @cached_property
+    def excess(self) -> float:
+        """How far distributions are from summing to one, all together, nats.
+
+        A missing feature without known descendants may be left out and not summed, so
+        it matters where they are rounded or have a floor.
+        """
+        own = [f for f in self.factors if f.child != len(self.cards) - 1]
+        sums = [np.exp(factor.logs).sum(axis=-1) for factor in own]
+        return float(sum(np.abs(np.log(one)).max() for one in sums))
+
 
 @dataclass(frozen=True, eq=False)
 class Bank:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.explain.certificates.changed_row import ChangedRow
-from bayleaf.explain.certificates.pair_search import search_of
-from bayleaf.explain.certificates.set_search import BudgetSpentError
+from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -56,7 +55,7 @@ def cheapest_sets(
     changes = row.changes
     if not len(changes.features) or len(row.predictor.classes) < 2:
         return [], True
-    search = search_of(row, budget, costs)
+    search = SetSearch(row, budget, costs)
     best = _Best(row, costs, n, min(max_changes, search.n_features))
     try:
         for size in range(1, best.width + 1):

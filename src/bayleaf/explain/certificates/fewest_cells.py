@@ -14,7 +14,6 @@ from bayleaf.explain.certificates.missing_patterns import (
     PatternSearch,
     pattern_search,
 )
-from bayleaf.explain.certificates.pair_search import search_of
 from bayleaf.explain.certificates.set_search import BudgetSpentError, SetSearch
 from bayleaf.explain.change_sets import ChangeSets, named_changes
 from bayleaf.explain.subject import is_absent, plain_label
@@ -145,7 +144,7 @@ def _search(row: ChangedRow, kind: Kind, budget: int) -> SetSearch | PatternSear
         patterns = pattern_search(predictor, codes, changes.features)
         if patterns is not None:
             return patterns
-    return search_of(row, budget)
+    return SetSearch(row, budget)
 
 
 def _changes(

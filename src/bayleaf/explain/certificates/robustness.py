@@ -163,10 +163,9 @@ def robustness(
     """Find the fewest wrong, and the fewest missing, cells that flip a prediction.
 
     Sets of one cell are looked at, then of two and so on. Where scores are sums over
-    families (naive Bayes, TAN, KDB and other networks of tables) bounds rule out most
-    of them, and for averaged KDB most of those of three cells or more; all that are
-    left, and all sets of other models, are scored. Cells that are missing already stay
-    so.
+    few features each (naive Bayes, TAN, KDB and other networks) bounds rule out most of
+    them; all that are left, and all sets of other models, are scored within the budget.
+    Cells that are missing already stay so.
 
     Parameters
     ----------

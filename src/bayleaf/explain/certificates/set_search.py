@@ -1,4 +1,4 @@
-"""Sets of changes of a size that bounds do not rule out, in blocks."""
+"""Search for sets of changes that bounds do not rule out, size by size."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.explain.certificates.margins import Margins
-from bayleaf.explain.change_sets import ChangeSets
+from bayleaf.explain.certificates.changed_row import ChangedRow
+from bayleaf.explain.certificates.margins import Margins, margins_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -17,16 +17,16 @@ Indices = NDArray[np.intp]
 # Sets that are held at a time.
 _BLOCK_ROWS = 1 << 13
 # What rounding may add to a sum of costs, relative.
-PRICE_ROUNDING = 1e-12
+_PRICE_ROUNDING = 1e-12
 
 
 class BudgetSpentError(Exception):
-    """More sets would have to be looked at than may be.
+    """More sets would have to be looked at than the budget allows.
 
     Parameters
     ----------
     size : int
-        Size of the sets that were looked at; all smaller ones have been given.
+        Size of the sets that were looked at; all smaller ones have been returned.
     """
 
     def __init__(self, size: int) -> None:
@@ -34,84 +34,58 @@ class BudgetSpentError(Exception):
         self.size = size
 
 
-@dataclass(frozen=True, eq=False)
-class Partial:
-    """Sets of changes that are to grow: positions, falls of log-odds, and prices."""
-
-    sets: Indices
-    falls: Floats
-    prices: Floats
-
-    @classmethod
-    def none(cls, n_classes: int) -> Partial:
-        """The set without any change."""
-        empty = np.empty((1, 0), dtype=np.intp)
-        return cls(empty, np.zeros((1, n_classes)), np.zeros(1))
-
-    def rows(self, rows: slice | Indices) -> Partial:
-        """Some of the sets."""
-        return Partial(self.sets[rows], self.falls[rows], self.prices[rows])
-
-
 @dataclass(eq=False)
 class SetSearch:
-    """Looks for sets of changes that may do, the most promising changes first.
+    """Search for sets of changes, the most promising features first.
 
     Parameters
     ----------
-    changes : ChangeSets
-        The single changes.
-    margins : Margins or None
-        Their bounds; without them every set may do.
+    row : ChangedRow
+        The row and its changes.
     budget : int
         Sets that may be looked at before `BudgetSpentError` is raised.
     costs : ndarray of shape (n_changes,), optional
         What each change costs; by default nothing.
-    worth : ndarray of shape (n_changes,), optional
-        What each change promises, by default what margins allow. Sets of changes that
-        promise much for their cost come first; which sets come does not depend on it.
     limit : float, default=inf
-        What sets may cost altogether; it may fall while sets are looked for.
+        Largest cost of a set; it may fall during the search.
     """
 
-    changes: ChangeSets
-    margins: Margins | None
+    row: ChangedRow
     budget: int
     costs: Floats | None = None
-    worth: Floats | None = None
     limit: float = np.inf
-    spent: int = 0
+    _margins: Margins | None = field(init=False)
     _order: Indices = field(init=False)
     _ranks: Indices = field(init=False)
     _prices: Floats = field(init=False)
+    _gains: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        features = self.changes.features
+        row, features = self.row, self.row.changes.features
+        self._margins = margins_of(row.predictor, row.codes, row.changes)
+        if self._margins is None:
+            gains, worth = np.zeros((len(features), 0)), row.worth_alone()
+        else:
+            gains = self._margins.gains
+            others = np.delete(gains, self._margins.chosen, axis=1)
+            worth = others.max(axis=1, initial=-np.inf)
         prices = np.zeros(len(features)) if self.costs is None else self.costs
-        promise = self._promise(prices)
-        distinct = np.unique(features)
-        best = np.array([promise[features == f].max() for f in distinct.tolist()])
-        rank_of = np.empty(len(distinct), dtype=np.intp)
-        rank_of[np.argsort(-best, kind="stable")] = np.arange(len(distinct))
-        ranks = rank_of[np.searchsorted(distinct, features)]
-        self._order = np.lexsort((-promise, ranks))
+        if self.costs is not None:
+            # Changes without worth are ordered by their price as well.
+            worth = (worth - worth.min(initial=0.0) + 1.0) / prices
+        distinct, places = np.unique(features, return_inverse=True)
+        best = np.full(len(distinct), -np.inf)
+        np.maximum.at(best, places, worth)
+        ranks = np.argsort(np.argsort(-best, kind="stable"))[places]
+        self._order = np.lexsort((-worth, ranks))
         self._ranks, self._prices = ranks[self._order], prices[self._order]
-
-    def _promise(self, prices: Floats) -> Floats:
-        """What each change promises for its price."""
-        worth = self.worth
-        if self.margins is not None:
-            gains = np.delete(self.margins.gains, self.margins.chosen, axis=1)
-            worth = gains.max(axis=1, initial=-np.inf)
-        if worth is None or self.costs is None:
-            return np.zeros(len(prices)) if worth is None else worth
-        # Also what promises nothing is tried in the order of its price.
-        return np.asarray((worth - worth.min(initial=0.0) + 1.0) / prices)
+        self._gains = gains[self._order]
+        self._spent = 0
 
     @property
     def bounded(self) -> bool:
         """Whether bounds rule out sets."""
-        return self.margins is not None
+        return self._margins is not None
 
     @property
     def n_features(self) -> int:
@@ -119,92 +93,71 @@ class SetSearch:
         return int(self._ranks[-1]) + 1 if len(self._ranks) else 0
 
     def of_size(self, size: int) -> Iterator[Indices]:
-        """Blocks of sets of a size that may do, as positions of changes.
+        """Blocks of sets of a size that bounds do not rule out, as change indices.
 
         Raises
         ------
         BudgetSpentError
-            If the budget ends before all sets are given or ruled out.
+            If the budget ends before all sets are returned or ruled out.
         """
-        tops, cheapest = self._tops(size), self._cheapest(size)
-        start = Partial.none(0 if self.margins is None else len(self.margins.start))
-        if not self._may_do(start, np.array([0]), (tops, cheapest), size)[0]:
-            return
+        tops = self._tops(self._gains, size)
+        if self.costs is None:
+            cheapest = np.zeros(tops.shape[:2])
+        else:
+            cheapest = -self._tops(-self._prices[:, None], size)[:, :, 0]
+        none = np.empty((1, 0), dtype=np.intp)
+        waiting = [none[self._may_do(none, tops[size], cheapest[size])]]
         step = max(1, _BLOCK_ROWS // max(1, len(self._order)))
-        waiting = [start]
         while waiting:
-            part = waiting.pop()
-            if len(part.sets) > step:
-                waiting.append(part.rows(slice(step, None)))
-                part = part.rows(slice(step))
-            part = self._extended(part, (tops, cheapest), size)
-            if part.sets.shape[1] < size and len(part.sets):
-                waiting.append(part)
-            elif len(part.sets):
-                yield self._order[part.sets]
+            sets = waiting.pop()
+            if len(sets) > step:
+                waiting.append(sets[step:])
+            left = size - sets.shape[1] - 1
+            sets = self._extended(sets[:step], left, size)
+            sets = sets[self._may_do(sets, tops[left], cheapest[left])]
+            if len(sets) and left:
+                waiting.append(sets)
+            elif len(sets):
+                yield self._order[sets]
 
-    def _extended(
-        self, part: Partial, best: tuple[Floats, Floats], size: int
-    ) -> Partial:
-        """Sets with one change more that may still do."""
-        sets, left = part.sets, size - part.sets.shape[1] - 1
-        last = self._ranks[sets[:, -1]] if sets.shape[1] else np.full(len(sets), -1)
-        allowed = self._ranks[None, :] > last[:, None]
-        # Features have to be left for the changes that are still to come.
-        allowed &= self._ranks[None, :] < self.n_features - left
+    def _extended(self, sets: Indices, left: int, size: int) -> Indices:
+        """Sets with one change more; features remain for the changes left."""
+        after = self._ranks_after(sets)
+        allowed = self._ranks >= after[:, None]
+        allowed &= self._ranks < self.n_features - left
         rows, added = np.nonzero(allowed)
-        self.spent += len(rows)
-        if self.spent > self.budget:
+        self._spent += len(rows)
+        if self._spent > self.budget:
             raise BudgetSpentError(size)
-        falls = part.falls[rows]
-        if self.margins is not None:
-            falls = falls + self.margins.gains[self._order[added]]
-        longer = Partial(
-            np.column_stack([sets[rows], added]),
-            falls,
-            part.prices[rows] + self._prices[added],
-        )
-        kept = self._may_do(longer, self._ranks[added] + 1, best, left)
-        return longer.rows(np.flatnonzero(kept))
+        return np.column_stack([sets[rows], added])
 
     def _may_do(
-        self,
-        part: Partial,
-        ranks: Indices,
-        best: tuple[Floats, Floats],
-        left: int,
+        self, sets: Indices, tops: Floats, cheapest: Floats
     ) -> NDArray[np.bool_]:
-        """Whether sets may do after so many more changes of features from ranks on."""
-        tops, cheapest = best
-        prices = part.prices + cheapest[left, ranks]
-        within = prices <= self.limit * (1.0 + PRICE_ROUNDING)
-        if self.margins is None:
-            return np.asarray(within)
-        reachable = self.margins.reachable(part.falls + tops[left, ranks])
-        return np.asarray(within & reachable)
+        """Whether sets may do with the best, and the cheapest, changes left."""
+        after = self._ranks_after(sets)
+        prices = self._prices[sets].sum(axis=1) + cheapest[after]
+        within = np.asarray(prices <= self.limit * (1.0 + _PRICE_ROUNDING))
+        if self._margins is None:
+            return within
+        falls = self._gains[sets].sum(axis=1) + tops[after]
+        return within & self._margins.reachable(falls)
 
-    def _cheapest(self, size: int) -> Floats:
-        """Least prices of changes of features from a rank on, (size + 1, ranks + 1)."""
-        found = np.zeros((size + 1, self.n_features + 1))
-        best = np.zeros(0)
-        for rank in range(self.n_features - 1, -1, -1):
-            own = self._prices[self._ranks == rank].min()
-            best = np.sort(np.append(best, own))[:size]
-            found[1 : 1 + len(best), rank] = np.cumsum(best)
-        return found
+    def _ranks_after(self, sets: Indices) -> Indices:
+        """Rank of the first feature that may be added to each set."""
+        if not sets.shape[1]:
+            return np.zeros(len(sets), dtype=np.intp)
+        return self._ranks[sets[:, -1]] + 1
 
-    def _tops(self, size: int) -> Floats:
-        """Largest sums of changes of features from a rank on, (size + 1, ranks + 1, .).
+    def _tops(self, values: Floats, size: int) -> Floats:
+        """Sums of the largest values of distinct features from a rank on.
 
-        Each class for itself.
+        Shape (size + 1, n_features + 1, n_columns), each column by itself.
         """
-        if self.margins is None:
-            return np.zeros((size + 1, self.n_features + 1, 0))
-        gains = self.margins.gains[self._order]
-        tops = np.zeros((size + 1, self.n_features + 1, gains.shape[1]))
-        best = np.zeros((size, gains.shape[1]))
+        tops = np.zeros((size + 1, self.n_features + 1, values.shape[1]))
+        best = np.zeros((0, values.shape[1]))
         for rank in range(self.n_features - 1, -1, -1):
-            own = gains[self._ranks == rank].max(axis=0, keepdims=True)
+            own = values[self._ranks == rank].max(axis=0, keepdims=True)
             best = -np.sort(-np.concatenate([best, own]), axis=0)[:size]
-            tops[1:, rank] = np.cumsum(best, axis=0)
+            tops[1 : 1 + len(best), rank] = np.cumsum(best, axis=0)
         return tops

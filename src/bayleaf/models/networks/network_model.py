@@ -83,16 +83,6 @@ class NetworkModel(ClassNetwork):
         return Factor(cpd.child, variables, np.broadcast_to(log_values, shape))
 
     @cached_property
-    def excess(self) -> float:
-        """How far distributions are from summing to one, all tables together, nats.
-
-        Rounded tables, and those with a floor, are. A missing feature without known
-        descendants is left out and not summed, so it matters which are missing.
-        """
-        sums = [np.exp(f.log_values).sum(axis=-1) for f in self.factors[1:]]
-        return float(sum(np.abs(np.log(one)).max() for one in sums))
-
-    @cached_property
     def _fused(self) -> FusedTables:
         """Look-up tables for prediction."""
         return FusedTables.from_factors(self.factors, self.domain.cards)

@@ -1,0 +1,260 @@
+"""Worst-case changes: how far changed cells can lower the log-odds of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.data.codes import Codes
+from bayleaf.scoring.reference import product, sliced, summed_out, term_scores
+from bayleaf.scoring.terms import (
+    Counts,
+    Factor,
+    Floats,
+    LogSum,
+    Look,
+    ScoringProgram,
+    SumOut,
+    Term,
+    Tree,
+)
+
+Indices = NDArray[np.intp]
+
+# Families of counts, cells of a table and of one that is computed, and mutable members
+# of a table, beyond which no bound is sought.
+_MAX_FAMILIES = 30
+_MAX_CELLS = 5_000_000
+_MAX_COMPUTED_CELLS = 50_000
+_MAX_MEMBERS = 6
+
+# Features, and log-odds against each class, (n_classes, *options); the first option of
+# each feature is the row's own.
+_Table = tuple[tuple[int, ...], Floats]
+
+
+class _NoBoundsError(Exception):
+    """A term has no bounds, or too many cells."""
+
+
+def worst_changes(
+    program: ScoringProgram,
+    codes: Codes,
+    features: Indices,
+    states: Indices,
+    chosen: int,
+) -> tuple[Floats, Floats] | None:
+    """Bound the log-odds of a class after changes of a row to other states.
+
+    `start` (n_classes,) and `gains` (n_changes, n_classes), nats: log-odds against each
+    class after a set of changes are at least `start` minus the sum of its gains. Exact
+    where each term looks at one feature. None for logs of sums, zeros, large tables.
+
+    Each table charges a change with the largest fall that a set of its members can
+    cause, divided by their number; so the charges of a set are never below its fall.
+    """
+    places = [np.flatnonzero(features == f) for f in range(len(program.cards))]
+    options = [
+        np.append(codes.column(f)[:1], states[own]).astype(np.intp)
+        for f, own in enumerate(places)
+    ]
+    start = program.base[chosen] - program.base
+    gains = np.zeros((len(features), len(start)))
+    try:
+        # Zeros make differences of infinities, and no bounds.
+        with np.errstate(invalid="ignore"):
+            tables = list(_tables(program, options, chosen))
+    except _NoBoundsError:
+        return None
+    for members, odds in tables:
+        now = odds.reshape(len(odds), -1)[:, 0]
+        start = start + now
+        for feature, charge in zip(members, _charges(odds, now), strict=True):
+            gains[places[feature]] += charge
+    for term in program.terms:
+        if isinstance(term, SumOut):
+            start = start - 2 * term.weight * term.excess
+    if not (np.isfinite(start).all() and np.isfinite(gains).all()):
+        return None
+    return start, gains
+
+
+def joint_scores(
+    cards: Sequence[int],
+    factors: Sequence[Factor],
+    options: Mapping[int, Indices],
+    max_cells: float,
+) -> Floats:
+    """Sum out a network for all joint options of features, (n_classes, *n_options).
+
+    An option is a code of a known or missing cell; other variables are summed out. Each
+    feature with several is the child of a variable that chooses among them.
+    ValueError if a table would have more cells.
+    """
+    known = {
+        f: own for f, own in options.items() if len(own) == 1 and own[0] < cards[f]
+    }
+    tables = [sliced(factor.variables, factor.logs, known) for factor in factors]
+    choices: list[int] = []
+    label = len(cards) - 1
+    for feature, codes in options.items():
+        if len(codes) > 1:
+            choices.append(len(cards) + len(choices))
+            logs = np.full((1, len(codes), cards[feature]), -np.inf)
+            logs[0, codes >= cards[feature]] = 0.0
+            rows = np.flatnonzero(codes < cards[feature])
+            logs[0, rows, codes[rows]] = 0.0
+            tables.append(((choices[-1], feature), logs))
+    sizes = [len(codes) for codes in options.values()]
+    every = (*cards, *(size for size in sizes if size > 1))
+    tables = summed_out(tables, every, {label, *choices}, max_cells)
+    shape = [every[v] for v in (label, *choices)]
+    total = np.broadcast_to(product(tables, [label, *choices]), (1, *shape))
+    return total.reshape(cards[label], *sizes)
+
+
+def _charges(odds: Floats, now: Floats) -> list[Floats]:
+    """Charges of the changes of each member of a table, (n_changes, n_classes)."""
+    sizes = [size - 1 for size in odds.shape[1:]]
+    charges = [np.full((size, len(now)), -np.inf) for size in sizes]
+    mutable = [axis for axis, size in enumerate(sizes) if size]
+    if len(mutable) > _MAX_MEMBERS:
+        worst = now - odds.reshape(len(now), -1).min(axis=1)
+        return [np.broadcast_to(worst, charge.shape) for charge in charges]
+    for n in range(1, len(mutable) + 1):
+        for changed in combinations(mutable, n):
+            index: list[Any] = [slice(None)]
+            index += [slice(1, None) if a in changed else 0 for a in range(len(sizes))]
+            values = odds[tuple(index)]
+            for place, axis in enumerate(changed, start=1):
+                others = tuple(a for a in range(1, n + 1) if a != place)
+                falls = (now[:, None] - values.min(axis=others)).T / n
+                np.maximum(charges[axis], falls, out=charges[axis])
+    return charges
+
+
+def _tables(
+    program: ScoringProgram, options: Sequence[Indices], chosen: int
+) -> Iterator[_Table]:
+    """Least log-odds that the parts of all terms add, by the options of features."""
+    if sum(isinstance(term, Counts) for term in program.terms) > _MAX_FAMILIES:
+        raise _NoBoundsError
+    for term in program.terms:
+        if isinstance(term, LogSum):
+            raise _NoBoundsError
+        if isinstance(term, SumOut):
+            yield from _network_tables(term, options, chosen)
+        else:
+            yield _computed(term, _features(term), options, chosen, len(program.base))
+
+
+def _features(term: Term) -> tuple[int, ...]:
+    """Features that a term depends on."""
+    if isinstance(term, Tree):
+        return tuple(np.unique(term.features[term.features >= 0]).tolist())
+    assert not isinstance(term, SumOut | LogSum)
+    if isinstance(term, Look) and term.gate is not None:
+        return tuple({*term.features, term.owner})
+    return term.features
+
+
+def _computed(
+    term: Term,
+    members: tuple[int, ...],
+    options: Sequence[Indices],
+    chosen: int,
+    n_classes: int,
+) -> _Table:
+    """The log-odds of a term, exactly, for all joint options of its features."""
+    sizes = [len(options[f]) for f in members]
+    n_cells = prod(sizes)
+    if n_cells * n_classes > _MAX_COMPUTED_CELLS:
+        raise _NoBoundsError
+    columns = [np.zeros(n_cells, np.intp)] * len(options)
+    for feature, places in zip(members, np.indices(sizes).reshape(len(sizes), -1)):
+        columns[feature] = options[feature][places]
+    scores = term_scores(term, columns, (n_cells, n_classes)).T
+    return members, (scores[chosen] - scores).reshape(n_classes, *sizes)
+
+
+def _network_tables(
+    term: SumOut, options: Sequence[Indices], chosen: int
+) -> Iterator[_Table]:
+    """Tables of a network: exact for small parts with latent variables."""
+    label, n_classes = len(term.cards) - 1, term.cards[-1]
+    parents = {v for factor in term.factors for v in factor.variables[:-1]}
+    for members, factors in _parts(term):
+        own = {f: options[f] for f in sorted(members) if f < len(options)}
+        n_cells = prod(len(codes) for codes in own.values()) * n_classes
+        if len(own) < len(members) and n_cells <= _MAX_COMPUTED_CELLS:
+            try:
+                logs = joint_scores(term.cards, factors, own, _MAX_CELLS)
+            except ValueError as error:
+                raise _NoBoundsError from error
+            yield tuple(own), term.weight * (logs[chosen] - logs)
+            continue
+        for factor in factors:
+            if label in factor.variables:
+                features, odds = _least_odds(factor, options, term, parents, chosen)
+                yield features, term.weight * odds
+
+
+def _parts(term: SumOut) -> Iterator[tuple[set[int], tuple[Factor, ...]]]:
+    """Factors that share no variable but the class with others, and their variables."""
+    label = len(term.cards) - 1
+    parts: list[tuple[set[int], tuple[Factor, ...]]] = []
+    for factor in term.factors:
+        members = {*factor.variables} - {label}
+        factors: tuple[Factor, ...] = (factor,)
+        for own, others in [part for part in parts if part[0] & members]:
+            members, factors = members | own, (*others, *factors)
+        parts = [part for part in parts if not part[0] & members]
+        parts.append((members, factors))
+    yield from parts
+
+
+def _least_odds(
+    factor: Factor,
+    options: Sequence[Indices],
+    term: SumOut,
+    parents: set[int],
+    chosen: int,
+) -> _Table:
+    """Least log-odds of a distribution, whatever the states of variables summed out.
+
+    A ratio of sums is not less than the least ratio of their terms.
+    """
+    label = len(term.cards) - 1
+    members = tuple(v for v in factor.variables if v != label)
+    logs = np.moveaxis(factor.logs, factor.variables.index(label), 0)
+    index, starts, unknown = [np.arange(len(logs))], [], []
+    for variable in members:
+        card = term.cards[variable]
+        # A latent variable has no code of its own.
+        codes = options[variable] if variable < len(options) else np.array([card])
+        is_summed = variable >= len(options) or variable in parents
+        groups = [
+            np.arange(card) if code >= card and is_summed else np.array([code])
+            for code in codes.tolist()
+        ]
+        starts.append(np.cumsum([0, *(len(group) for group in groups[:-1])]))
+        states = np.concatenate(groups)
+        unknown.append(states >= card)
+        index.append(np.minimum(states, card - 1))
+    if prod(len(states) for states in index) > _MAX_CELLS:
+        raise _NoBoundsError
+    values = logs[np.ix_(*index)]
+    odds = np.asarray(values[chosen] - values)
+    for axis, (first, missing) in enumerate(zip(starts, unknown), start=1):
+        # A missing feature without children adds nothing.
+        if missing.any():
+            np.moveaxis(odds, axis, 0)[missing] = 0.0
+        if len(first) < len(missing):
+            odds = np.minimum.reduceat(odds, first, axis=axis)
+    kept = [v for v in members if v < len(options)]
+    return tuple(kept), odds.reshape(len(odds), *(len(options[v]) for v in kept))

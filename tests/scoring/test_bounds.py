@@ -1,0 +1,122 @@
+"""No set of changes lowers log-odds by more than its worst-case changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayleaf.data.codes import Codes
+from bayleaf.explain.change_sets import ChangeSets, with_changes
+from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.bounds import worst_changes
+from bayleaf.scoring.terms import Look, ScoringProgram
+from oracles.small_averages import average_of_many, heavy, with_tree
+from oracles.small_tables import classifier, small_table
+
+BOUNDED = ("nb", "tan", "kdb", "hnb", "latent_class", "network", "auto")
+
+
+def _changes(predictor: Predictor, codes: Codes) -> ChangeSets:
+    """All changes of a row's cells, also to missing ones and back."""
+    domain = predictor.encoder.domain
+    own = [int(codes.column(v)[0]) for v in range(len(domain))]
+    pairs = [(v, s) for v, c in enumerate(domain.cards) for s in range(c + 1)]
+    features, states = np.array([(v, s) for v, s in pairs if s != own[v]]).T
+    return ChangeSets(features, states)
+
+
+def _check(
+    predictor: Predictor, codes: Codes, n_sets: int, exact: Sequence[int] = (0,)
+) -> None:
+    """Compare random sets of changes with their bounds; some sizes are exact."""
+    rng = np.random.default_rng(0)
+    model, changes = predictor.model, _changes(predictor, codes)
+    program = ScoringProgram.of(model.domain.cards, model.terms)
+    for chosen in range(len(program.base)):
+        worst = worst_changes(program, codes, changes.features, changes.states, chosen)
+        assert worst is not None
+        start, gains = worst
+        places = [
+            np.flatnonzero(changes.features == v) for v in range(len(codes.cards))
+        ]
+        for size in range(len(places) + 1):
+            picked = [rng.permutation(len(places))[:size] for _ in range(n_sets)]
+            sets = [[rng.choice(places[v]) for v in own] for own in picked]
+            rows = np.array(sets, dtype=np.intp).reshape(n_sets, size)
+            scores = model.class_log_scores(with_changes(codes, changes, rows))
+            left = scores[:, [chosen]] - scores
+            least = start - gains[rows].sum(axis=1)
+            assert (left >= least - 1e-9).all()
+            if size in exact:
+                assert np.allclose(left, least, rtol=0, atol=1e-9)
+
+
+def _small(kind: str, missing: float) -> tuple[Predictor, Any]:
+    X, y = small_table(5, n_classes=3, missing=missing)
+    return classifier(kind).fit(X, y)._predictor(), X
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_no_set_of_changes_falls_below_its_bound(kind: str) -> None:
+    for missing in (0.0, 0.3):
+        predictor, X = _small(kind, missing)
+        for place in range(3):
+            codes = predictor.encode(X.iloc[[place]])
+            known = (codes.narrow[:, 0] < codes.cards).all()
+            _check(predictor, codes, 20, exact=(0,) if known else ())
+
+
+def test_bounds_of_additive_scores_are_exact() -> None:
+    predictor, X = _small("nb", 0.2)
+    for place in range(4):
+        codes = predictor.encode(X.iloc[[place]])
+        _check(predictor, codes, 20, exact=range(5))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_bounds_of_numbers_curves_and_trees_contain_all_changes(missing: float) -> None:
+    predictor, X = _small("auto", missing)
+    tree = with_tree(heavy(predictor), (1, 2, 3))
+    for place in range(3):
+        _check(tree, tree.encode(X.iloc[[place]]), 20)
+
+
+@pytest.mark.parametrize("kind", ["aode", "mixture"])
+def test_logs_of_sums_have_no_bounds(kind: str) -> None:
+    predictor, X = _small(kind, 0.0)
+    model, codes = predictor.model, predictor.encode(X.iloc[[0]])
+    program = ScoringProgram.of(model.domain.cards, model.terms)
+    changes = _changes(predictor, codes)
+    found = worst_changes(program, codes, changes.features, changes.states, 0)
+    assert found is None
+
+
+def test_averages_of_many_networks_have_no_bounds() -> None:
+    model, X = average_of_many(64)
+    predictor = model._predictor()
+    codes, own = predictor.encode(X.iloc[[0]]), predictor.model
+    program = ScoringProgram.of(own.domain.cards, own.terms)
+    changes = _changes(predictor, codes)
+    assert worst_changes(program, codes, changes.features, changes.states, 0) is None
+
+
+def test_a_gate_is_a_feature_of_its_table() -> None:
+    # A table of feature 0 counts only where feature 1 is in state 0.
+    look = Look(
+        1,
+        (0,),
+        (np.arange(3),),
+        np.array([[0], [1]]),
+        np.array([[3.0, 0.0], [1.0, 0.0]]),
+        np.array([True, False, False]),
+    )
+    program = ScoringProgram((2, 2), np.zeros(2), (look,))
+    codes = Codes.from_columns([np.array([0]), np.array([0])], (2, 2))
+    found = worst_changes(program, codes, np.array([0, 1]), np.array([1, 1]), 0)
+    assert found is not None
+    assert found[0].tolist() == [0.0, 3.0]
+    # 3 becomes 1 by the first change, 0 by the second and by both.
+    assert found[1][:, 1].tolist() == [2.0, 3.0]
