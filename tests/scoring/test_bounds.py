@@ -11,8 +11,10 @@ import pytest
 from bayleaf.data.codes import Codes
 from bayleaf.explain.change_sets import ChangeSets, with_changes
 from bayleaf.models.predictor import Predictor
+from bayleaf.scoring import bounds
 from bayleaf.scoring.bounds import worst_changes
-from bayleaf.scoring.terms import Look, ScoringProgram
+from bayleaf.scoring.reference import scores
+from bayleaf.scoring.terms import Factor, Look, ScoringProgram, SumOut
 from oracles.small_averages import average_of_many, heavy, with_tree
 from oracles.small_tables import classifier, small_table
 
@@ -76,6 +78,21 @@ def test_bounds_of_additive_scores_are_exact() -> None:
         _check(predictor, codes, 20, exact=range(5))
 
 
+def test_features_without_known_descendants_may_be_left_out_or_summed_out() -> None:
+    # Feature 0 is the parent of feature 1; its distributions sum to 1.2 and 1.
+    parent = Factor(0, (2, 0), np.log([[0.6, 0.6], [0.5, 0.5]]))
+    child = Factor(1, (2, 0, 1), np.log(np.full((2, 2, 2), 0.5)))
+    prior = Factor(2, (2,), np.log([0.5, 0.5]))
+    term = SumOut((2, 2, 2), (0, 1), (parent, child, prior))
+    program = ScoringProgram((2, 2), np.zeros(2), (term,))
+    codes = Codes.from_columns([np.array([0]), np.array([0])], (2, 2))
+    found = worst_changes(program, codes, np.array([0, 1]), np.array([2, 2]), 0)
+    assert found is not None
+    start, gains = found
+    # Summed out, the log-odds are ln 1.2; left out, they are 0.
+    assert start[1] - gains[:, 1].sum() <= 0
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_bounds_of_numbers_curves_and_trees_contain_all_changes(missing: float) -> None:
     predictor, X = _small("auto", missing)
@@ -101,6 +118,43 @@ def test_averages_of_many_networks_have_no_bounds() -> None:
     program = ScoringProgram.of(own.domain.cards, own.terms)
     changes = _changes(predictor, codes)
     assert worst_changes(program, codes, changes.features, changes.states, 0) is None
+
+
+def _random_network(rng: np.random.Generator, n_latent: int) -> SumOut:
+    """Four features, latent variables, and a class anywhere among them."""
+    n = 5 + n_latent
+    cards, order = rng.integers(2, 4, size=n), rng.permutation(n)
+    factors = []
+    for place, child in enumerate(order.tolist()):
+        parents = [v for v in order[:place].tolist() if rng.random() < 0.5][:3]
+        variables = (*parents, child)
+        table = rng.dirichlet(np.ones(cards[child]), size=cards[parents])
+        factors.append(Factor(child, variables, np.log(table)))
+    return SumOut(tuple(cards.tolist()), tuple(range(4)), tuple(factors), 1.5)
+
+
+@pytest.mark.parametrize("max_joint", [0, 50_000])
+def test_bounds_of_networks_contain_all_changes_wherever_the_class_is(
+    monkeypatch: pytest.MonkeyPatch, max_joint: int
+) -> None:
+    monkeypatch.setattr(bounds, "_MAX_COMPUTED_CELLS", max_joint)
+    rng = np.random.default_rng(0)
+    for n_latent in (0, 1, 2) * 4:
+        term = _random_network(rng, n_latent)
+        cards, n_classes = term.cards[:4], term.cards[-1]
+        program = ScoringProgram(cards, rng.normal(size=n_classes), (term,))
+        grid = np.indices([card + 1 for card in cards]).reshape(4, -1)
+        every = scores(program, Codes.from_columns(list(grid), cards))
+        own = grid[:, rng.integers(grid.shape[1])]
+        codes = Codes.from_columns([own[v : v + 1] for v in range(4)], cards)
+        pairs = [(v, s) for v in range(4) for s in range(cards[v] + 1) if s != own[v]]
+        features, states = np.array(pairs).T
+        worst = worst_changes(program, codes, features, states, 0)
+        assert worst is not None
+        start, gains = worst
+        changed = (features == np.arange(4)[:, None]) & (states == grid.T[:, :, None])
+        least = start - changed.any(axis=1) @ gains
+        assert (every[:, [0]] - every >= least - 1e-9).all()
 
 
 def test_a_gate_is_a_feature_of_its_table() -> None:
