@@ -19,6 +19,7 @@ from bayleaf.explain import (
     robustness,
     robustness_of_rows,
 )
+from bayleaf.explain.certificates.missing_patterns import pattern_search
 from bayleaf.models.predictor import Predictor
 from covering import pairwise
 from offenders import check_each
@@ -274,3 +275,13 @@ def test_the_fewest_changes_are_those_of_all_pairs(
             assert ways.exact
             assert [len(one.changes) for one in ways] == [expected] * len(ways)
             assert bool(len(ways)) == (expected is not None)
+
+
+def test_patterns_of_a_few_among_many_features_are_summed_at_once() -> None:
+    # More features than an array has axes.
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=100)
+    X = (rng.random((100, 70)) < 0.4 + 0.2 * y[:, None]).astype(int)
+    predictor = classifier("tan").fit(X, y)._predictor()
+    codes = predictor.encode(X[:1])
+    assert pattern_search(predictor, codes, np.array([3, 40, 69])) is not None

@@ -92,30 +92,27 @@ def joint_scores(
 ) -> Floats:
     """Sum out a network for all joint options of features, (n_classes, *n_options).
 
-    An option is a code of a known or missing cell; other variables are summed out. Each
-    feature with several is the child of a variable that chooses among them.
-    ValueError if a table would have more cells.
+    An option is a code of a known or missing cell; other variables are summed out.
+    Features with one option have no axis; each other one is the child of a variable
+    that chooses among them. ValueError if a table would have more cells.
     """
-    known = {
-        f: own for f, own in options.items() if len(own) == 1 and own[0] < cards[f]
-    }
+    single = {f: codes for f, codes in options.items() if len(codes) == 1}
+    known = {f: codes for f, codes in single.items() if codes[0] < cards[f]}
     tables = [sliced(factor.variables, factor.logs, known) for factor in factors]
-    choices: list[int] = []
-    label = len(cards) - 1
+    label, sizes = len(cards) - 1, list(cards)
     for feature, codes in options.items():
-        if len(codes) > 1:
-            choices.append(len(cards) + len(choices))
-            logs = np.full((1, len(codes), cards[feature]), -np.inf)
-            logs[0, codes >= cards[feature]] = 0.0
-            rows = np.flatnonzero(codes < cards[feature])
-            logs[0, rows, codes[rows]] = 0.0
-            tables.append(((choices[-1], feature), logs))
-    sizes = [len(codes) for codes in options.values()]
-    every = (*cards, *(size for size in sizes if size > 1))
-    tables = summed_out(tables, every, {label, *choices}, max_cells)
-    shape = [every[v] for v in (label, *choices)]
-    total = np.broadcast_to(product(tables, [label, *choices]), (1, *shape))
-    return total.reshape(cards[label], *sizes)
+        if feature in single:
+            continue
+        logs = np.zeros((1, len(codes), cards[feature]))
+        rows = np.flatnonzero(codes < cards[feature])
+        logs[0, rows] = -np.inf
+        logs[0, rows, codes[rows]] = 0.0
+        tables.append(((len(sizes), feature), logs))
+        sizes.append(len(codes))
+    kept = [label, *range(len(cards), len(sizes))]
+    tables = summed_out(tables, sizes, set(kept), max_cells)
+    total = product(tables, kept)[0]
+    return np.broadcast_to(total, [sizes[v] for v in kept])
 
 
 def _charges(odds: Floats, now: Floats) -> list[Floats]:
@@ -196,7 +193,8 @@ def _network_tables(
                 logs = joint_scores(term.cards, factors, own, _MAX_CELLS)
             except ValueError as error:
                 raise _NoBoundsError from error
-            yield tuple(own), term.weight * (logs[chosen] - logs)
+            several = tuple(f for f, codes in own.items() if len(codes) > 1)
+            yield several, term.weight * (logs[chosen] - logs)
             continue
         for factor in factors:
             if label in factor.variables:

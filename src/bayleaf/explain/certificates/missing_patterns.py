@@ -86,7 +86,9 @@ def pattern_search(
     proba = np.exp(posteriors)
     chosen = int(predictor.choose(predictor.proba(codes))[0])
     costs = extra_costs(predictor, chosen)
-    rounding = _ROUNDING + np.expm1(2 * term.excess / predictor.temperature)
+    rounding = _ROUNDING + np.expm1(
+        2 * term.weight * term.excess / predictor.temperature
+    )
     behind = (proba @ costs.T - rounding * (proba @ np.abs(costs).T)).min(axis=1)
     near = np.flatnonzero(behind <= 0.0)
     near = near[np.argsort(behind[near], kind="stable")]
