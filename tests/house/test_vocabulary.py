@@ -34,7 +34,7 @@ class Expression(NamedTuple):
 EXPRESSIONS = [
     Expression(r"\btold\b", "reported, passed, message", 412),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 282),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 624),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 616),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 328),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 101),
@@ -42,11 +42,11 @@ EXPRESSIONS = [
         r"\b(is|are|was|were|be) no\b"
         r"(?! (longer|more|less|larger|fewer|greater|smaller|better|worse))",
         "is not a",
-        407,
+        405,
     ),
     Expression(r"\bwhole numbers?\b", "integer", 126),
     Expression(r"\btruth values?\b", "boolean", 47),
-    Expression(r"\bbeside\b", "and, next to, in addition to", 181),
+    Expression(r"\bbeside\b", "and, next to, in addition to", 179),
     Expression(r"\banew\b", "again, re-", 59),
     Expression(r"\b(nobody|somebody)\b", "name who: users, callers", 21),
     Expression(r"\bis another\b", "differs, is distinct", 15),
@@ -64,22 +64,22 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 120),
     "said": ("log_likelihood, reported, text", 24),
-    "found": ("result, scores, matches: the noun of what it is", 590),
-    "own": ("what it belongs to", 505),
-    "kept": ("what is kept: columns, rows, states", 104),
+    "found": ("result, scores, matches: the noun of what it is", 577),
+    "own": ("what it belongs to", 489),
+    "kept": ("what is kept: columns, rows, states", 103),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 74),
     "asked": ("requested, request", 30),
     "gone": ("eliminated, removed", 8),
     "torn": ("parent_missing", 5),
-    "one": ("the noun of what it is", 163),
-    "every": ("all_rows, all_features", 27),
-    "more": ("extra_terms, further_columns", 53),
-    "still": ("fixed", 3),
+    "one": ("the noun of what it is", 161),
+    "every": ("all_rows, all_features", 26),
+    "more": ("extra_terms, further_columns", 51),
+    "still": ("fixed", 1),
     "here": ("state, position", 17),
     "beside": ("extra_terms", 5),
-    "place": ("index, position or offset", 350),
-    "places": ("indices, positions or offsets", 175),
+    "place": ("index, position or offset", 340),
+    "places": ("indices, positions or offsets", 171),
 }
 
 
@@ -165,7 +165,7 @@ def test_names_to_avoid_are_not_given_again() -> None:
 def test_constants_are_limits_by_max_and_min() -> None:
     counts = name_counts()
     limits = sum(n for name, n in counts.items() if re.match("(?i)(most|least)_", name))
-    wrong = verdict("names most_..., least_...", "max_..., min_...", 210, limits)
+    wrong = verdict("names most_..., least_...", "max_..., min_...", 209, limits)
     assert wrong is None, wrong
 
 
