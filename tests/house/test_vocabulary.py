@@ -32,9 +32,9 @@ class Expression(NamedTuple):
 
 # In the sources of Python and C++ and in the documentation, whatever the case.
 EXPRESSIONS = [
-    Expression(r"\btold\b", "reported, passed, message", 412),
+    Expression(r"\btold\b", "reported, passed, message", 411),
     Expression(r"\b(tell|tells|telling)\b", "report, show, distinguish", 282),
-    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 616),
+    Expression(r"\b(say|says|said|saying)\b", "contain, report, specify", 606),
     Expression(r"\b(stand|stands|stood)\b(?! for)", "be, be stored, be listed", 328),
     Expression(r"\b(hears|wish|wishes|wished)\b", "receives, request", 6),
     Expression(r"\b(knows|asks)\b", "has, contains, queries, requests", 101),
@@ -64,8 +64,8 @@ EXPRESSIONS = [
 NAMES = {
     "told": ("message, with_explanation, is_reported", 120),
     "said": ("log_likelihood, reported, text", 24),
-    "found": ("result, scores, matches: the noun of what it is", 577),
-    "own": ("what it belongs to", 489),
+    "found": ("result, scores, matches: the noun of what it is", 576),
+    "own": ("what it belongs to", 485),
     "kept": ("what is kept: columns, rows, states", 103),
     "parted": ("parts, groups", 0),
     "wanted": ("requested, targets", 74),
@@ -78,8 +78,8 @@ NAMES = {
     "still": ("fixed", 1),
     "here": ("state, position", 17),
     "beside": ("extra_terms", 5),
-    "place": ("index, position or offset", 340),
-    "places": ("indices, positions or offsets", 171),
+    "place": ("index, position or offset", 335),
+    "places": ("indices, positions or offsets", 168),
 }
 
 

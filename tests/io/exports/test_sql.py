@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from bayleaf import to_sql
 from bayleaf.classifiers.shared.base import BayesianClassifier
 from bayleaf.datasets import load_heart, load_mushroom
 from bayleaf.io.exports.sql.words import DIALECTS
+from bayleaf.scoring.reference import scores
+from bayleaf.scoring.terms import Bank, LogSum, Look, ScoringProgram, Term
 from offenders import check_each
 from oracles.databases import postgres, run_duckdb, run_sqlite
 
@@ -46,6 +49,9 @@ CLASSIFIERS: dict[str, Callable[[], BayesianClassifier]] = {
     "HNB": bayleaf.HNBClassifier,
     "latent classes": lambda: bayleaf.LatentClassNBClassifier(
         n_components=2, random_state=0
+    ),
+    "hierarchical mixture": lambda: bayleaf.HierarchicalMixtureNBClassifier(
+        random_state=0
     ),
     "a network": lambda: bayleaf.BayesianNetworkClassifier(),
     "regressions": lambda: bayleaf.KDBClassifier(
@@ -324,9 +330,67 @@ def test_arguments_are_checked() -> None:
     check_each(BAD_OPTIONS, check)
 
 
-def test_a_kind_that_is_not_written_is_named() -> None:
+@pytest.mark.parametrize("class_prior", [None, [0.2, 0.8]])
+def test_sqlite_scores_and_explains_experts_under_gates(
+    class_prior: list[float] | None,
+) -> None:
     X, y = heart()
-    model = bayleaf.HierarchicalMixtureNBClassifier(random_state=0)
-    model.fit(X.iloc[:, :3], y)
-    with pytest.raises(ValueError, match="HierarchicalMixtureModel is not written"):
-        to_sql(model)
+    X = X[["age", "sex", "chest_pain"]]
+    model = bayleaf.HierarchicalMixtureNBClassifier(
+        n_mixtures=2, random_state=0, class_prior=class_prior
+    ).fit(X, y)
+    check(model, holed(X, 20), run_sqlite, "sqlite", explain=2)
+
+
+def posteriors_of(terms: tuple[Term, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """What a query says of six rows under other terms, and what the reference does."""
+    X = pd.DataFrame({"a": ["x", "y", None] * 2, "b": ["u"] * 3 + ["v"] * 3})
+    model = bayleaf.NaiveBayesClassifier().fit(X, ["p", "q"] * 3)
+    predictor, domain = model._predictor(), model.model_.domain
+    other = replace(predictor, model=SimpleNamespace(domain=domain, terms=terms))
+    query = to_sql(other, dialect="sqlite", id_columns=["n"])
+    answer = run_sqlite(query, X.assign(n=range(6))).sort_values("n")
+    program = ScoringProgram.of(domain.cards, terms)
+    expected = np.exp(scores(program, model._encode(X).codes))
+    expected /= expected.sum(axis=1, keepdims=True)
+    return answer[["probability_p", "probability_q"]].to_numpy(float), expected
+
+
+def test_experts_without_gates_are_written() -> None:
+    rng = np.random.default_rng(0)
+
+    def bank(n_nodes: int) -> tuple[Bank, ...]:
+        tables = rng.normal(size=(2, 2, 2 * n_nodes))
+        looks = tuple(Look.of_states(v, 2, table) for v, table in enumerate(tables))
+        return (Bank(rng.normal(size=(n_nodes, 2)), looks),)
+
+    answer, expected = posteriors_of((LogSum(paths=(bank(4), bank(3))),))
+    assert answer == pytest.approx(expected, abs=1e-12)
+
+
+def test_averages_that_are_not_written_are_refused() -> None:
+    X, y = heart()
+    model = bayleaf.KDBClassifier(k=3).fit(X.iloc[:, :5], y)
+    terms = model.model_.terms
+    look = Look.constant(np.zeros(2))
+    bank = Bank(np.zeros((1, 2)), ())
+    predictor = model._predictor()
+    refused = [
+        ((LogSum(networks=terms),), "at most two features of each are parents"),
+        (
+            (LogSum(networks=terms, paths=((bank,),)),),
+            "members that are not written",
+        ),
+        ((*terms, LogSum(paths=((bank,),))), "is not written as SQL; fit another"),
+        (
+            (LogSum(paths=((bank,),), is_posterior=True, fallback=(look,)),),
+            "has members",
+        ),
+    ]
+
+    def check(case: tuple[tuple[Term, ...], str]) -> None:
+        other = SimpleNamespace(domain=model.model_.domain, terms=case[0])
+        with pytest.raises(ValueError, match=case[1]):
+            to_sql(replace(predictor, model=other))
+
+    check_each(refused, check)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayleaf.io.exports.sql.averages.averaged import add_tables
 from bayleaf.io.exports.sql.averages.ensembles import Ensemble
-from bayleaf.io.exports.sql.averages.members import one_parent, two_parents
+from bayleaf.io.exports.sql.averages.members import members_of
 from bayleaf.io.exports.sql.blocks import add_blocks
 from bayleaf.io.exports.sql.looking_up import Rows
 from bayleaf.io.exports.sql.networks import ScoredNetwork
 from bayleaf.io.exports.sql.pipeline import Columns
+from bayleaf.io.exports.sql.term_tables import add_tables
 from bayleaf.io.exports.sql.whole_network import add_network
 from bayleaf.io.exports.sql.words import col, nats, num, plus, times
 from bayleaf.models.predictor import Predictor
-from bayleaf.models.support.shipped import ShippedAverage, ShippedNetworks
 from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut
 
 
@@ -30,22 +29,18 @@ def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> s
     """
     model = predictor.model
     program = ScoringProgram.of(model.domain.cards, model.terms)
-    sums = [term for term in program.terms if isinstance(term, SumOut)]
-    rest = [term for term in program.terms if not isinstance(term, SumOut | LogSum)]
-    if any(isinstance(term, LogSum) for term in program.terms):
-        shipped = model.shipped
-        if isinstance(shipped, ShippedAverage) and shipped.engine == "one_dependence":
-            members = one_parent(shipped.values, model.domain.cards[:-1])
-        elif isinstance(shipped, ShippedNetworks):
-            members = two_parents(shipped)
-        else:
-            raise ValueError(
-                f"a {type(model).__name__} is not written as SQL; fit another "
-                "classifier"
-            )
-        Ensemble(members, model.domain.cards[:-1], predictor).add(rows, told=told)
-        return ""
     cards, base = program.cards, program.base.tolist()
+    sums = [term for term in program.terms if isinstance(term, SumOut)]
+    averages = [term for term in program.terms if isinstance(term, LogSum)]
+    rest = [term for term in program.terms if not isinstance(term, SumOut | LogSum)]
+    if len(sums) + len(averages) > 1 or (averages and rest):
+        raise ValueError(
+            f"a {type(model).__name__} is not written as SQL; fit another classifier"
+        )
+    for average in averages:
+        members = members_of(average, cards, model.domain.names[-1])
+        Ensemble(members, cards, base, predictor).add(rows, told=told)
+        return ""
     if not sums:
         return add_tables(rows, rest, cards, len(base), base, told=told)
     (term,) = sums

@@ -1,14 +1,13 @@
-"""Class scores of averages of networks with one or two super-parents.
+"""Class scores that are the log of a sum over members.
 
-A row becomes one row for each network and state of its super-parents that fits; missing
-super-parents fit every state. What the features say is looked up and added, and the
-probabilities of all networks are added up.
+A row becomes one row for each member: each network and state of its super-parents that
+fits, missing super-parents fitting every state, or each expert under gates. What the
+features say is looked up and added, and the probabilities of all members are added up.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from bayleaf.io.exports.sql.averages.members import Members
@@ -22,7 +21,6 @@ from bayleaf.io.exports.sql.words import (
     case,
     chosen,
     col,
-    double,
     either,
     equal,
     exponential,
@@ -38,71 +36,102 @@ from bayleaf.io.exports.sql.words import (
     times,
 )
 from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.terms import Floats
 
-Floats = NDArray[np.float64]
 # Differences of logarithms below which a series is exact.
 _SMALL = 0.01
 
 
 class Ensemble:
-    """The stages of an average.
+    """The stages of a sum over members.
 
     Parameters
     ----------
     members : Members
-        The networks.
+        The members.
     cards : tuple of int
         Number of states of each feature.
+    shift : list of float
+        Nats that are added to the classes.
     predictor : Predictor
         The classifier.
     """
 
     def __init__(
-        self, members: Members, cards: tuple[int, ...], predictor: Predictor
+        self,
+        members: Members,
+        cards: tuple[int, ...],
+        shift: list[float],
+        predictor: Predictor,
     ) -> None:
         self._members = members
         self._cards = cards
+        self._shift = shift
         self._predictor = predictor
-        self._classes = range(len(members.log_prior))
-        self._none = members.n_networks
+        self._classes = range(len(shift))
+        # Network of the rows that use none.
+        self._none = int(members.networks.max())
 
     def add(self, rows: Rows, *, told: bool) -> None:
         """Add s_class, or all up to the contributions of features if they are told."""
+        members, n_classes = self._members, len(self._classes)
         carried = list(rows.columns)
         self._expand(rows)
-        looks = [("s", self._base())]
-        slots = [f"u{v}" if told else "s" for v in range(len(self._cards))]
-        looks += [(slot, self._table(v)) for v, slot in enumerate(slots)]
+        if members.gates:
+            self._add_gates(rows)
+        slot = "u" if members.has_parents else "f"
+        slots = [f"{slot}{v}" if told else "s" for v in range(len(self._cards))]
+        looks = [("s", self._by_member(members.prior + members.joint))]
+        looks += [
+            (slot, self._table("at", f"c{v}", self._cards[v], members.tables[v]))
+            for v, slot in enumerate(slots)
+        ]
         check_size([look for _, look in looks])
-        n_classes = len(self._classes)
         if told:
-            first = Look.dense(
-                ["at"], [self._members.n_places + 1], _turned(self._members.first)
-            )
-            looks.append(("b", first))
+            reported = {"b": members.first} if members.has_parents else {}
+            if members.same_prior is None:
+                reported["a"] = members.prior
+            looks += [(key, self._by_member(own)) for key, own in reported.items()]
+            slots += reported
         rows.add_up(looks, n_classes)
-        rows.zeros([*slots, *(["b"] if told else [])], n_classes)
+        rows.zeros(["s", *slots], n_classes)
         if told:
             self._add_contributions(rows, carried)
         else:
+            if members.is_posterior:
+                self._normalise(rows, "s")
             self._add_up(rows, carried)
 
     def _expand(self, rows: Rows) -> None:
-        """A row for each place that fits, and one for no network at all."""
+        """A row for each member that the row's states of super-parents fit."""
         members = self._members
         order = exp.Order(expressions=[exp.Ordered(this=null())])
         rows.extend({"r": exp.Window(this=exp.RowNumber(), order=order)})
-        place = members.networks
-        parents = members.parents[place]
         columns = {
-            "at": [*range(members.n_places), members.n_places],
-            "mp": [*place.tolist(), self._none],
-            "mu": [*members.usable.tolist(), 1],
+            "at": [*range(len(members.networks))],
+            "mp": members.networks.tolist(),
         }
-        for k in (0, 1):
-            columns[f"m{k}"] = [*parents[:, k].tolist(), -1]
-            columns[f"k{k}"] = [*members.states[:, k].tolist(), 0]
+        for level, gates in enumerate(members.gates):
+            columns[f"gn{level}"] = gates.nodes.tolist()
+            columns[f"gb{level}"] = gates.branches.tolist()
+        names = list(columns)
+        condition = None
+        if members.has_parents:
+            columns["mu"] = members.usable.tolist()
+            for k in (0, 1):
+                columns[f"m{k}"] = members.parents[:, k].tolist()
+                columns[f"k{k}"] = members.states[:, k].tolist()
         table = rows.pipeline.constants(columns)
+        if members.has_parents:
+            condition = self._fitting(table)
+        columns_now = {**kept(rows.columns), **kept(names, table)}
+        rows.stage = rows.pipeline.stage(
+            rows.stage, columns_now, crossed=[(table, condition)]
+        )
+        rows.columns = list(columns_now)
+
+    def _fitting(self, table: str) -> Expression:
+        """Whether a row fits a member, whose missing super-parents fit all states."""
         known = [
             either(
                 equal(col(f"m{k}", table), num(-1)), self._fits(k, table, missing=False)
@@ -115,14 +144,7 @@ class Ensemble:
             *(either(a, b.copy()) for a, b in zip(absent, known, strict=True)),
             either(*(a.copy() for a in absent)),
         )
-        new = {key: col(key, table) for key in ("at", "mp")}
-        stage = rows.pipeline.stage(
-            rows.stage,
-            {**kept(rows.columns), **new},
-            crossed=[(table, either(used, torn))],
-        )
-        rows.stage = stage
-        rows.columns = [*rows.columns, *new]
+        return either(used, torn)
 
     def _fits(self, k: int, table: str, *, missing: bool) -> Expression:
         """Whether a super-parent has the state of a place, or is missing."""
@@ -133,70 +155,120 @@ class Ensemble:
             cases.append((equal(col(f"m{k}", table), num(v)), test))
         return equal(case(cases, num(0)), num(1))
 
-    def _base(self) -> Look:
-        """Nats of class and super-parents by place."""
-        members = self._members
-        values = np.concatenate([members.joint, np.zeros((1, len(self._classes)))])
-        values = values + members.log_prior
-        return Look.dense(["at"], [members.n_places + 1], values.T)
+    def _by_member(self, values: Floats) -> Look:
+        """Nats of each class by member."""
+        return Look.dense(["at"], [len(values)], values.T)
 
-    def _table(self, feature: int) -> Look:
-        """Nats of a feature by place and code."""
-        members = self._members
-        card = self._cards[feature]
-        own = members.tables[feature]
-        last = np.zeros((1, card, len(self._classes)))
-        if members.fallback is not None:
-            last = members.fallback[feature][None]
-        values = np.moveaxis(np.concatenate([own, last]), -1, 0)
-        names = ["at", f"c{feature}"]
-        return Look.dense(names, [members.n_places + 1, card + 1], values)
+    def _table(self, index: str, code: str, card: int, values: Floats) -> Look:
+        """Nats of a feature by member or gate, and code."""
+        radices = [len(values), card + 1]
+        return Look.dense([index, code], radices, np.moveaxis(values, -1, 0))
 
-    # ---- the sum over networks
+    # ---- gates and posteriors
 
-    def _is_used(self) -> Expression:
-        """Whether a row is that of a network."""
-        return below(col("mp"), num(self._none))
+    def _add_gates(self, rows: Rows) -> None:
+        """Add lw, the log of the weight that gates give the member of a row."""
+        total: Expression = num(0.0)
+        for level, gates in enumerate(self._members.gates):
+            slot, index = f"y{level}", f"gn{level}"
+            n_branches = gates.base.shape[1]
+            looks = [(slot, Look.dense([index], [len(gates.base)], gates.base.T))]
+            for v, card in enumerate(self._cards):
+                looks.append((slot, self._table(index, f"c{v}", card, gates.tables[v])))
+            check_size([look for _, look in looks])
+            rows.add_up(looks, n_branches)
+            rows.zeros([slot], n_branches)
+            scores = [col(f"{slot}_{k}") for k in range(n_branches)]
+            if self._members.is_posterior:
+                self._add_log_sum(rows, scores)
+                total = minus(total, col("lt"))
+            branch = chosen(col(f"gb{level}"), dict(enumerate(scores)), null())
+            unused = ["lt", *(f"{slot}_{k}" for k in range(n_branches))]
+            rows.extend({"lw": plus(total, branch)}, without=unused)
+            total = col("lw")
+
+    def _add_log_sum(self, rows: Rows, scores: list[Expression]) -> None:
+        """Add lt, the log of the sum of exponentials of some columns."""
+        rows.extend({"lt": highest([score.copy() for score in scores])})
+        parts = [exponential(minus(score.copy(), col("lt"))) for score in scores]
+        rows.extend({"lt": plus(col("lt"), logarithm(plus(*parts)))})
+
+    def _normalise(self, rows: Rows, slot: str) -> None:
+        """Make scores of members posteriors, times the weights of their gates."""
+        scores = {f"{slot}_{c}": col(f"{slot}_{c}") for c in self._classes}
+        self._add_log_sum(rows, list(scores.values()))
+        weight = [col("lw")] if self._members.gates else []
+        rows.extend(
+            {
+                key: plus(minus(score, col("lt")), *(one.copy() for one in weight))
+                for key, score in scores.items()
+            },
+            without=["lt"],
+        )
+
+    # ---- the sum over members
+
+    def _if_used(self, value: Expression, otherwise: Expression) -> Expression:
+        """A value in rows of members, and another in that of the fallback."""
+        if not self._members.has_fallback:
+            return value
+        return case([(below(col("mp"), num(self._none)), value)], otherwise)
 
     def _add_up(self, rows: Rows, carried: list[str]) -> None:
-        """One row again, with the mean over the networks that were used."""
-        tops = {
-            f"h_{c}": exp.Window(
-                this=exp.Max(this=case([(self._is_used(), col(f"s_{c}"))], null())),
-                partition_by=[col("r")],
-            )
-            for c in self._classes
-        }
-        rows.extend(tops)
+        """One row again, with the sum over the members that were used."""
+        has_fallback = self._members.has_fallback
+        rows.extend(
+            {
+                f"h_{c}": exp.Window(
+                    this=exp.Max(this=self._if_used(col(f"s_{c}"), null())),
+                    partition_by=[col("r")],
+                )
+                for c in self._classes
+            }
+        )
         columns: Columns = kept(["r", *carried])
-        used = exp.Distinct(expressions=[case([(self._is_used(), col("mp"))], null())])
-        columns["m"] = exp.Count(this=used)
+        if has_fallback:
+            columns["m"] = exp.Max(this=self._if_used(num(1), num(0)))
         for c in self._classes:
             own = exponential(minus(col(f"s_{c}"), col(f"h_{c}")))
-            columns[f"y_{c}"] = exp.Sum(this=case([(self._is_used(), own)], num(0.0)))
+            columns[f"y_{c}"] = exp.Sum(this=self._if_used(own, num(0.0)))
             columns[f"h_{c}"] = exp.Max(this=col(f"h_{c}"))
-            alone = case([(self._is_used(), null())], col(f"s_{c}"))
-            columns[f"n_{c}"] = exp.Max(this=alone)
+            if has_fallback:
+                alone = self._if_used(null(), col(f"s_{c}"))
+                columns[f"n_{c}"] = exp.Max(this=alone)
         group = [col(key) for key in ("r", *carried)]
         rows.stage = rows.pipeline.stage(rows.stage, columns, group=group)
         rows.columns = list(columns)
-        count = logarithm(double(col("m")))
-        scores = {
-            f"s_{c}": case(
-                [(equal(col("m"), num(0)), col(f"n_{c}"))],
-                minus(plus(col(f"h_{c}"), logarithm(col(f"y_{c}"))), count.copy()),
-            )
-            for c in self._classes
-        }
+        scores: Columns = {}
+        for c in self._classes:
+            score = plus(col(f"h_{c}"), logarithm(col(f"y_{c}")))
+            if has_fallback:
+                score = case([(equal(col("m"), num(0)), col(f"n_{c}"))], score)
+            scores[f"s_{c}"] = self._shifted(score, c)
         gone = [f"{kind}_{c}" for kind in "yhn" for c in self._classes]
         rows.extend(scores, without=["r", "m", *gone])
+
+    def _shifted(self, score: Expression, c: int) -> Expression:
+        """A score with what is added to its class."""
+        return plus(score, nats(self._shift[c])) if any(self._shift) else score
 
     # ---- what features say
 
     def _add_contributions(self, rows: Rows, carried: list[str]) -> None:
         """Probabilities, the class, and g and g{feature} of what speaks for it."""
-        self._chain(rows, carried)
-        self._mean(rows)
+        if self._members.has_parents:
+            self._chain(rows, carried)
+        else:
+            scores = {
+                f"e_{c}": plus(
+                    col(f"s_{c}"), *(col(f"f{v}_{c}") for v in range(len(self._cards)))
+                )
+                for c in self._classes
+            }
+            rows.extend(scores, without=[f"s_{c}" for c in self._classes])
+        if self._members.is_posterior:
+            self._normalise(rows, "e")
+        self._sum(rows)
         add_choice(rows, self._predictor, told=True)
         self._weigh(rows)
         self._gather(rows, carried)
@@ -224,8 +296,9 @@ class Ensemble:
             own = exponential(minus(col(key), col(f"h{key}")))
             total = logarithm(exp.Sum(this=own))
             columns[key] = plus(exp.Max(this=col(f"h{key}")), total)
-        for c in classes:
-            columns[f"b_{c}"] = exp.Max(this=col(f"b_{c}"))
+        for key in rows.columns:
+            if key.startswith(("a_", "b_")):
+                columns[key] = exp.Max(this=col(key))
         rows.stage = rows.pipeline.stage(
             rows.stage, columns, group=[col(key) for key in keys]
         )
@@ -235,12 +308,11 @@ class Ensemble:
     def _differences(self, rows: Rows) -> None:
         """What each feature adds: f{feature}_class; e_class of the network's score."""
         n, classes = len(self._cards), self._classes
-        parents = self._members.parents
-        prior = self._members.log_prior
         heads: Columns = {}
         for k in (0, 1):
-            places = {m: num(int(p)) for m, p in enumerate(parents[:, k])}
-            heads[f"m{k}"] = chosen(col("mp"), places, num(-1))
+            own = zip(self._members.networks, self._members.parents[:, k])
+            parents = {int(m): num(int(v)) for m, v in own if v >= 0}
+            heads[f"m{k}"] = chosen(col("mp"), parents, num(-1))
         rows.extend(heads)
         seen = case(
             [
@@ -259,7 +331,7 @@ class Ensemble:
             found[f"e_{c}"] = col(f"l{n}_{c}")
             for v, card in enumerate(self._cards):
                 step = minus(col(f"l{v + 1}_{c}"), col(f"l{v}_{c}"))
-                rest = minus(minus(col(f"l0_{c}"), nats(prior[c])), col(f"b_{c}"))
+                rest = minus(minus(col(f"l0_{c}"), self._prior(c)), col(f"b_{c}"))
                 value = case(
                     [
                         (equal(col(f"c{v}"), num(card)), num(0.0)),
@@ -272,49 +344,57 @@ class Ensemble:
         gone = [f"l{v}_{c}" for v in range(n + 1) for c in classes]
         rows.extend(found, without=[*gone, *firsts, *heads])
 
-    def _mean(self, rows: Rows) -> None:
-        """Scores of the classes in the row of every network that is used."""
-        one = case([(self._is_used(), num(1))], num(0))
+    def _prior(self, c: int) -> Expression:
+        """The prior of a class in the member of a row, nats."""
+        prior = self._members.same_prior
+        return col(f"a_{c}") if prior is None else nats(prior[c])
+
+    def _sum(self, rows: Rows) -> None:
+        """Scores of the classes in the row of every member that is used."""
         over_row = [col("r")]
-        used = exp.Window(this=exp.Sum(this=one), partition_by=over_row)
-        rows.extend({"m": used})
-        none = both(equal(col("m"), num(0)), equal(col("mp"), num(self._none)))
-        where = either(self._is_used(), none)
-        rows.stage = rows.pipeline.stage(rows.stage, kept(rows.columns), where=where)
-        rows.extend(
-            {
-                f"h_{c}": exp.Window(
-                    this=exp.Max(this=col(f"e_{c}")), partition_by=over_row
-                )
-                for c in self._classes
-            }
-        )
-        rows.extend(
-            {
-                f"y_{c}": exp.Window(
-                    this=exp.Sum(this=exponential(minus(col(f"e_{c}"), col(f"h_{c}")))),
-                    partition_by=over_row,
-                )
-                for c in self._classes
-            }
-        )
-        # The sum, whose common factor, the number of networks, says nothing.
-        rows.extend(
-            {
-                f"s_{c}": plus(col(f"h_{c}"), logarithm(col(f"y_{c}")))
-                for c in self._classes
-            },
-            without=[f"{kind}_{c}" for kind in "hy" for c in self._classes],
-        )
+        if self._members.has_fallback:
+            used = self._if_used(num(1), num(0))
+            rows.extend(
+                {"m": exp.Window(this=exp.Sum(this=used), partition_by=over_row)}
+            )
+            # Whether it is a row of a member, or of none where there are none.
+            is_member = below(col("mp"), num(self._none))
+            where = either(is_member, equal(col("m"), num(0)))
+            rows.stage = rows.pipeline.stage(
+                rows.stage, kept(rows.columns), where=where
+            )
+        tops = {
+            f"h_{c}": exp.Window(
+                this=exp.Max(this=col(f"e_{c}")), partition_by=over_row
+            )
+            for c in self._classes
+        }
+        rows.extend(tops)
+        gaps = [exponential(minus(col(f"e_{c}"), col(f"h_{c}"))) for c in self._classes]
+        sums = {
+            f"y_{c}": exp.Window(this=exp.Sum(this=gap), partition_by=over_row)
+            for c, gap in enumerate(gaps)
+        }
+        rows.extend(sums)
+        scores: Columns = {}
+        for c in self._classes:
+            score = plus(col(f"h_{c}"), logarithm(col(f"y_{c}")))
+            scores[f"s_{c}"] = self._shifted(score, c)
+        rows.extend(scores, without=[*tops, *sums])
 
     def _weigh(self, rows: Rows) -> None:
         """The logarithmic-mean weight of each network."""
-
-        def side(slot: str, place: str) -> Expression:
-            values = {c: col(f"{slot}_{c}") for c in self._classes}
-            return chosen(col(place), values, null())
-
-        rows.extend({f"{s}{p}": side(s, p) for s in "es" for p in "ta"})
+        members: dict[int, Expression] = {c: col(f"e_{c}") for c in self._classes}
+        sums: dict[int, Expression] = {c: col(f"s_{c}") for c in self._classes}
+        if any(self._shift):
+            sums = {c: minus(sums[c], nats(self._shift[c])) for c in self._classes}
+        rows.extend(
+            {
+                f"{slot}{side}": chosen(col(side), values, null())
+                for slot, values in (("e", members), ("s", sums))
+                for side in "ta"
+            }
+        )
         rows.extend(
             {
                 **{f"{s}h": highest([col(f"{s}t"), col(f"{s}a")]) for s in "es"},
@@ -329,7 +409,6 @@ class Ensemble:
     def _gather(self, rows: Rows, carried: list[str]) -> None:
         """One row again, with what each feature says in all networks together."""
         predictor = self._predictor
-        prior = self._members.log_prior
 
         def odds(values: dict[int, Expression]) -> Expression:
             sides = [chosen(col(side), values, null()) for side in "ta"]
@@ -341,21 +420,22 @@ class Ensemble:
         columns: Columns = kept(["r", *carried])
         for key in (*(f"p_{c}" for c in self._classes), "t", "a", "o"):
             columns[key] = exp.Max(this=col(key))
-        columns["g"] = summed(odds({c: nats(prior[c]) for c in self._classes}))
+        columns["g"] = summed(odds({c: self._prior(c) for c in self._classes}))
         for v in range(len(self._cards)):
             values: dict[int, Expression] = {c: col(f"f{v}_{c}") for c in self._classes}
             columns[f"g{v}"] = summed(odds(values))
         group = [col(key) for key in ("r", *carried)]
         rows.stage = rows.pipeline.stage(rows.stage, columns, group=group)
         rows.columns = list(columns)
-        shift = shift_between(predictor)
-        shifted = {} if shift is None else {"g": plus(col("g"), shift)}
-        rows.extend(shifted, without=["r"])
-
-
-def _turned(values: Floats) -> Floats:
-    """Values by place, with a last place of zeros, the classes first."""
-    return np.concatenate([values, np.zeros((1, values.shape[1]))]).T
+        prior = [col("g")]
+        if any(self._shift):
+            added: dict[int, Expression] = {
+                c: nats(value) for c, value in enumerate(self._shift)
+            }
+            prior.append(tempered(odds(added), predictor))
+        if (shift := shift_between(predictor)) is not None:
+            prior.append(shift)
+        rows.extend({"g": plus(*prior)}, without=["r"])
 
 
 def _mean_of(gap: str) -> Expression:

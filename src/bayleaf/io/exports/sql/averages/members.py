@@ -1,175 +1,270 @@
-"""The networks of an average in which one or two features are parents of all others."""
+"""Members of a log sum: networks by states of super-parents, or experts under gates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayleaf.models.support.shipped import ShippedNetworks
+from bayleaf.scoring.terms import Bank, Floats, LogSum, Look, SumOut, Whole
 from bayleaf.wording import quoted
 
-Floats = NDArray[np.float64]
+
+@dataclass(frozen=True, eq=False)
+class Gates:
+    """Gates of one level, each with the same number of branches.
+
+    Parameters
+    ----------
+    nodes, branches : ndarray of shape (n_members,)
+        The gate above each member, and its branch that leads to the member.
+    base : ndarray of shape (n_nodes, n_branches)
+        Nats.
+    tables : list of ndarray of shape (n_nodes, n_codes, n_branches)
+        Nats of each feature.
+    """
+
+    nodes: Whole
+    branches: Whole
+    base: Floats
+    tables: list[Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Every network with every joint state of its super-parents, a place each.
+    """Members of a sum; a network is a member for each joint state of super-parents.
 
     Parameters
     ----------
-    parents : ndarray of shape (n_networks, 2)
-        The super-parents of each network, the first -1 where there is only one.
-    networks : ndarray of shape (n_places,)
-        Network of each place.
-    states : ndarray of shape (n_places, 2)
-        States of the super-parents.
-    usable : ndarray of shape (n_places,)
+    networks : ndarray of shape (n_members,)
+        Network of each member, numbered from zero.
+    parents, states : ndarray of shape (n_members, 2)
+        Super-parents and their states; -1 where there are fewer.
+    usable : ndarray of shape (n_members,)
         Whether rows with these states use the network.
-    log_prior : ndarray of shape (n_classes,)
+    prior : ndarray of shape (n_members, n_classes)
         Of the class, nats.
-    first : ndarray of shape (n_places, n_classes)
-        Of the first super-parent's state, nats.
-    joint : ndarray of shape (n_places, n_classes)
-        Of both super-parents' states, nats.
-    tables : list of ndarray of shape (n_places, n_states, n_classes)
-        Of each feature given the super-parents, nats; zero for these themselves.
-    fallback : list of ndarray of shape (n_states, n_classes), optional
-        Of each feature given the class alone, which rows use that have no network.
+    first, joint : ndarray of shape (n_members, n_classes)
+        Of the state of the first super-parent, and of both states, nats.
+    tables : list of ndarray of shape (n_members, n_codes, n_classes)
+        Of each feature, nats; zero for super-parents.
+    has_fallback : bool, default=False
+        Whether the last member is for rows that use none of the others.
+    gates : tuple of Gates
+        Levels of gates, whose posteriors are the weights of the members.
+    is_posterior : bool, default=False
+        Whether members return posteriors instead of joint probabilities.
     """
 
-    parents: NDArray[np.int64]
-    networks: NDArray[np.int64]
-    states: NDArray[np.int64]
-    usable: NDArray[np.int64]
-    log_prior: Floats
+    networks: Whole
+    parents: Whole
+    states: Whole
+    usable: Whole
+    prior: Floats
     first: Floats
     joint: Floats
     tables: list[Floats]
-    fallback: list[Floats] | None = None
+    has_fallback: bool = False
+    gates: tuple[Gates, ...] = ()
+    is_posterior: bool = False
 
     @property
-    def n_networks(self) -> int:
-        """Number of networks."""
-        return len(self.parents)
+    def has_parents(self) -> bool:
+        """Whether members differ in states of super-parents."""
+        return bool((self.parents >= 0).any())
 
     @property
-    def n_places(self) -> int:
-        """Number of places."""
-        return len(self.networks)
+    def same_prior(self) -> Floats | None:
+        """The prior, shape (n_classes,), if all members have the same."""
+        is_same = (self.prior == self.prior[0]).all()
+        return self.prior[0] if is_same else None
 
 
-def one_parent(values: Mapping[str, Any], cards: Sequence[int]) -> Members:
-    """The networks of AODE."""
-    starts = np.cumsum([0, *cards])
-    spans = [slice(a, b) for a, b in pairwise(starts)]
-    with np.errstate(divide="ignore"):
-        prior, parent, child = (
-            np.log(np.asarray(values[key])) for key in ("prior", "parent", "child")
-        )
-    own = np.repeat(np.arange(len(cards)), cards)
-    tables = []
-    for feature, span in enumerate(spans):
-        table = np.moveaxis(child[:, :, span], 0, -1).copy()
-        table[own == feature] = 0.0
-        tables.append(table)
-    n_places = len(own)
-    states = np.concatenate([np.arange(card) for card in cards])
-    return Members(
-        np.stack([np.full(len(cards), -1), np.arange(len(cards))], axis=1),
-        own,
-        np.stack([np.zeros(n_places, np.int64), states], axis=1),
-        np.asarray(values["usable"]),
-        prior,
-        np.zeros((n_places, len(prior))),
-        parent.T,
-        tables,
-        [parent[:, span].T for span in spans],
-    )
+def members_of(term: LogSum, cards: Sequence[int], label: str | int) -> Members:
+    """Members of a log sum over features with these cards and a class of this name.
 
-
-def two_parents(shipped: ShippedNetworks) -> Members:
-    """The networks of A2DE.
-
-    Raises
-    ------
-    ValueError
-        If a network is none in which at most two features are parents of others.
+    ValueError if queries cannot hold them.
     """
-    cards = shipped.networks[0].domain.cards
-    label = len(cards) - 1
-    found: dict[str, list[Any]] = {k: [] for k in ("pairs", "net", "states", "a", "b")}
-    tables: list[list[Floats]] = [[] for _ in range(label)]
-    with np.errstate(divide="ignore"):
-        prior = np.log(shipped.networks[0].cpds[label].probabilities)
-    for number, network in enumerate(shipped.networks):
-        pair = _super_parents(network)
-        found["pairs"].append(pair)
-        known = [v for v in pair if v >= 0]
-        places = list(product(*(range(cards[v]) for v in known)))
-        found["net"] += [number] * len(places)
-        found["states"] += [(0,) * (2 - len(known)) + place for place in places]
-        logs = [_by_parents(network, v, known) for v in range(label)]
-        first = logs[pair[0]] if pair[0] >= 0 else None
-        last = logs[pair[1]]
-        for place in places:
-            at = dict(zip(known, place, strict=True))
-            a = np.zeros(len(prior)) if first is None else first[place][at[pair[0]]]
-            found["a"].append(a)
-            found["b"].append(a + last[place][at[pair[1]]])
-            for v in range(label):
-                own = np.zeros_like(logs[v][place]) if v in known else logs[v][place]
-                tables[v].append(own)
-    return Members(
-        np.array(found["pairs"]),
-        np.array(found["net"]),
-        np.array(found["states"]),
-        np.ones(len(found["net"]), dtype=np.int64),
-        prior,
-        np.array(found["a"]),
-        np.array(found["b"]),
-        [np.array(own) for own in tables],
+    banks = [bank for path in term.paths for bank in path]
+    if term.networks and not banks and not term.fallback:
+        return _of_networks(term.networks, label)
+    looks = [*term.fallback, *(look for bank in banks for look in bank.looks)]
+    is_simple = all(len(look.features) < 2 and look.gate is None for look in looks)
+    shapes = {tuple(bank.base.shape[1] for bank in path) for path in term.paths}
+    if is_simple and len(shapes) == 1 and not term.networks:
+        if not term.fallback:
+            return _of_experts(term, cards)
+        if len(banks) == 1 and not term.is_posterior:
+            members = _of_states(banks[0], cards)
+            if members is not None:
+                return _with_fallback(members, term.fallback, cards)
+    raise ValueError(
+        f"the average of models for {quoted(label)} has members that are not written "
+        "as SQL; fit another classifier"
     )
 
 
-def _super_parents(network: Any) -> tuple[int, int]:
+def _tables(
+    looks: Sequence[Look], cards: Sequence[int], base: Floats
+) -> tuple[Floats, list[Floats]]:
+    """The base and, of each feature, nats by node, code and output."""
+    base = base.copy()
+    tables = [np.zeros((len(base), card + 1, base.shape[1])) for card in cards]
+    for look in looks:
+        if not look.features:
+            base += look.rows[0].reshape(base.shape)
+            continue
+        values = np.zeros((look.radices[0], look.rows.shape[1]))
+        values[look.states[:, 0]] = look.rows
+        by_code = values[look.maps[0]].reshape(-1, *base.shape)
+        tables[look.features[0]] += np.moveaxis(by_code, 0, 1)
+    return base, tables
+
+
+def _of_experts(term: LogSum, cards: Sequence[int]) -> Members:
+    """Experts, and the gates above them."""
+    levels = []
+    for banks in zip(*term.paths):
+        looks = [_tables(bank.looks, cards, bank.base) for bank in banks]
+        tables = [np.concatenate(own) for own in zip(*(each[1] for each in looks))]
+        levels.append((np.concatenate([base for base, _ in looks]), tables))
+    *above, (prior, tables) = levels
+    nodes, gates = np.arange(len(prior)), []
+    for base, own in reversed(above):
+        # Members below a gate follow each other, those of a path those of another.
+        nodes, branches = np.divmod(nodes, base.shape[1])
+        gates.append(Gates(nodes, branches, base, own))
+    n_members, zeros = len(prior), np.zeros_like(prior)
+    nothing = np.full((n_members, 2), -1)
+    return Members(
+        np.arange(n_members),
+        nothing,
+        nothing,
+        np.ones(n_members, dtype=np.int64),
+        prior,
+        zeros,
+        zeros,
+        tables,
+        gates=tuple(gates),
+        is_posterior=term.is_posterior,
+    )
+
+
+def _of_states(bank: Bank, cards: Sequence[int]) -> Members | None:
+    """One-dependence networks; None unless nodes are the states of all features."""
+    features = np.repeat(np.arange(len(cards)), cards)
+    if len(bank.base) != len(features):
+        return None
+    prior, tables = _tables(bank.looks, cards, bank.base)
+    joint, usable = np.zeros_like(prior), np.zeros(len(prior), dtype=np.int64)
+    for feature, table in enumerate(tables):
+        nodes = features == feature
+        is_possible = np.asarray(np.isfinite(table[nodes, :-1]).any(axis=2))
+        usable[nodes] = np.diagonal(is_possible)
+        if is_possible.sum() != usable[nodes].sum():
+            return None
+        # The state of a super-parent adds the same whether it is known or summed over.
+        joint[nodes] = table[nodes, -1]
+        table[nodes] = 0.0
+    parents = np.stack([np.full(len(features), -1), features], axis=1)
+    states = np.concatenate([np.arange(card) for card in cards])
+    states = np.stack([np.zeros_like(states), states], axis=1)
+    first = np.zeros_like(prior)
+    return Members(features, parents, states, usable, prior, first, joint, tables)
+
+
+def _with_fallback(
+    members: Members, fallback: Sequence[Look], cards: Sequence[int]
+) -> Members:
+    """The same members, and the fallback of their sum as the last one."""
+    prior, tables = _tables(fallback, cards, np.zeros((1, members.prior.shape[1])))
+    n_networks = int(members.networks.max()) + 1
+
+    def extended(values: NDArray[Any], last: Any) -> NDArray[Any]:
+        row = np.broadcast_to(np.asarray(last, values.dtype), (1, *values.shape[1:]))
+        return np.concatenate([values, row])
+
+    return Members(
+        extended(members.networks, n_networks),
+        extended(members.parents, -1),
+        extended(members.states, 0),
+        extended(members.usable, 1),
+        extended(members.prior, prior),
+        extended(members.first, 0.0),
+        extended(members.joint, 0.0),
+        [extended(*both) for both in zip(members.tables, tables, strict=True)],
+        True,
+    )
+
+
+def _of_networks(networks: Sequence[SumOut], label: str | int) -> Members:
+    """Networks in which at most two features are parents of others."""
+    names = ("networks", "parents", "states", "usable", "prior", "first", "joint")
+    rows: dict[str, list[Any]] = {name: [] for name in names}
+    cards, n_features = networks[0].cards, len(networks[0].cards) - 1
+    tables: list[list[Floats]] = [[] for _ in range(n_features)]
+    for number, network in enumerate(networks):
+        pair = _super_parents(network, label)
+        known = [v for v in pair if v >= 0]
+        logs = [_by_parents(network, v, known) for v in range(n_features)]
+        prior = network.factors[-1].logs
+        for states in product(*(range(cards[v]) for v in known)):
+            pair_states = (0,) * (2 - len(known)) + states
+            first = np.zeros_like(prior)
+            if pair[0] >= 0:
+                first = logs[pair[0]][states][pair_states[0]]
+            rows["networks"].append(number)
+            rows["parents"].append(pair)
+            rows["states"].append(pair_states)
+            rows["usable"].append(1)
+            rows["prior"].append(prior)
+            rows["first"].append(first)
+            rows["joint"].append(first + logs[pair[1]][states][pair_states[1]])
+            for v, table in enumerate(logs):
+                own = np.zeros_like(table[states]) if v in known else table[states]
+                tables[v].append(own)
+    each, parents, both, usable, prior, first, joint = map(np.array, rows.values())
+    logs = [np.array(table) for table in tables]
+    return Members(each, parents, both, usable, prior, first, joint, logs)
+
+
+def _super_parents(network: SumOut, label: str | int) -> tuple[int, int]:
     """The features that are parents, the first -1 if there is but one."""
-    label = len(network.domain) - 1
-    parents = [sorted(p for p in own if p != label) for own in network.dag.parents[:-1]]
-    inner = sorted({p for own in parents for p in own})
+    last = len(network.cards) - 1
+    is_ordered = [factor.child for factor in network.factors] == [*range(last + 1)]
+    parents = [
+        {v for v in factor.variables if v not in (factor.child, last)}
+        for factor in network.factors
+    ]
     # The second is a child of the first.
-    inner.sort(key=lambda v: len(parents[v]))
-    if not inner:
-        inner = [0]
-    fits = len(inner) <= 2 and all(set(own) <= set(inner) for own in parents)
-    if not fits or not all(label in own for own in network.dag.parents[:-1]):
-        name = quoted(network.domain[label].name)
+    inner = sorted(set().union(*parents), key=lambda v: (len(parents[v]), v)) or [0]
+    fits = len(inner) <= 2 and all(own <= set(inner) for own in parents)
+    depends = all(last in factor.variables for factor in network.factors)
+    if not (is_ordered and fits and depends) or parents[-1]:
         raise ValueError(
-            f"an average of networks for {name} is written as SQL only where at most "
-            "two features of each are parents"
+            f"an average of networks for {quoted(label)} is written as SQL only where "
+            "at most two features of each are parents"
         )
     return (-1, inner[0]) if len(inner) == 1 else (inner[0], inner[1])
 
 
-def _by_parents(network: Any, variable: int, known: list[int]) -> Floats:
+def _by_parents(network: SumOut, variable: int, known: list[int]) -> Floats:
     """Nats of a variable, shape (*states of super-parents, n_states, n_classes)."""
-    cpd = network.cpds[variable]
-    cards, label = network.domain.cards, len(network.domain) - 1
-    logs = cpd.log_probabilities()
+    family, logs = network.factors[variable].variables, network.factors[variable].logs
+    cards, label = network.cards, len(network.cards) - 1
     axes = [*(v for v in known if v != variable), variable, label]
-    missing = [v for v in axes if v not in cpd.family]
+    missing = [v for v in axes if v not in family]
     logs = logs.reshape(*logs.shape, *(1 for _ in missing))
-    order = [*cpd.family, *missing]
+    order = [*family, *missing]
     logs = np.transpose(logs, [order.index(v) for v in axes])
     logs = np.broadcast_to(logs, [cards[v] for v in axes])
     if variable in known:
-        # Every place has the same distribution along the variable's own state.
-        place = known.index(variable)
-        logs = np.expand_dims(logs, place)
+        # Every state has the same distribution along the variable's own state.
+        index = known.index(variable)
         shape = [cards[v] for v in known] + [cards[variable], cards[label]]
-        logs = np.broadcast_to(logs, shape)
+        logs = np.broadcast_to(np.expand_dims(logs, index), shape)
     return np.asarray(logs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -40,7 +41,7 @@ def add_tables(
     Returns a remark for the reader of the query, empty if there is nothing to say.
     """
     slot, coded = partial(slot_of, is_reported=told), _Coded()
-    tables = fused(tables_of(terms), by_owner=told)
+    tables = fused(map(_relative, tables_of(terms)), by_owner=told)
     looks = [(slot(table.owner), coded.look(table)) for table in tables]
     remark = ""
     n_entries = sum(look.n_entries for _, look in looks)
@@ -64,6 +65,14 @@ def add_tables(
             trees += tree_terms(term, n_classes, slot)
     add_terms(rows, trees, len(cards), n_classes, base, told=told)
     return remark
+
+
+def _relative(look: scoring.Look) -> scoring.Look:
+    """The same relative to the first class, which takes one column less."""
+    first = look.rows[:, :1]
+    if not first.any() or not np.isfinite(first).all():
+        return look
+    return replace(look, rows=look.rows - first)
 
 
 class _Coded:
