@@ -9,25 +9,19 @@ from pathlib import Path
 from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.scorers.content import scorer_content
+from bayleaf.io.exports.scorers.program_content import program_content
 from bayleaf.io.exports.shipped.packing import script_json
 from bayleaf.models.predictor import Predictor
+from bayleaf.scoring.terms import ScoringProgram
 
-# Modules that each kind of model needs, in the order in which they build on another.
-_MODULES: dict[str, tuple[str, ...]] = {
-    "network": ("network",),
-    "networks": ("network",),
-    "one_dependence": ("one_dependence",),
-    "averaged": ("number_terms", "averaged"),
-    "mixture": ("mixture",),
-    "hybrid": ("network", "number_terms", "hybrid"),
-}
-ENGINES = {
-    "network": "NetworkEngine",
-    "networks": "NetworksEngine",
-    "one_dependence": "OneDependenceEngine",
-    "averaged": "AveragedEngine",
-    "mixture": "MixtureEngine",
-    "hybrid": "HybridEngine",
+# Modules that run each kind of term.
+_MODULES = {
+    "Look": "tables",
+    "Counts": "counts",
+    "Density": "densities",
+    "Trees": "trees",
+    "SumOut": "sums_out",
+    "LogSum": "members",
 }
 # Larger models are compressed: a person would not read their numbers anyway.
 PLAIN_CHARACTERS = 100_000
@@ -53,7 +47,7 @@ _TAIL = '''\
 _MODEL = (
 {model}
 )
-_SCORER = Scorer(read_document(_MODEL), {engine})
+_SCORER = Scorer(read_document(_MODEL), [{kinds}])
 
 
 def predict(row: Mapping[Any, Any]) -> Any:
@@ -105,11 +99,16 @@ def write_python_scorer(predictor: Predictor, path: str | Path) -> None:
 
 def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
     """The text of such a file; its name stands in the usage that it tells."""
-    content = scorer_content(predictor, with_cliques=False)
-    modules = ("arithmetic", "cells", *_MODULES[content["kind"]], "scoring", "command")
+    model = predictor.model
+    terms = ScoringProgram.of(model.domain.cards, model.terms)
+    program, found = program_content(terms)
+    kinds = [kind for kind in _MODULES if kind in found]
+    parts = [_MODULES[kind] for kind in kinds]
+    modules = ("arithmetic", "cells", "engine", *parts, "scoring", "command")
     imports: set[str] = set()
     bodies = [_body(module, imports) for module in modules]
-    model = script_json(content, plain_characters=PLAIN_CHARACTERS, ascii_only=True)
+    content = {**scorer_content(predictor), "program": program}
+    text = script_json(content, plain_characters=PLAIN_CHARACTERS, ascii_only=True)
     file = name if name.isascii() and name.isprintable() else "scorer.py"
     file = file.translate({ord(sign): "_" for sign in '"\\{}'})
     module = Path(file).stem
@@ -117,7 +116,7 @@ def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
     plain = sorted(line for line in imports if line.startswith("import "))
     chosen = sorted(line for line in imports if not line.startswith("import "))
     lines = ["from __future__ import annotations", "", *plain, *chosen]
-    tail = _TAIL.format(model=_literal(model), engine=ENGINES[content["kind"]])
+    tail = _TAIL.format(model=_literal(text), kinds=", ".join(kinds))
     return "\n".join([head, *lines, "", "", "\n\n\n".join([*bodies, tail])])
 
 
@@ -125,8 +124,9 @@ def _body(module: str, imports: set[str]) -> str:
     """A module without its docstring and imports, which go into the set."""
     folder = files("bayleaf.io.exports.scorers").joinpath("program")
     source = folder.joinpath(f"{module}.py").read_text(encoding="utf-8")
-    kept = source.splitlines()
-    tree = ast.parse(source)
+    # Nothing but constants follows the imports before the first two empty lines.
+    head, _, rest = source.partition("\n\n\n")
+    kept, tree = head.splitlines(), ast.parse(head)
     for place, node in enumerate(tree.body):
         is_import = isinstance(node, ast.Import | ast.ImportFrom)
         if not is_import and place:
@@ -138,7 +138,7 @@ def _body(module: str, imports: set[str]) -> str:
         )
         if is_import and not own:
             imports.add(ast.unparse(node))
-    return "\n".join(kept).strip()
+    return "\n".join([*kept, "", "", rest]).strip()
 
 
 def _literal(text: str) -> str:

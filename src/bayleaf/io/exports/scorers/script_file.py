@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bayleaf.io.atomic import write_text
 from bayleaf.io.exports.registry import predictor_of
-from bayleaf.io.exports.scorers.content import check_texts_differ, scorer_content
-from bayleaf.io.exports.scorers.python_file import ENGINES, PLAIN_CHARACTERS
+from bayleaf.io.exports.scorers.python_file import PLAIN_CHARACTERS
+from bayleaf.io.exports.scorers.shipped_content import shipped_content
 from bayleaf.io.exports.shipped.engines import engine_script
 from bayleaf.io.exports.shipped.packing import script_json
 from bayleaf.models.predictor import Predictor
@@ -22,6 +22,14 @@ _SCRIPTS: dict[str, tuple[str, ...]] = {
     "averaged": ("number_terms.js", "average_engine.js", "averaged_engine.js"),
     "mixture": ("average_engine.js", "mixture_engine.js"),
     "hybrid": (*_NETWORK, "number_terms.js", "average_engine.js", "hybrid_engine.js"),
+}
+_ENGINES = {
+    "network": "NetworkEngine",
+    "networks": "NetworksEngine",
+    "one_dependence": "OneDependenceEngine",
+    "averaged": "AveragedEngine",
+    "mixture": "MixtureEngine",
+    "hybrid": "HybridEngine",
 }
 
 _HEAD = """\
@@ -83,8 +91,7 @@ def write_script_scorer(predictor: Predictor, path: str | Path) -> None:
 
 def script_scorer(predictor: Predictor) -> str:
     """The text of such a module."""
-    content = scorer_content(predictor, with_cliques=True)
-    check_texts_differ(content)
+    content = shipped_content(predictor)
     kind = content["kind"]
     names = ("arithmetic.js", "evidence_sets.js", *_SCRIPTS[kind])
     parts = [engine_script(name) for name in names]
@@ -96,4 +103,4 @@ def script_scorer(predictor: Predictor) -> str:
     parts.append(
         f"const MODEL = {script_json(model, plain_characters=len(model) * 9)};\n"
     )
-    return "\n".join([_HEAD, *parts, _TAIL.format(engine=ENGINES[kind])])
+    return "\n".join([_HEAD, *parts, _TAIL.format(engine=_ENGINES[kind])])

@@ -33,20 +33,10 @@ def unpacked(packed: Any) -> list[float]:
     return [values[place] for place in _short_integers(packed["at"])]
 
 
-def unpacked_codes(packed: Any) -> list[int]:
-    """Whole numbers below 65536 of an array in one row."""
-    return _short_integers(packed["u2"])
-
-
 def _short_integers(text: str) -> list[int]:
     """The 16-bit integers that a base64 text stands for."""
     raw = base64.b64decode(text)
     return list(struct.unpack(f"<{len(raw) // 2}H", raw))
-
-
-def logarithm(value: float) -> float:
-    """Natural logarithm, minus infinity for zero."""
-    return math.log(value) if value > 0 else _NOTHING
 
 
 def log_sum_exp(values: Sequence[float]) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayleaf.io.exports.scorers.program.arithmetic import log_sum_exp, unpacked
 from bayleaf.io.exports.scorers.program.cells import Cell
+from bayleaf.io.exports.scorers.program.engine import Engine
 
 # Features that a text names beside the one that a term is of.
 _MOST_GIVEN = 3
@@ -16,7 +17,7 @@ _MOST_GIVEN = 3
 class Scorer:
     """A model that scores one row at a time."""
 
-    def __init__(self, model: Any, engine: Callable[[Any], Any]) -> None:
+    def __init__(self, model: Any, kinds: Sequence[Any]) -> None:
         self.classes: list[Any] = model["classes"]
         self.cells = [Cell(own) for own in model["cells"]]
         self.names: list[Any] = [own["feature"] for own in model["cells"]]
@@ -28,7 +29,7 @@ class Scorer:
         loss, n = unpacked(model["loss"]) if model["loss"] else [], len(self.classes)
         # By class predicted, the costs by true class; empty without a loss.
         self.loss = [loss[k : k + n] for k in range(0, len(loss), n)]
-        self.engine = engine(model)
+        self.engine = Engine(model["program"], kinds)
 
     def codes(self, row: Mapping[Any, Any], is_text: bool = False) -> list[int]:
         """Codes of the values of a row; columns that the model has no use for pass."""

@@ -1,4 +1,4 @@
-"""Bayesian networks: what is not known is summed out, variable by variable."""
+"""Products of distributions, summed over variables that are not known."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bayleaf.io.exports.scorers.program.arithmetic import (
-    log_sum_exp,
-    logarithm,
-    logarithmic_mean_weights,
-    unpacked,
-)
+from bayleaf.io.exports.scorers.program.arithmetic import log_sum_exp
+from bayleaf.io.exports.scorers.program.engine import Reader
 
 # Largest table that summing out may build: a list of some hundred megabytes.
 _MOST_CELLS = 5_000_000
@@ -20,18 +16,20 @@ _MOST_KNOWN = 20_000
 
 
 class Factor:
-    """One table of a network, which knows the logarithms of its cells."""
+    """One distribution: logarithms, from some number of the program on."""
 
-    def __init__(self, term: Any, tables: list[list[float]], cards: list[int]) -> None:
-        self.family: tuple[int, ...] = tuple(term["family"])
-        self.child: int = term.get("child", -1)
-        self.logs = tables[term["table"]]
+    def __init__(
+        self, reader: Reader, cards: list[int], start: int, child: int, variables: int
+    ) -> None:
+        self.start, self.child = start, child
+        self.family: tuple[int, ...] = tuple(reader.integers[variables])
+        self.logs = reader.numbers
         self.cards = cards
         self.strides = _strides(self.family, cards)
 
     def place(self, known: Sequence[int]) -> tuple[tuple[int, ...], int]:
         """Variables that are not known, and the first cell of the known states."""
-        first, others = 0, []
+        first, others = self.start, []
         for variable in self.family:
             if known[variable] >= 0:
                 first += known[variable] * self.strides[variable]
@@ -48,23 +46,24 @@ class Factor:
         return [self.logs[cell] for cell in cells]
 
 
-class NetworkEngine:
-    """The joint probability of the class and of what is known of a row."""
+class SumOut:
+    """The joint probability of the class and the known features of a row."""
 
-    def __init__(self, model: Any, tables: Any = None) -> None:
-        network = model["network"]
-        self.cards: list[int] = network["cards"]
-        self.label: int = model["class"]
-        self.order: list[int] = model["order"]
-        if tables is None:
-            tables = log_tables(model)
-        self.factors = [Factor(term, tables, self.cards) for term in network["terms"]]
-        weight = model.get("class_weight")
-        self.log_weight = [logarithm(w) for w in unpacked(weight)] if weight else None
-        # Whether the terms of a row without gaps are those of its tables.
+    def __init__(
+        self,
+        reader: Reader,
+        cards: int,
+        order: int,
+        factors: list[list[int]],
+        weight: float = 1.0,
+    ) -> None:
+        self.cards, self.order = reader.integers[cards], reader.integers[order]
+        self.weight = weight
+        self.label = len(self.cards) - 1
+        self.factors = [Factor(reader, self.cards, *own) for own in factors]
+        # Whether the odds of a row without missing cells are those of its tables.
         self.is_simple = all(
-            factor.child >= 0
-            and (factor.child != self.label or len(factor.family) == 1)
+            factor.child != self.label or len(factor.family) == 1
             for factor in self.factors
         )
         self.totals: dict[Any, float] = {}
@@ -81,6 +80,8 @@ class NetworkEngine:
     def _informative(self, known: Sequence[int]) -> list[Factor]:
         """Tables without those of variables of which nothing more is known."""
         factors = self.factors
+        if -1 not in known[: self.label]:
+            return factors
         while True:
             uses = [0] * len(self.cards)
             for factor in factors:
@@ -90,8 +91,7 @@ class NetworkEngine:
                 factor
                 for factor in factors
                 # Summed over its child, such a table is one.
-                if factor.child < 0
-                or factor.child == self.label
+                if factor.child == self.label
                 or known[factor.child] >= 0
                 or uses[factor.child] > 1
             ]
@@ -100,16 +100,14 @@ class NetworkEngine:
             factors = kept
 
     def scores(self, codes: Sequence[int]) -> list[float]:
-        """Logarithm of the joint probability with each class, nats."""
+        """Weighted log of the joint probability with each class."""
         known = self._known(codes)
         factors = self._informative(known)
-        found = []
+        scores = []
         for label in range(self.cards[self.label]):
             known[self.label] = label
-            found.append(self._log_total(factors, known))
-        if self.log_weight:
-            return [score + self.log_weight[label] for label, score in enumerate(found)]
-        return found
+            scores.append(self.weight * self._log_total(factors, known))
+        return scores
 
     def _log_total(self, factors: Sequence[Factor], known: Sequence[int]) -> float:
         """Logarithm of the product of tables, summed over what is not known.
@@ -134,10 +132,8 @@ class NetworkEngine:
             total += self.totals[key]
         return total
 
-    def contributions(
-        self, codes: Sequence[int], target: int, against: int
-    ) -> tuple[float, list[float]]:
-        """Terms of the log-odds: the prior, and one for each feature."""
+    def odds(self, codes: Sequence[int], target: int, against: int) -> list[float]:
+        """Log-odds by feature, and of the prior."""
         prior = self.prior[target] - self.prior[against]
         known = self._known(codes)
         known[self.label] = target
@@ -145,12 +141,12 @@ class NetworkEngine:
         if self.is_simple and all(
             known[variable] >= 0 for factor in factors for variable in factor.family
         ):
-            return prior, self._family_terms(known, target, against)[: len(codes)]
-        return prior, self._chain_terms(codes, prior, target, against)
+            return [*self._family_odds(known, target, against)[: len(codes)], prior]
+        return [*self._chain_odds(codes, prior, target, against), prior]
 
-    def _family_terms(self, known: list[int], target: int, against: int) -> list[float]:
-        """What the table of each feature says."""
-        terms = [0.0] * self.label
+    def _family_odds(self, known: list[int], target: int, against: int) -> list[float]:
+        """What the distribution of each feature adds."""
+        odds = [0.0] * self.label
         for factor in self.factors:
             child = factor.child
             if child == self.label or self.label not in factor.family:
@@ -160,15 +156,15 @@ class NetworkEngine:
                 for label in (target, against):
                     known[self.label] = label
                     sides.append(factor.logs[factor.place(known)[1]])
-                terms[child] = sides[0] - sides[1]
-        return terms
+                odds[child] = self.weight * (sides[0] - sides[1])
+        return odds
 
-    def _chain_terms(
+    def _chain_odds(
         self, codes: Sequence[int], prior: float, target: int, against: int
     ) -> list[float]:
         """How much the log-odds change as features are revealed in their order."""
-        terms = [0.0] * len(codes)
-        revealed = [self.cards[variable] for variable in range(len(codes))]
+        odds = [0.0] * len(codes)
+        revealed = self.cards[: len(codes)]
         before = prior
         for variable in self.order:
             if variable >= len(codes) or codes[variable] >= self.cards[variable]:
@@ -176,60 +172,11 @@ class NetworkEngine:
             revealed[variable] = codes[variable]
             scores = self.scores(revealed)
             after = scores[target] - scores[against]
-            # Where a state has become impossible, nothing more can be told.
+            # Where a state has become impossible, no later feature adds anything.
             if math.isfinite(before) and not math.isnan(after):
-                terms[variable] = after - before
+                odds[variable] = after - before
                 before = after
-        return terms
-
-
-class NetworksEngine:
-    """The mean of the joint distributions of several networks."""
-
-    def __init__(self, model: Any) -> None:
-        tables = log_tables(model)
-        self.members = [
-            NetworkEngine(_member(model, own), tables) for own in model["networks"]
-        ]
-
-    def scores(self, codes: Sequence[int]) -> list[float]:
-        """Logarithm of the mean joint probability with each class, nats."""
-        each = [member.scores(codes) for member in self.members]
-        least = math.log(len(each))
-        return [
-            log_sum_exp([own[label] for own in each]) - least
-            for label in range(len(each[0]))
-        ]
-
-    def contributions(
-        self, codes: Sequence[int], target: int, against: int
-    ) -> tuple[float, list[float]]:
-        """The members' terms by logarithmic-mean weights."""
-        each = [member.scores(codes) for member in self.members]
-        weights = logarithmic_mean_weights(
-            [own[target] for own in each], [own[against] for own in each]
-        )
-        prior, terms = 0.0, [0.0] * len(codes)
-        for place, member in enumerate(self.members):
-            # Members without weight may have no finite terms.
-            if weights[place]:
-                own = member.contributions(codes, target, against)
-                prior += weights[place] * own[0]
-                for feature, term in enumerate(own[1]):
-                    terms[feature] += weights[place] * term
-        return prior, terms
-
-
-def log_tables(model: Any) -> list[list[float]]:
-    """Logarithms of all tables, each of which may serve several networks."""
-    return [[logarithm(p) for p in unpacked(own)] for own in model["tables"]]
-
-
-def _member(model: Any, own: Any) -> Any:
-    """One network of several, as a model."""
-    found = dict(model)
-    found.update(own)
-    return found
+        return odds
 
 
 def _strides(variables: Sequence[int], cards: Sequence[int]) -> dict[int, int]:

@@ -1,0 +1,182 @@
+"""A scoring program as plain values that become JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayleaf.io.exports.shipped.packing import digits_of, packed
+from bayleaf.scoring.terms import (
+    Bank,
+    Counts,
+    Density,
+    Floats,
+    LogSum,
+    Look,
+    ScoringProgram,
+    SumOut,
+    Term,
+    Tree,
+)
+
+Content = dict[str, Any]
+
+# Numbers of several arrays that are packed together: 16 bits distinguish them.
+_MAX_PACKED = (1 << 16) - 1
+# Joint states of a family and the classes that 64 bits can number.
+_MAX_KEYS = 1 << 63
+
+
+def program_content(program: ScoringProgram) -> tuple[Content, set[str]]:
+    """The program, and the kinds of its terms.
+
+    A term is a list: its kind, and the parameters of what computes it. ValueError if a
+    family has too many joint states.
+    """
+    pool = _Pool()
+    trees = [term for term in program.terms if isinstance(term, Tree)]
+    terms = [pool.term(term) for term in program.terms if not isinstance(term, Tree)]
+    if trees:
+        terms.append(pool.trees(trees))
+    base = pool.numbers(program.base)
+    content = {
+        "cards": list(program.cards),
+        "base": base,
+        "terms": terms,
+        "numbers": list(pool.packed_numbers()),
+        "integers": pool.lists,
+    }
+    return content, pool.kinds
+
+
+class _Pool:
+    """Numbers of terms: equal arrays are stored once."""
+
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+        self.lists: list[list[int]] = []
+        self._places: dict[bytes, int] = {}
+        self._arrays: list[Floats] = []
+        self._spans: dict[bytes, list[int]] = {}
+        self._size = 0
+
+    def numbers(self, values: NDArray[np.float64]) -> list[int]:
+        """First position of an array, and its size."""
+        flat = np.ascontiguousarray(values, dtype=np.float64).ravel()
+        span = self._spans.setdefault(flat.tobytes(), [self._size, flat.size])
+        if span[0] == self._size:
+            self._arrays.append(flat)
+            self._size += flat.size
+        return span
+
+    def packed_numbers(self) -> Iterator[Content]:
+        """All arrays, one behind another."""
+        group, size = self._arrays[:1], self._arrays[0].size
+        for array in self._arrays[1:]:
+            if size + array.size > _MAX_PACKED:
+                yield packed(np.concatenate(group))
+                group, size = [], 0
+            group.append(array)
+            size += array.size
+        yield packed(np.concatenate(group))
+
+    def integers(self, values: Sequence[int] | NDArray[Any]) -> int:
+        """Position of a list of integers."""
+        array = np.asarray(values, dtype=np.int64)
+        place = self._places.setdefault(array.tobytes(), len(self.lists))
+        if place == len(self.lists):
+            self.lists.append(array.tolist())
+        return place
+
+    def term(self, term: Term) -> list[Any]:
+        """A term, its kind first."""
+        kind = type(term).__name__
+        self.kinds.add(kind)
+        return [kind, *getattr(self, f"_{kind.lower()}")(term)]
+
+    def trees(self, trees: Sequence[Tree]) -> list[Any]:
+        """Trees as one term, one behind another."""
+        self.kinds.add("Trees")
+        roots = np.cumsum([0, *(len(tree.features) for tree in trees)])[:-1]
+        children = [tree.children + root for tree, root in zip(trees, roots)]
+        # Complements are states from which lower ones lead left as well.
+        states = [np.where(t.is_ordered, ~t.states, t.states) for t in trees]
+        features = np.concatenate([tree.features for tree in trees])
+        nodes = features, np.concatenate(states), np.concatenate(children)
+        lists = roots, np.array([tree.label for tree in trees]), *nodes
+        values = np.concatenate([tree.values for tree in trees])
+        return ["Trees", [self.integers(own) for own in lists], self.numbers(values)]
+
+    def _look(self, look: Look) -> Iterator[Any]:
+        yield look.owner
+        yield look.features
+        yield [self.integers(states) for states in look.maps]
+        yield self.integers(look.keys)
+        yield self.numbers(look.rows.T)
+        if look.gate is not None:
+            yield self.integers(look.gate)
+
+    def _counts(self, term: Counts) -> Iterator[Any]:
+        radices = [*(int(states.max()) + 1 for states in term.maps), term.n_classes]
+        if prod(radices) > _MAX_KEYS:
+            raise ValueError(
+                f"feature number {term.features[0] + 1} and its parents have too many "
+                "joint states for a scorer; train with a smaller max_parents"
+            )
+        keys = np.ravel_multi_index((*term.states.T, term.classes), radices)
+        distinct, indices = np.unique(keys, return_inverse=True)
+        totals = np.bincount(indices, term.totals)
+        yield self.integers(term.features)
+        yield [self.integers(states) for states in term.maps]
+        yield digits_of(np.diff(distinct, prepend=0).tolist())
+        # A row's weight is mostly an integer, which takes fewer digits.
+        whole = bool((totals == np.floor(totals)).all())
+        yield digits_of(totals.astype(int).tolist()) if whole else totals.tolist()
+        yield self.numbers(term.weights)
+        yield self.numbers(np.array(term.pseudo))
+
+    def _density(self, term: Density) -> Iterator[Any]:
+        yield term.weight
+        yield term.features
+        yield [self.numbers(positions) for positions in term.positions]
+        scales = np.stack([term.scale, term.freedom, term.constants])
+        columns = term.means, term.variances, term.slopes, term.triangle, scales
+        yield [[self.numbers(row) for row in column] for column in columns]
+
+    def _sumout(self, term: SumOut) -> Iterator[Any]:
+        yield self.integers(term.cards)
+        yield self.integers(term.order)
+        yield [
+            [self.numbers(f.logs)[0], f.child, self.integers(f.variables)]
+            for f in term.factors
+        ]
+        if term.weight != 1.0:
+            yield term.weight
+
+    def _logsum(self, term: LogSum) -> Iterator[Any]:
+        yield [[self._bank(bank) for bank in path] for path in term.paths]
+        yield [self.term(network) for network in term.networks]
+        yield term.is_posterior
+        if term.fallback:
+            constant = [look.rows for look in term.fallback if not look.features]
+            looks = tuple(look for look in term.fallback if look.features)
+            yield [self._bank(Bank(np.sum(constant, axis=0), looks))]
+
+    def _bank(self, bank: Bank) -> list[Any]:
+        tables = [self._table(look) for look in bank.looks]
+        return [len(bank.base), self.numbers(bank.base), tables]
+
+    def _table(self, look: Look) -> list[Any]:
+        """A table of one feature, by code; columns before and behind are zero."""
+        if len(look.features) != 1 or look.gate is not None:
+            raise ValueError("tables of a bank must be of one feature, without a gate")
+        indices = np.full(look.radices[0], -1)
+        indices[look.keys] = np.arange(len(look.keys))
+        filled = np.flatnonzero((look.rows != 0).any(axis=0)).tolist() or [0]
+        rows = self.numbers(look.rows[:, filled[0] : filled[-1] + 1].T)
+        codes = self.integers(indices[look.maps[0]])
+        return [look.owner, look.features[0], codes, rows, filled[0]]
