@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayleaf.inference.junction_tree.decomposition import Form, Product
+from bayleaf.inference.junction_tree.decomposition import Form
 from bayleaf.inference.junction_tree.tree import JunctionTree
 from bayleaf.io.exports.shipped.packing import packed
 from bayleaf.models.bayesian_network import BayesianNetwork
@@ -47,15 +47,7 @@ def tree_content(tree: JunctionTree) -> dict[str, Any]:
     numbered from the network's own on. A term that is the whole table of a variable
     names it as its child.
     """
-    return {
-        **product_content(tree.product),
-        "cliques": [list(clique) for clique in tree.cliques],
-        "links": [list(edge) for edge in tree.forest.edges],
-    }
-
-
-def product_content(product: Product) -> dict[str, Any]:
-    """The factors of a network as plain values."""
+    product = tree.product
     whole = [form is Form.WHOLE for form in product.forms]
     return {
         "cards": list(product.cards),
@@ -67,6 +59,8 @@ def product_content(product: Product) -> dict[str, Any]:
             }
             for place, term in enumerate(product.terms)
         ],
+        "cliques": [list(clique) for clique in tree.cliques],
+        "links": [list(edge) for edge in tree.forest.edges],
     }
 
 
