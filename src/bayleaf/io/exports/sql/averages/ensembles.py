@@ -384,17 +384,18 @@ class Ensemble:
 
     def _weigh(self, rows: Rows) -> None:
         """The logarithmic-mean weight of each network."""
-        members: dict[int, Expression] = {c: col(f"e_{c}") for c in self._classes}
-        sums: dict[int, Expression] = {c: col(f"s_{c}") for c in self._classes}
-        if any(self._shift):
-            sums = {c: minus(sums[c], nats(self._shift[c])) for c in self._classes}
-        rows.extend(
-            {
-                f"{slot}{side}": chosen(col(side), values, null())
-                for slot, values in (("e", members), ("s", sums))
-                for side in "ta"
+
+        def side(slot: str, index: str) -> Expression:
+            values: dict[int, Expression] = {
+                c: col(f"{slot}_{c}") for c in self._classes
             }
-        )
+            if slot == "s" and any(self._shift):
+                values = {
+                    c: minus(value, nats(self._shift[c])) for c, value in values.items()
+                }
+            return chosen(col(index), values, null())
+
+        rows.extend({f"{s}{k}": side(s, k) for s in "es" for k in "ta"})
         rows.extend(
             {
                 **{f"{s}h": highest([col(f"{s}t"), col(f"{s}a")]) for s in "es"},
@@ -411,8 +412,11 @@ class Ensemble:
         predictor = self._predictor
 
         def odds(values: dict[int, Expression]) -> Expression:
-            sides = [chosen(col(side), values, null()) for side in "ta"]
-            return minus(sides[0], sides[1].copy())
+            sides = (
+                chosen(col(side), {c: v.copy() for c, v in values.items()}, null())
+                for side in "ta"
+            )
+            return minus(*sides)
 
         def summed(value: Expression) -> Expression:
             return exp.Sum(this=tempered(times(col("q"), value), predictor))

@@ -43,7 +43,7 @@ class Members:
     networks : ndarray of shape (n_members,)
         Network of each member, numbered from zero.
     parents, states : ndarray of shape (n_members, 2)
-        Super-parents and their states; -1 where there are fewer.
+        Super-parents, -1 where there are fewer, and their states.
     usable : ndarray of shape (n_members,)
         Whether rows with these states use the network.
     prior : ndarray of shape (n_members, n_classes)
