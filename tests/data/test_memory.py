@@ -146,7 +146,12 @@ else:
         ("KDBClassifier", {"k": 2}, "refused: the table of feature"),
         ("AODEClassifier", {}, "refused: averaging 6 networks"),
         ("A2DEClassifier", {}, "refused: "),
-        ("AveragedKDBClassifier", {"n_networks": 4, "max_parents": 1}, ""),
+        pytest.param(
+            "AveragedKDBClassifier",
+            {"n_networks": 4, "max_parents": 1},
+            "",
+            marks=pytest.mark.long,
+        ),
         ("LatentClassNBClassifier", {"n_restarts": 1, "n_components": 2}, ""),
     ],
 )

@@ -92,6 +92,7 @@ def test_posteriors_given_three_variables_equal_those_by_full_tables(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETTINGS)
 def test_posteriors_of_two_variables_equal_sums_of_row_densities(
     models: dict[str, Any], mushroom: pd.DataFrame, name: str
@@ -123,6 +124,7 @@ def test_posteriors_of_two_variables_equal_sums_of_row_densities(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETTINGS)
 def test_posteriors_given_three_variables_are_near_the_shares_of_drawn_rows(
     models: dict[str, Any], mushroom: pd.DataFrame, name: str
