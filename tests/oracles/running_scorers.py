@@ -19,7 +19,7 @@ from bayleaf.io.exports.registry import predictor_of
 from bayleaf.io.exports.scorers.python_file import python_scorer
 from bayleaf.models.explanation import Explanation
 from bayleaf.scoring.reference import contributions
-from bayleaf.scoring.terms import ScoringProgram
+from bayleaf.scoring.terms import program_of
 from conftest import give_up
 
 # Digits that all must share with Python.
@@ -120,7 +120,7 @@ def program_explanations(model: Any, table: pa.Table) -> list[Explanation]:
     predictor, told = predictor_of(model), model.explain(table)
     assert predictor.temperature == 1.0
     assert predictor.prior_shift is None
-    program = ScoringProgram.of(model.model_.domain.cards, model.model_.terms)
+    program = program_of(model.model_)
     labels = predictor.classes.tolist()
     target = np.array([labels.index(own.target) for own in told])
     against = np.array([labels.index(own.against) for own in told])

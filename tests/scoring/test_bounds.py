@@ -14,7 +14,7 @@ from bayleaf.models.predictor import Predictor
 from bayleaf.scoring import bounds
 from bayleaf.scoring.bounds import worst_changes
 from bayleaf.scoring.reference import scores
-from bayleaf.scoring.terms import Factor, Look, ScoringProgram, SumOut
+from bayleaf.scoring.terms import Factor, Look, ScoringProgram, SumOut, program_of
 from oracles.small_averages import average_of_many, heavy, with_tree
 from oracles.small_tables import classifier, small_table
 
@@ -36,7 +36,7 @@ def _check(
     """Compare random sets of changes with their bounds; some sizes are exact."""
     rng = np.random.default_rng(0)
     model, changes = predictor.model, _changes(predictor, codes)
-    program = ScoringProgram.of(model.domain.cards, model.terms)
+    program = program_of(model)
     for chosen in range(len(program.base)):
         worst = worst_changes(program, codes, changes.features, changes.states, chosen)
         assert worst is not None
@@ -105,7 +105,7 @@ def test_bounds_of_numbers_curves_and_trees_contain_all_changes(missing: float) 
 def test_logs_of_sums_have_no_bounds(kind: str) -> None:
     predictor, X = _small(kind, 0.0)
     model, codes = predictor.model, predictor.encode(X.iloc[[0]])
-    program = ScoringProgram.of(model.domain.cards, model.terms)
+    program = program_of(model)
     changes = _changes(predictor, codes)
     found = worst_changes(program, codes, changes.features, changes.states, 0)
     assert found is None
@@ -115,7 +115,7 @@ def test_averages_of_many_networks_have_no_bounds() -> None:
     model, X = average_of_many(64)
     predictor = model._predictor()
     codes, own = predictor.encode(X.iloc[[0]]), predictor.model
-    program = ScoringProgram.of(own.domain.cards, own.terms)
+    program = program_of(own)
     changes = _changes(predictor, codes)
     assert worst_changes(program, codes, changes.features, changes.states, 0) is None
 

@@ -12,7 +12,7 @@ from bayleaf.data.codes import Codes
 from bayleaf.datasets import load_heart
 from bayleaf.scoring.fusing import fused, tables_of
 from bayleaf.scoring.reference import scores
-from bayleaf.scoring.terms import Counts, ScoringProgram
+from bayleaf.scoring.terms import Counts, ScoringProgram, program_of
 
 
 def average(n_networks: int) -> Any:
@@ -36,7 +36,7 @@ def test_fused_tables_add_up_to_the_scores_of_the_model(by_owner: bool) -> None:
     codes = Codes.from_columns(
         [rng.integers(card + 1, size=50) for card in cards], cards
     )
-    program = ScoringProgram.of(model.domain.cards, model.terms)
+    program = program_of(model)
     tables = fused(tables_of(program.terms), by_owner=by_owner)
     counts = [look for t in program.terms if isinstance(t, Counts) for look in t.looks]
     assert len(tables) < len(counts)

@@ -10,7 +10,7 @@ import pytest
 from bayleaf.classifiers import AODEClassifier
 from bayleaf.data.codes import Codes
 from bayleaf.scoring.reference import contributions, scores
-from bayleaf.scoring.terms import Counts, ScoringProgram
+from bayleaf.scoring.terms import Counts, ScoringProgram, program_of
 from contract.kinds import COSTLY, KINDS
 from oracles.three_tables import holed, tables
 
@@ -34,7 +34,7 @@ def _check(name: str, table: str, **settings: Any) -> None:
     kind, (X, y) = KINDS[name], tables(table)
     X = X.iloc[:, : N_FEATURES.get(name)]
     model = kind(random_state=0, **settings).fit(X[:N_ROWS], y[:N_ROWS])
-    program = ScoringProgram.of(model.model_.domain.cards, model.model_.terms)
+    program = program_of(model.model_)
     for rows in (X[N_ROWS : N_ROWS + N_SCORED], holed(X, N_SCORED)):
         codes = model._encode(rows).codes
         found = scores(program, codes)

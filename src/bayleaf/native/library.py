@@ -1,8 +1,8 @@
 """The shared library of the native core: which is loaded, and how calls end.
 
 The same sources are built once per instruction set, or once for the processor of this
-machine. On one processor every build gives the same bits, because products and sums are
-neither fused nor reordered.
+machine. Every build gives the same bits: products and sums are neither fused nor
+reordered, and exponentials and logarithms are plain arithmetic.
 """
 
 from __future__ import annotations

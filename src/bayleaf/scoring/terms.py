@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayleaf.data.domain import Domain
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -358,3 +361,22 @@ class ScoringProgram:
             else:
                 rest.append(term)
         return cls(tuple(feature_cards), base, tuple(rest))
+
+
+class Scored(Protocol):
+    """A model whose class scores are a sum of terms."""
+
+    @property
+    def domain(self) -> Domain:
+        """Features, then the class."""
+        ...
+
+    @property
+    def terms(self) -> Sequence[Term]:
+        """What class scores are sums of."""
+        ...
+
+
+def program_of(model: Scored) -> ScoringProgram:
+    """Return the scoring program of a model, which every export is written from."""
+    return ScoringProgram.of(model.domain.cards, model.terms)

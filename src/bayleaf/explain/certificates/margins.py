@@ -13,7 +13,7 @@ from bayleaf.explain.change_sets import ChangeSets
 from bayleaf.models.class_model import ClassModel
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.bounds import worst_changes
-from bayleaf.scoring.terms import ScoringProgram
+from bayleaf.scoring.terms import ScoringProgram, program_of
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def margins_of(
     predictor: Predictor, codes: Codes, changes: ChangeSets
 ) -> Margins | None:
     """Bounds for the changes of a row; None for models whose terms have none."""
-    program = program_of(predictor.model)
+    program = cached_program(predictor.model)
     if program is None:
         return None
     chosen = int(predictor.choose(predictor.proba(codes))[0])
@@ -71,11 +71,11 @@ def margins_of(
     return Margins(chosen, extra_costs(predictor, chosen), start, gains)
 
 
-def program_of(model: ClassModel) -> ScoringProgram | None:
+def cached_program(model: ClassModel) -> ScoringProgram | None:
     """The terms of a model; None where its tables are too large to be expanded."""
     if model not in _PROGRAMS:
         try:
-            program = ScoringProgram.of(model.domain.cards, model.terms)
+            program = program_of(model)
         except (TypeError, ValueError):
             program = None
         _PROGRAMS[model] = program

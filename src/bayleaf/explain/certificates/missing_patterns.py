@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayleaf.data.codes import Codes
-from bayleaf.explain.certificates.margins import extra_costs, program_of
+from bayleaf.explain.certificates.margins import cached_program, extra_costs
 from bayleaf.models.class_model import calibrated_log_proba
 from bayleaf.models.predictor import Predictor
 from bayleaf.scoring.bounds import joint_scores
@@ -60,7 +60,7 @@ def pattern_search(
     None for other models, for naive Bayes, whose terms add up, and where tables would
     be too large.
     """
-    program, n = program_of(predictor.model), len(features)
+    program, n = cached_program(predictor.model), len(features)
     if program is None or not 0 < n <= _MAX_FEATURES or len(program.terms) != 1:
         return None
     term = program.terms[0]

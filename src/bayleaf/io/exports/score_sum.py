@@ -16,6 +16,7 @@ from bayleaf.scoring.terms import (
     ScoringProgram,
     SumOut,
     Tree,
+    program_of,
 )
 from bayleaf.wording import name_list
 
@@ -57,7 +58,7 @@ def score_sum(predictor: Predictor) -> ScoreSum:
             "PMML's regression predicts the most probable class, but this model has a "
             "loss matrix; fit without loss"
         )
-    program = ScoringProgram.of(predictor.model.domain.cards, predictor.model.terms)
+    program = program_of(predictor.model)
     intercept, tables = program.base, list(tables_of(program.terms))
     inner: set[int] = set()
     for term in program.terms:

@@ -27,7 +27,7 @@ from bayleaf.io.exports.operators.inputs import GraphInput, graph_inputs, write_
 from bayleaf.io.exports.operators.terms import TermOperators
 from bayleaf.io.exports.registry import predictor_of
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.terms import ScoringProgram
+from bayleaf.scoring.terms import program_of
 from bayleaf.version import __version__
 from bayleaf.wording import quoted
 
@@ -126,7 +126,7 @@ def _scores(
         for one in inputs
     ]
     domain = predictor.model.domain
-    program = ScoringProgram.of(domain.cards, predictor.model.terms)
+    program = program_of(predictor.model)
     return TermOperators(
         graph, codes, list(map(str, domain.names[:-1])), may_miss
     ).scores(program)

@@ -12,7 +12,7 @@ from bayleaf.io.exports.scorers.content import scorer_content
 from bayleaf.io.exports.scorers.program_content import program_content
 from bayleaf.io.exports.shipped.packing import script_json
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.terms import ScoringProgram
+from bayleaf.scoring.terms import program_of
 
 # Modules that run each kind of term.
 _MODULES = {
@@ -100,7 +100,7 @@ def write_python_scorer(predictor: Predictor, path: str | Path) -> None:
 def python_scorer(predictor: Predictor, name: str = "scorer.py") -> str:
     """The text of such a file; its name stands in the usage that it tells."""
     model = predictor.model
-    terms = ScoringProgram.of(model.domain.cards, model.terms)
+    terms = program_of(model)
     program, found = program_content(terms)
     kinds = [kind for kind in _MODULES if kind in found]
     parts = [_MODULES[kind] for kind in kinds]

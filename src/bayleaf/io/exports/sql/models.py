@@ -14,7 +14,7 @@ from bayleaf.io.exports.sql.term_tables import add_tables
 from bayleaf.io.exports.sql.whole_network import add_network
 from bayleaf.io.exports.sql.words import col, nats, num, plus, times
 from bayleaf.models.predictor import Predictor
-from bayleaf.scoring.terms import LogSum, ScoringProgram, SumOut
+from bayleaf.scoring.terms import LogSum, SumOut, program_of
 
 
 def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> str:
@@ -28,7 +28,7 @@ def add_scores(rows: Rows, predictor: Predictor, *, told: bool, limit: int) -> s
         If queries cannot hold the model.
     """
     model = predictor.model
-    program = ScoringProgram.of(model.domain.cards, model.terms)
+    program = program_of(model)
     cards, base = program.cards, program.base.tolist()
     sums = [term for term in program.terms if isinstance(term, SumOut)]
     averages = [term for term in program.terms if isinstance(term, LogSum)]
